@@ -15,8 +15,10 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then command -v $$python; break; fi; done)
 
 VENV ?= .venv
-BIN := $(VENV)/bin
+# Windows keeps programs of an environment elsewhere; run make there in Git Bash.
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PEERS := $(VENV)-peers
+PEERS_BIN := $(subst $(VENV)/,$(PEERS)/,$(BIN))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
@@ -44,8 +46,7 @@ BENCH_ARGS ?=
 PAPERS_ARGS ?=
 ATTACK_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
-# Tests plant every mistake themselves; bounds from fewer fits are as true, and wider.
-AUDIT_ARGS ?= $(if $(FULL),--fits 100 --no-mistakes)
+AUDIT_ARGS ?=
 
 # Processes start seconds earlier with bytecode of what they import.
 export PYTHONDONTWRITEBYTECODE :=
@@ -119,7 +120,7 @@ bench-ui: $(VENV)/.test ## latencies of the Explorer in a browser, size and open
 
 .PHONY: papers
 papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the papers (FAST=1 takes minutes)
-	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS)/bin/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
+	PYTHONPATH=tests/benchmarks DPEXPLAIN_PEERS=$(PEERS_BIN)/python $(BIN)/python tests/papers/make_papers.py $(PAPERS_ARGS)
 
 ##@ Check
 
@@ -130,7 +131,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes most of an hour
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
-		--beside audit oldest binder-check
+		--beside oldest binder-check
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file
@@ -198,7 +199,7 @@ binder-check: ## check the Binder setup in a separate environment, without docke
 	$(PYTHON) $(SUPPORT)/binder_check.py
 
 .PHONY: audit
-audit: $(VENV)/.test ## audit every private model (AUDIT_ARGS="--help")
+audit: $(VENV)/.test ## audit every private model with a thousand fits each, for an hour (AUDIT_ARGS="--help")
 	$(BIN)/python -m dpexplain.audit $(AUDIT_ARGS)
 
 ##@ Change
@@ -269,7 +270,7 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml
 # Where that cannot be made, the run leaves one study out and says so.
 $(PEERS)/.made:
 	@$(require-python)
-	@$(PYTHON) -m venv $(PEERS) && $(PEERS)/bin/python -m pip install -qq --no-compile \
+	@$(PYTHON) -m venv $(PEERS) && $(PEERS_BIN)/python -m pip install -qq --no-compile \
 		--disable-pip-version-check --no-input diffprivlib==0.6.6 'scikit-learn>=1.5,<1.8' \
 		&& touch $@ || { rm -rf $(PEERS); echo "diffprivlib could not be installed."; }
 

@@ -82,6 +82,8 @@ docs/reference/index
 :hidden:
 :caption: Project
 CONTRIBUTING
+ROADMAP
+CODE_OF_CONDUCT
 SECURITY
 CHANGELOG
 ```

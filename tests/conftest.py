@@ -43,6 +43,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def _no_ledger_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget ledgers of other tests: each begins as a process that has seen none."""
     monkeypatch.setattr("dpexplain.accounting._ledger.duplicates._CHARGED", {})
+    monkeypatch.setattr("dpexplain.accounting._ledger.process._LEDGERS", {})
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 import warnings
 from datetime import date, datetime
@@ -156,6 +157,24 @@ def test_tables_that_are_read_in_parts_are_cleaned(tmp_path: Path) -> None:
         np.testing.assert_array_equal(sex, SEX)
 
 
+def test_a_clean_cell_of_a_category_reads_as_it_did_before() -> None:
+    cells = [object(), b"x", "N", "m", None, "-99", "female"]
+    X = pd.DataFrame({"dose": "1", "seen": "2020-01-31", "sex": pd.Series(cells, dtype=object)})
+    once = SCHEMA.clean(X)
+    for first, second in zip(
+        encode_features(X, SCHEMA), encode_features(once, SCHEMA), strict=True
+    ):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_constants_and_kinds_of_text_are_read_as_their_text() -> None:
+    class Answer(str, enum.Enum):  # noqa: UP042 (of which str() is the name)
+        DOSE = "1,5"
+
+    found = encode_features([[Answer.DOSE, "x", "m"], [np.str_("1,5"), "x", "m"]], SCHEMA)[0]
+    np.testing.assert_array_equal(found, [1.5, 1.5])
+
+
 def test_a_marker_is_hidden_in_every_type_of_column() -> None:
     schema = Schema({"a": Numeric(0, 9, missing=["-99", 7])})
     for dtype in ("int64", "Int64", "float32", "float64", object, "string", "category"):
@@ -278,6 +297,10 @@ def test_rules_survive_toml_copies_and_are_shown() -> None:
         (
             lambda: Date("2020-01-01", "2021-01-01", format=["%d/%m/%Y", "%m/%d/%Y"]),
             "which number is the day",
+        ),
+        (
+            lambda: Date("2020-01-01", "2021-01-01", format="%Y-%d-%m"),
+            "the formats '%Y-%m-%d' and '%Y-%d-%m' match the same cells",
         ),
     ],
 )

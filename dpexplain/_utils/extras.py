@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib.metadata import PackageNotFoundError, distribution
+
 
 def needed(what: str, package: str, extra: str) -> str:
     """Name the missing package and the command that installs it.
@@ -22,9 +25,26 @@ def needed(what: str, package: str, extra: str) -> str:
 
     Examples
     --------
-    >>> needed("to_shap", "shap", "interop")
-    "to_shap needs shap; install it with: pip install '.[interop]' in a clone of dpexplain"
+    >>> print(needed("to_shap", "shap", "interop"))
+    to_shap needs shap; install it with: ...pip install ...[interop]'...
     """
-    return (
-        f"{what} needs {package}; install it with: pip install '.[{extra}]' in a clone of dpexplain"
-    )
+    return f"{what} needs {package}; install it with: {install_command(extra)}"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra, as this copy of dpexplain was installed.
+
+    A copy that was installed from a clone names the clone. Any other names the project, and uv
+    where uv installed it.
+    """
+    try:
+        installed = distribution("dpexplain")
+    except PackageNotFoundError:  # a folder on the path
+        return f"pip install '.[{extra}]' in a clone of dpexplain"
+    installer = (installed.read_text("INSTALLER") or "").strip()
+    pip = "uv pip" if installer == "uv" else "pip"
+    origin = json.loads(installed.read_text("direct_url.json") or "{}")
+    if "dir_info" not in origin:
+        return f"{pip} install 'dpexplain[{extra}]'"
+    editable = "-e " if origin["dir_info"].get("editable") else ""
+    return f"{pip} install {editable}'.[{extra}]' in a clone of dpexplain"

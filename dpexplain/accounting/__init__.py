@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpexplain.accounting._ledger.process import process_ledger
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_from_events
@@ -62,5 +63,6 @@ __all__ = [
     "gdp_noise_multiplier",
     "joint_budget",
     "mu_from_epsilon",
+    "process_ledger",
     "subsampled_noise_multiplier",
 ]

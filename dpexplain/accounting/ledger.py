@@ -12,10 +12,9 @@ from weakref import WeakValueDictionary
 
 from dpexplain._utils.validation import Adjacency, check_adjacency
 from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
-from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile, utc_day
 from dpexplain.accounting._ledger.reading import LedgerReading
-from dpexplain.accounting._ledger.store import LedgerStore
+from dpexplain.accounting._ledger.store import LedgerStore, place_of
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
@@ -41,7 +40,7 @@ class PrivacyLedger(LedgerReading):
     total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again.
-    Without a file, a ledger can be charged only in the process that created it. A second ledger of
+    Without `path`, a ledger can be charged only in the process that created it. A second ledger of
     the same name is independent of the first, and issues a `PrivacyWarning` while both exist.
 
     Parameters
@@ -55,7 +54,9 @@ class PrivacyLedger(LedgerReading):
     path : str or Path, optional
         JSON file that holds the ledger, created if it does not exist. Each charge reads and writes
         it under a lock, so that processes may share it. On a network drive, the lock is only as
-        reliable as the drive's locking.
+        reliable as the drive's locking. Or the address of a database (extra ``database``), such as
+        ``"postgresql://user@host/database"`` or ``"sqlite:////folder/file.db"``, which keeps the
+        ledgers of several data sets, one each.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
@@ -97,7 +98,7 @@ class PrivacyLedger(LedgerReading):
             check_adjacency(adjacency),
             unit=None if unit is None else whole_unit(check_unit(unit)),
         )
-        self._store = LedgerStore(state, None if path is None else LedgerFile(path))
+        self._store = LedgerStore(state, None if path is None else place_of(path, dataset))
         self._store.create_or_join()
         self._register(uuid.uuid4().hex, facts)
         warn_of_duplicates(self, charged=False)
@@ -120,27 +121,30 @@ class PrivacyLedger(LedgerReading):
     def open(
         cls, path: str | os.PathLike[str], *, person: str = "", purpose: str = ""
     ) -> PrivacyLedger:
-        """Open an existing ledger file with its stored limits.
+        """Open an existing ledger with its stored limits.
 
         Parameters
         ----------
         path : str or Path
-            File created by an earlier ``PrivacyLedger(..., path=path)``.
+            File or address of an earlier ``PrivacyLedger(..., path=path)``. An address ends in
+            ``#`` and the name of the data set if the database holds several.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
         Returns
         -------
         PrivacyLedger
-            A ledger that reads and writes the file.
+            A ledger that reads and writes the file or the row.
 
         Raises
         ------
         BudgetError
-            If the file is missing, cannot be read, or was changed by hand.
+            If the ledger is missing, cannot be read, or was changed by hand.
+        ValueError
+            If an address cannot be parsed.
         """
         facts = Provenance(person=person, purpose=purpose)
-        return cls._of(LedgerStore.opened(LedgerFile(path)), facts=facts)
+        return cls._of(LedgerStore.opened(place_of(path)), facts=facts)
 
     def charge(
         self,
@@ -179,8 +183,9 @@ class PrivacyLedger(LedgerReading):
         ------
         BudgetError
             If the cap would be exceeded or protects a unit for which the charge has no bound, the
-            adjacency differs, the ledger belongs to another process, or its file cannot be read or
-            written. In these cases nothing is changed.
+            adjacency differs, the ledger belongs to another process, or its file or database cannot
+            be read or written. In these cases nothing has changed, unless the message says that a
+            database stopped responding.
         ValueError
             If there is no event, or `events` contains something else.
         TypeError
@@ -291,7 +296,7 @@ class PrivacyLedger(LedgerReading):
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
         """Set or lower the cap; it can never be raised.
 
-        The file stores the new cap, which then applies to all processes that share it.
+        File or database store the new cap, which then applies to all processes that share it.
 
         Parameters
         ----------
@@ -361,7 +366,7 @@ class PrivacyLedger(LedgerReading):
         text : str
             Output of `to_json`.
         path : str or Path, optional
-            New file for the ledger.
+            New file for the ledger, or address of a database.
 
         Returns
         -------
@@ -379,7 +384,7 @@ class PrivacyLedger(LedgerReading):
             state = LedgerState.from_json(text)
         except ValueError as error:
             raise ValueError(f"this text is not a ledger: {error}") from None
-        store = LedgerStore(state, None if path is None else LedgerFile(path))
+        store = LedgerStore(state, None if path is None else place_of(path, state.dataset))
         store.create()
         return cls._of(store)
 
@@ -401,10 +406,10 @@ class PrivacyLedger(LedgerReading):
 def _revived(
     identity: str, text: str, path: str | None, facts: Provenance | None = None
 ) -> PrivacyLedger:
-    """Unpickle the ledger, its file, or a read-only copy in another process."""
+    """Unpickle the ledger, its file or row, or a read-only copy in another process."""
     live = _LIVE.get(identity)
     if live is not None:
         return live
-    file = None if path is None else LedgerFile(path)
-    store = LedgerStore(LedgerState.from_json(text), file, from_elsewhere=True)
+    place = None if path is None else place_of(path)
+    store = LedgerStore(LedgerState.from_json(text), place, from_elsewhere=True)
     return PrivacyLedger._of(store, identity, facts)

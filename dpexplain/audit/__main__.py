@@ -79,7 +79,7 @@ def _several(text: str) -> int:
 
 
 def _print_bounds(asked: argparse.Namespace, audited: list[Subject]) -> list[str]:
-    rows: list[BoundRow] = Parallel(asked.jobs)(
+    rows: list[BoundRow] = Parallel(asked.jobs, verbose=5)(
         delayed(bound_row)(subject, epsilon, n_fits=asked.fits)
         for subject in audited
         for epsilon in asked.epsilon
@@ -98,7 +98,7 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
     jobs = [
         (mutant, subject) for mutant in MUTANTS for subject in audited for _ in range(asked.repeats)
     ]
-    verdicts = Parallel(asked.jobs)(
+    verdicts = Parallel(asked.jobs, verbose=5)(
         delayed(noticed)(mutant, subject, n_fits=asked.fits) for mutant, subject in jobs
     )
     done = (
@@ -110,7 +110,8 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
         names = (f"`{s.name}`" for s in audited if powerful_tiers(s) == powerful)
         print(
             "\nShare of runs in which each tier detected a planted mistake (ε = 8; bold where it "
-            f"must), in {', '.join(names)}:\n"
+            "must; tier 4 uses a tenth of the fits where it need not), in "
+            f"{', '.join(names)}:\n"
         )
         print(power_table([row for row in rows if row.powerful == powerful]), flush=True)
     return [f"tier {t} missed: {row.mutant.name}" for row in rows for t in row.survives]

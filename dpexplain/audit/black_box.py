@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import copy
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from sklearn.base import clone
 from dpexplain.audit.cases import CanaryCase
 from dpexplain.audit.statistics.bounds import Guesses
 from dpexplain.explain import GlobalExplanation
+from dpexplain.models.additive.model import AdditiveModel
 
 _NOT_LOOKED_AT = {"ledger_", "guarantee_", "schema_", "feature_names_in_", "n_features_in_"}
 _LEARNING_SHARE = 0.4
@@ -173,11 +175,20 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     """
     score = getattr(model, "decision_function", model.predict)
     found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}
-    found |= explained_numbers(model.explain_global())
+    found |= explained_numbers(_without_bands(model).explain_global())
     for name, value in vars(model).items():
         if name.endswith("_") and not name.startswith("_") and name not in _NOT_LOOKED_AT:
             found |= dict(_flat(name, value))
     return found
+
+
+def _without_bands(model: Any) -> Any:
+    """Copy a model without its bands, which follow from the releases and take long."""
+    if not isinstance(model, AdditiveModel):
+        return model
+    bare = copy.copy(model)
+    bare.__dict__.update(_noise=(), _effect=None)
+    return bare
 
 
 @singledispatch

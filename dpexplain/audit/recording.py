@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from dpexplain.accounting import NonPrivateEvent
+from dpexplain.accounting._ledger.process import named_ledger, unlisted
 from dpexplain.mechanisms import AnyPhase, Mechanism, NoiseSource, SeededCoins
 
 Integers = NDArray[np.int64]
@@ -219,7 +220,9 @@ def record(
             "an audit needs schema= and structure_seed=, so that both fits share what is public."
         )
     if estimator.ledger is not None:
-        estimator.ledger.charge([_EXACT], label="audit", adjacency=estimator.adjacency)
+        adjacency = estimator.adjacency
+        ledger = named_ledger(estimator.ledger, delta=estimator.delta, adjacency=adjacency)
+        ledger.charge([_EXACT], label="audit", adjacency=adjacency)
     model = clone(estimator).set_params(ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
@@ -230,7 +233,8 @@ def record(
         model._sampler = lambda person, probability: _LastSampled(honest(person, probability))
     if kept is not None:
         model._kept_rows = lambda groups: np.asarray(kept, dtype=np.intp)
-    model.fit(X, y, groups=groups)
+    with unlisted():
+        model.fit(X, y, groups=groups)
     for name in ("_mechanism", "_coins", "_sampler", "_kept_rows"):
         vars(model).pop(name, None)
     model.ledger_.charge([_EXACT], label="audit", adjacency=model.adjacency)

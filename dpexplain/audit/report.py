@@ -123,8 +123,9 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         The subject to audit.
     n_fits : int
-        Number of final models with the canary, and as many without it; tiers 1 to 3 use as many
-        fits as they need.
+        Number of final models with the canary, and as many without it. A tenth of them is looked
+        at first, and nothing else if final models need not give the mistake away. Tiers 1 to 3
+        use as many fits as they need.
 
     Returns
     -------
@@ -134,7 +135,13 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     case = planted_case(mutant, subject)
     if case is None:
         return None
-    return {tier: _finds(tier, case, n_fits) for tier in TIERS}
+    looks = [max(10, n_fits // 10)]
+    if 4 in mutant.seen_by & powerful_tiers(subject):
+        looks.append(n_fits)
+    return {
+        tier: any(_finds(tier, case, n) for n in (looks if tier == 4 else looks[:1]))
+        for tier in TIERS
+    }
 
 
 def _finds(tier: int, case: CanaryCase, n_fits: int) -> bool:

@@ -14,9 +14,10 @@ from dpexplain._utils.version import __version__
 from dpexplain.accounting import LedgerEntry, PrivacyLedger, Provenance, ReleasedFile
 from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.accounting.rdp import rdp_epsilon
 from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
-from dpexplain.explain import FilterBank, GlobalExplanation, Guarantee, MulticlassExplanation
+from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
 from dpexplain.explain._text import upper_number
 from dpexplain.schema import Schema
 from dpexplain.statement.statement import mechanism_words, open_words
@@ -26,7 +27,7 @@ __all__ = ["certificate_of", "entry_epsilon", "file_hash", "release", "released_
 Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
 # Of the epsilon that a fit was asked for: calibration rounds noise up, never down.
 _ROUNDING = 1e-9
-_NO_LESS_THAN = 0.5
+_NO_LESS_THAN = 0.99
 
 
 def release(
@@ -67,8 +68,9 @@ def release(
     Raises
     ------
     ValueError
-        If the file is not such an explanation or not private, if no entry or more than one matches
-        it, or if the schema differs. Nothing was recorded.
+        If the file is not such an explanation, it is not private, no entry fits it or several do,
+        or the schema is another one. An entry fits if its unit and its target are those of the
+        file, and its events cost what the file promises. Nothing was recorded.
     ImportError
         If `key` is given without the package ``cryptography``. Nothing was recorded.
     BudgetError
@@ -77,7 +79,7 @@ def release(
     shown, sha256 = released_model(path), file_hash(path)
     signing = None if key is None else sign(key)
     state = LedgerState.from_json(ledger.to_json())
-    place = _entry_of(shown.guarantee, shown.model_name, sha256, state, entry)
+    place = _entry_of(shown, sha256, state, entry)
     facts = Provenance(person=person, purpose=purpose)
     if schema is not None:
         known = state.entries[place].provenance.schema
@@ -209,11 +211,10 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
     return spending.sum_of_pure if pure else math.inf
 
 
-def _entry_of(
-    guarantee: Guarantee, model: str, sha256: str, state: LedgerState, entry: int | None
-) -> int:
+def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
     """Find a file's entry: the given one, the recorded one, or the only match."""
-    fitting = [n for n, e in enumerate(state.entries) if fits_guarantee(e, guarantee, state)]
+    guarantee, model = shown.guarantee, shown.model_name
+    fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
     if entry is not None:
         if entry not in fitting:
             raise ValueError(
@@ -238,25 +239,33 @@ def _advice(fitting: list[int]) -> str:
     return f"pass entry= with one of {', '.join(map(str, fitting[:20]))}; see ledger.frame()."
 
 
-def fits_guarantee(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Whether the events of an entry cost what a guarantee says.
+def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
+    """Whether an entry is about the target of a file, and its events cost what the file promises.
 
     Parameters
     ----------
     entry : LedgerEntry
-    guarantee : Guarantee
+    shown : GlobalExplanation, MulticlassExplanation or FilterBank
+        Content of the file.
     state : LedgerState
         Ledger of the entry.
 
     Returns
     -------
     bool
-        Also False if they cost much less, because they then belong to another fit.
+        False as well if they cost less, because then they are those of another fit.
     """
+    guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
         return False
-    cost = entry_epsilon(entry, guarantee.delta, state)
-    return _NO_LESS_THAN <= cost / guarantee.epsilon <= 1.0 + _ROUNDING
+    if target and target != shown.target_name:
+        return False
+    cost = paid = entry_epsilon(entry, guarantee.delta, state)
+    spending = entry.spending(state.adjacency)
+    if spending.subsampled and guarantee.delta > 0.0:  # found by composition="rdp", perhaps
+        paid = max(cost, rdp_epsilon(spending, guarantee.delta))
+    fits_from_above = cost <= guarantee.epsilon * (1.0 + _ROUNDING)
+    return fits_from_above and paid >= guarantee.epsilon * _NO_LESS_THAN
 
 
 def _features(shown: Released) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.provenance import schema_hash
+from dpexplain.accounting._ledger.store import place_of
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.certificate import Certificate, load
@@ -18,7 +18,7 @@ from dpexplain.certificate.releasing import (
     Released,
     certificate_of,
     file_hash,
-    fits_guarantee,
+    fits_file,
     released_model,
 )
 from dpexplain.certificate.signing import public_key_of, signature_holds
@@ -107,7 +107,7 @@ def verify(
     certificate : path-like
         Page or JSON file.
     ledger : path-like
-        Ledger file.
+        Ledger file, or address of a ledger in a database.
     release : path-like
         Released file.
     schema : path-like or None, default=None
@@ -163,8 +163,10 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 def _state(path: _AnyPath) -> LedgerState:
     """Read a ledger that is written exactly as this library writes it."""
-    text = LedgerFile(path).read()
+    place = place_of(path)
+    text, _ = place.read()
     state = LedgerState.from_json(text)
+    place.check_name(state.dataset)
     if not state.chained:
         raise ValueError(
             "not chained: an older version wrote the ledger, so changes by hand cannot be noticed."
@@ -220,6 +222,10 @@ def _released(given: Certificate, state: LedgerState, path: _AnyPath) -> Check:
     if (given.entry, sha256) not in recorded:
         return Check("release", "failed", "the ledger does not hold the hash of the file")
     words = f"{sha256[:16]}… is in the ledger, at entry {given.entry}"
+    others = len({file for entry, file in recorded if entry == given.entry} - {sha256})
+    if others:
+        files = "1 other file is" if others == 1 else f"{others} other files are"
+        words += f"; {files} recorded for the same fit"
     return Check("release", "passed", words)
 
 
@@ -247,7 +253,7 @@ def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
         entry, guarantee = then.entries[given.entry], shown.guarantee
         stated = (guarantee.epsilon, guarantee.delta, guarantee.unit)
         on_page = given.epsilon >= guarantee.epsilon and given.delta == guarantee.delta
-        if on_page and stated[2] == given.protects and fits_guarantee(entry, guarantee, then):
+        if on_page and stated[2] == given.protects and fits_file(entry, shown, then):
             return Check("epsilon", "passed", f"{words} follows from the events of the entry")
     return Check("epsilon", "failed", f"{words} does not follow from the events of the entry")
 

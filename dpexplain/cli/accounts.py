@@ -1,4 +1,4 @@
-"""Ledger files of the command line."""
+"""Ledgers of the command line."""
 
 from __future__ import annotations
 
@@ -9,37 +9,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import LEDGER_SUFFIX
 
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
+    from dpexplain.accounting._ledger.place import LedgerPlace
 
 _DELTA = 1e-6
 
 
-def ledger_path(asked: argparse.Namespace) -> Path:
-    """Return the path of the ledger named by the options.
+def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
+    """Return the file or database of the ledger named by the options.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table`` and ``ledger``.
+        With ``table``, ``ledger`` and ``dataset``.
 
     Returns
     -------
-    Path
+    LedgerPlace
         By default a file next to the table, so that every command on it uses the same ledger.
     """
-    given: Path | None = asked.ledger
+    from dpexplain.accounting._ledger.store import place_of
+
+    return place_of(_ledger_path(asked))
+
+
+def _ledger_path(asked: argparse.Namespace) -> Path | str:
+    given: Path | str | None = asked.ledger
     table: Path = asked.table
+    if isinstance(given, str) and "#" not in given:
+        return f"{given}#{quote(asked.dataset or table.stem, safe='')}"
     return given if given is not None else table.with_name(f"{table.stem}{LEDGER_SUFFIX}")
 
 
 @contextmanager
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
-    """Open or create the ledger; a rejected command leaves no new, empty file.
+    """Open or create the ledger; a rejected command leaves no new, empty one.
 
     Parameters
     ----------
@@ -50,7 +60,7 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     ------
     PrivacyLedger
     """
-    created = not ledger_path(asked).exists()
+    created = not ledger_place(asked).exists()
     ledger = opened_ledger(asked)
     try:
         yield ledger
@@ -80,16 +90,17 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     """
     from dpexplain.accounting import PrivacyLedger
 
-    path = ledger_path(asked)
-    if not path.exists():
+    path, place = _ledger_path(asked), ledger_place(asked)
+    shown = path if isinstance(path, Path) else place.address  # without a password
+    if not place.exists():
         if asked.cap_epsilon is None and not asked.quiet:
             print(
-                f"the new ledger {path} has no cap and will refuse nothing; pass --cap-epsilon to "
+                f"the new ledger {shown} has no cap and will refuse nothing; pass --cap-epsilon to "
                 "set one.",
                 file=sys.stderr,
             )
         return PrivacyLedger(
-            asked.dataset or asked.table.stem,
+            asked.dataset or place.name or asked.table.stem,
             cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
             delta=_DELTA if asked.delta is None else asked.delta,
             path=path,
@@ -105,7 +116,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
         if wanted is not None and wanted != held:
             begun = "without a cap" if held == math.inf else f"with {held}"
             raise CommandError(
-                f"{option} {wanted}: the ledger {path} was begun {begun}; omit the option, or "
-                "pass another file with --ledger for other records."
+                f"{option} {wanted}: the ledger {shown} was begun {begun}; omit the option, or "
+                "pass another one with --ledger for other records."
             )
     return ledger

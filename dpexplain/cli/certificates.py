@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import add_command, add_responsible, check_place
+from dpexplain.cli.options import add_command, add_responsible, check_place, file_or_address
 
 _WRONG = 1
 
@@ -17,7 +17,8 @@ def add_commands(commands: Any) -> None:
     release = add_command(
         commands,
         "release",
-        summary="Record a saved explanation as released in its ledger, and write its certificate: one "
+        summary="Record a saved explanation as released in its ledger, and "
+        "write its certificate: one "
         "printable page in plain English. Needs no data and spends nothing.",
         examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
         '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
@@ -54,7 +55,13 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_sources(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--ledger", type=Path, required=True, metavar="JSON", help="ledger file")
+    command.add_argument(
+        "--ledger",
+        type=file_or_address,
+        required=True,
+        metavar="JSON",
+        help="ledger file, or address of a database",
+    )
     command.add_argument("--schema", type=Path, metavar="TOML", help="schema of the fit")
 
 
@@ -65,8 +72,9 @@ def run_release(asked: argparse.Namespace) -> None:
     from dpexplain.schema import Schema
 
     given = [path for path in (asked.file, asked.ledger, asked.schema, asked.key) if path]
-    check_place(asked.out, suffixes=(".html", ".htm", ".json"), kept=tuple(given))
-    for path in given:
+    files = [path for path in given if isinstance(path, Path)]
+    check_place(asked.out, suffixes=(".html", ".htm", ".json"), kept=tuple(files))
+    for path in files:
         _check_file(path)
     certificate = release(
         asked.file,
@@ -86,7 +94,7 @@ def run_verify(asked: argparse.Namespace) -> int:
     from dpexplain.certificate import verify
 
     for path in (asked.file, asked.ledger, asked.release, asked.schema, asked.public_key):
-        if path is not None:
+        if isinstance(path, Path):
             _check_file(path)
     found = verify(
         asked.file, asked.ledger, asked.release, schema=asked.schema, public_key=asked.public_key

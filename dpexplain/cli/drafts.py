@@ -52,7 +52,8 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that do not fit a schema, only for the person who holds "
+        summary="Count the cells of a table that do not fit a schema, only for "
+        "the person who holds "
         "the data. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
+from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.certificate import file_hash
-from dpexplain.cli.accounts import ledger_of_command, ledger_path
+from dpexplain.cli.accounts import ledger_of_command, ledger_place
 from dpexplain.cli.errors import CommandError, after_the_charge
 from dpexplain.cli.options import (
     add_command,
@@ -82,8 +83,9 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
 
 def run_fit(asked: argparse.Namespace) -> None:
     """Fit one model; reject invalid input before the ledger is charged."""
-    check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
+    check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
     schema = read_schema(asked.schema)
+    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
     records = _checked_records(asked, schema, [asked.epsilon])
     with ledger_of_command(asked) as ledger:
         estimator = private_estimator(
@@ -112,7 +114,12 @@ def record_file(estimator: Any, path: Path) -> None:
     ledger = estimator.ledger_
     label = f"{type(estimator).__name__} (epsilon={estimator.epsilon:g})"
     recorded = {file.entry for file in ledger.releases}
-    places = [place for place, entry in enumerate(ledger.entries) if entry.label == label]
+    known = provenance_of(estimator.schema).schema
+    places = [
+        place
+        for place, entry in enumerate(ledger.entries)
+        if entry.label == label and entry.provenance.schema == known
+    ]
     # Entries of processes that charge at the same time promise the same if they have one label.
     open_places = [place for place in places if place not in recorded]
     ledger.add_release((open_places or places)[-1], file_hash(path))
@@ -120,7 +127,7 @@ def record_file(estimator: Any, path: Path) -> None:
 
 def run_sweep(asked: argparse.Namespace) -> None:
     """Fit a sweep and save it."""
-    check_place(asked.out, suffixes=_JSON, kept=(ledger_path(asked),))
+    check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
     comparison, ledger = swept(asked)
     with after_the_charge():
         dpexplain.io.save(comparison, asked.out)
@@ -141,6 +148,7 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
     from dpexplain.compare.sweep import sweep
 
     schema = read_schema(asked.schema)
+    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
     records = _checked_records(asked, schema, asked.epsilons)
     with ledger_of_command(asked) as ledger:
         comparison = sweep(

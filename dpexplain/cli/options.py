@@ -46,12 +46,11 @@ def add_command(
     return command
 
 
-def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """Add the options for the table, its target and its schema."""
+def add_file(command: argparse.ArgumentParser) -> None:
+    """Add the table and how its text is read."""
     command.add_argument(
         "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
     )
-    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     command.add_argument(
         "--sep",
         metavar="CHARACTER",
@@ -62,6 +61,12 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
         metavar="NAME",
         help="of a text file: utf-8 (default) or a one-byte code page",
     )
+
+
+def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
+    """Add the options for the table, its target and its schema."""
+    add_file(command)
+    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     if private:
         command.add_argument(
             "--schema",
@@ -98,9 +103,10 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--ledger",
-        type=Path,
+        type=file_or_address,
         metavar="JSON",
-        help="ledger of the table; default: TABLE.ledger.json in the same folder",
+        help="ledger of the table, a file or postgresql://user@host/database or "
+        "sqlite:////folder/file.db; default: TABLE.ledger.json in the same folder",
     )
     command.add_argument("--dataset", help="name of the table in a new ledger; default: its file")
     command.add_argument(
@@ -197,6 +203,21 @@ def setting(text: str) -> tuple[str, Any]:
             f"--set {text}: the value is not TOML; write strings in quotes: --set "
             f"'{name}=\"word\"'."
         ) from None
+
+
+def file_or_address(text: str) -> Path | str:
+    """Read where a ledger is, for argparse.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Path or str
+        A file, or the address of a database, which contains ``://``.
+    """
+    return text if "://" in text else Path(text)
 
 
 def count(text: str) -> int:

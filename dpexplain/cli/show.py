@@ -16,7 +16,7 @@ import numpy as np
 
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place
+from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_or_address
 from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
 from dpexplain.explain._by_class import ByClass
@@ -58,9 +58,10 @@ def add_commands(commands: Any) -> None:
         "ledger",
         summary="Print the privacy statement of a ledger: what was spent, and what that means.",
         examples="dpexplain ledger data.ledger.json\n"
-        "dpexplain ledger data.ledger.json --published 0 2 --format markdown",
+        "dpexplain ledger data.ledger.json --published 0 2 --format markdown\n"
+        "dpexplain ledger postgresql://user@host/database#data",
     )
-    ledger.add_argument("file", type=Path, help="ledger file")
+    ledger.add_argument("file", type=file_or_address, help="ledger file, or address of a database")
     ledger.add_argument(
         "--published", type=int, nargs="+", help="indices of the published entries, from 0"
     )
@@ -191,17 +192,19 @@ def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> Non
 
 
 def run_ledger(asked: argparse.Namespace) -> None:
-    """Print the statement of a ledger file."""
+    """Print the statement of a ledger."""
     from dpexplain.accounting import PrivacyLedger
 
-    if not asked.file.is_file():
+    in_file = isinstance(asked.file, Path)
+    if in_file and not asked.file.is_file():
         raise CommandError(
             f"{asked.file}: no such file; fit creates TABLE.ledger.json next to the table."
         )
     try:
         ledger = PrivacyLedger.open(asked.file)
     except BudgetError as error:  # nothing was to be paid: the file is the wrong one, or damaged
-        raise CommandError(_why_no_ledger(asked.file, error)) from None
+        reason = _why_no_ledger(asked.file, error) if in_file else str(error)
+        raise CommandError(reason) from None
     if asked.format == "entries":
         print(table_text(ledger.frame(), rows=None))
         return

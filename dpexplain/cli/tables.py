@@ -70,6 +70,11 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
 
 
 def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    if any(text.partition("=")[0].strip() == "max_rows_per_person" for text in asked.settings):
+        raise CommandError(
+            "--set max_rows_per_person=...: this command reads persons from text files only; write "
+            f"{asked.table} as CSV, or fit in Python with the table in memory."
+        )
     from dpexplain.tables.chunked import in_one_piece
     from dpexplain.tables.chunked_arrow import ArrowTable
 
@@ -114,13 +119,30 @@ def whole_table(
     """
     from dpexplain.tables import read_guessed
 
-    if _in_lines(asked):
-        read = read_texts if as_text else _reader(read_guessed)
-        frame = read(asked.table, asked.sep, asked.encoding)
+    if as_text or not _in_lines(asked):
+        frame = any_table(asked)
     else:
-        frame = _read_parquet(asked.table)
+        frame = _reader(read_guessed)(asked.table, asked.sep, asked.encoding)
     _check_column(frame, asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
+
+
+def any_table(asked: argparse.Namespace) -> pd.DataFrame:
+    """Read all columns of a table: text line by line, as a private fit does.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        With ``table``, ``sep`` and ``encoding``.
+
+    Returns
+    -------
+    DataFrame
+        A line that cannot be read is a row of empty cells.
+    """
+    if _in_lines(asked):
+        return read_texts(asked.table, asked.sep, asked.encoding)
+    return _read_parquet(asked.table)
 
 
 def read_texts(

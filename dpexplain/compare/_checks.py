@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dpexplain._utils.validation import check_epsilon
+from dpexplain.accounting._ledger.process import ledgers_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
@@ -117,46 +118,48 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """The ledger and adjacency of a sweep."""
+    """The ledgers and adjacency of a sweep."""
 
-    ledger: PrivacyLedger
+    ledgers: tuple[PrivacyLedger, ...]
     adjacency: str
-    shared: bool
     unit: Unit
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger of the sweep; others only list it."""
+        return self.ledgers[-1]
 
     def charge(self, charges: list[Charge], schema: Schema | None) -> None:
         """Charge one entry per fit atomically, or raise."""
-        self.ledger.charge_all(
-            charges,
-            adjacency=self.adjacency,
-            what="sweep",
-            unit=self.unit,
-            provenance=provenance_of(schema),
-        )
+        for ledger in self.ledgers:
+            ledger.charge_all(
+                charges,
+                adjacency=self.adjacency,
+                what="sweep",
+                unit=self.unit,
+                provenance=provenance_of(schema),
+            )
 
 
-def find_payer(ledger: PrivacyLedger | None, estimator: Any, kind: str | None = None) -> Payer:
+def find_payer(
+    ledger: PrivacyLedger | str | None, estimator: Any, kind: str | None = None
+) -> Payer:
     """Choose the ledger to charge: the argument, the estimator's, or a new one."""
     parameters = estimator.get_params(deep=False)
     own = parameters.get("ledger")
     adjacency = parameters.get("adjacency", "add_remove")
     unit = unit_of(parameters.get("max_rows_per_person"), kind)
-    if ledger is not None and own is not None and ledger is not own:
+    if ledger is not None and own is not None and ledger != own:
         raise ValueError(
             "ledger differs from the estimator's ledger; pass only one, because all fits on a "
             "data set belong in one ledger."
         )
-    shared = own if ledger is None else ledger
-    if shared is None:
-        alone = PrivacyLedger(
-            "this sweep alone", delta=parameters.get("delta", 1e-6), adjacency=adjacency
-        )
-        return Payer(alone, adjacency, shared=False, unit=unit)
-    if not isinstance(shared, PrivacyLedger):
-        raise ValueError(f"ledger must be a PrivacyLedger, got {type(shared).__name__}.")
-    if parameters.get("reproducible_seed") is not None:
+    given = own if ledger is None else ledger
+    if given is not None and parameters.get("reproducible_seed") is not None:
         raise ValueError(
             "reproducible_seed makes models NOT PRIVATE, so a shared ledger rejects them; omit "
             "the seed or the ledger."
         )
-    return Payer(shared, adjacency, shared=True, unit=unit)
+    delta = parameters.get("delta", 1e-6)
+    ledgers = ledgers_of(given, delta=delta, adjacency=adjacency, alone="this sweep alone")
+    return Payer(ledgers, adjacency, unit)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Final
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_epsilon
+from dpexplain.accounting._ledger.process import named_ledger, unlisted
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare._checks import check_estimator, check_rows
@@ -38,7 +40,7 @@ class Refitter:
     data : {"public", "simulated", "private"}
         Kind of data. Public: anyone may see the records. Simulated: drawn from a model that used
         no records, or from a private release.
-    ledger : PrivacyLedger or None, default=None
+    ledger : PrivacyLedger, str or None, default=None
         Charged for every fit of private data; None means the ledger of the estimator.
 
     Raises
@@ -54,7 +56,13 @@ class Refitter:
     """
 
     def __init__(
-        self, estimator: Any, X: Any, y: Any, *, data: str, ledger: PrivacyLedger | None = None
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        data: str,
+        ledger: PrivacyLedger | str | None = None,
     ) -> None:
         check_estimator(estimator)
         if data not in KINDS:
@@ -64,18 +72,20 @@ class Refitter:
             )
         X, y = split_target(X, y, estimator.get_params(deep=False).get("schema"))
         check_rows("y", X, y)
-        own = estimator.get_params(deep=False).get("ledger")
-        self._ledger = own if ledger is None else ledger
-        if data == "private" and not isinstance(self._ledger, PrivacyLedger):
+        parameters = estimator.get_params(deep=False)
+        given = parameters.get("ledger") if ledger is None else ledger
+        if data == "private" and given is None:
             raise ValueError(
                 "data='private' needs a ledger to charge each fit to: pass ledger=, or declare "
                 "public or simulated stand-in data to plan with."
             )
-        if data != "private" and self._ledger is not None:
+        if data != "private" and given is not None:
             raise ValueError(
                 f"data={data!r} with a ledger: a ledger belongs to private data. Leave the ledger "
                 "out, or say data='private'."
             )
+        promised = {n: parameters[n] for n in ("delta", "adjacency") if n in parameters}
+        self._ledger = None if given is None else named_ledger(given, **promised)
         self.data = data
         self._estimator, self._records = estimator, (X, y)
 
@@ -152,7 +162,8 @@ class Refitter:
         GlobalExplanation
             For stand-in data, without the effect estimate, which takes longest.
         """
-        model = self._copy(epsilon).fit(*self._records)
+        with contextlib.nullcontext() if self.private else unlisted():
+            model = self._copy(epsilon).fit(*self._records)
         # While epsilon is dragged, a fit must not take seconds: the effect is left out.
         quick = not self.private and "effect" in signature(model.explain_global).parameters
         explanation: GlobalExplanation = model.explain_global(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
+from dpexplain.accounting._ledger.process import unlisted
 from dpexplain.accounting.events import NonPrivateEvent
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.compare._checks import (
@@ -67,7 +68,7 @@ def sweep(
     n_repeats: int = 1,
     reference: bool = True,
     evaluate: tuple[Any, Any] | None = None,
-    ledger: PrivacyLedger | None = None,
+    ledger: PrivacyLedger | str | None = None,
     n_jobs: int | None = None,
     structure_seed: int | None = None,
     progress: bool = True,
@@ -98,8 +99,9 @@ def sweep(
         becomes infinite, while its private releases are still counted separately.
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
-    ledger : PrivacyLedger or None, default=None
-        Charged for the whole sweep; None uses the estimator's, or opens one for this sweep.
+    ledger : PrivacyLedger, str or None, default=None
+        Charged for the whole sweep, as for ``fit``; None uses the estimator's, or opens one for
+        this sweep.
     n_jobs : int or None, default=None
         Number of parallel fits; -1 for one per core.
     structure_seed : int or None, default=None
@@ -231,7 +233,8 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
     is_reference = math.isinf(fit.epsilon)
     try:
         persons = {} if data.groups is None or is_reference else {"groups": data.groups}
-        model = fit.estimator.fit(data.X, data.y, **persons)
+        with unlisted():  # the sweep has paid
+            model = fit.estimator.fit(data.X, data.y, **persons)
         explanation = model.explain_global()
         metrics = () if data.held_out is None else _measured(model, explanation, *data.held_out)
     except Exception as error:

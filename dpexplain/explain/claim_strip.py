@@ -119,10 +119,12 @@ def _state(each: Claim | None, asked: Claim) -> str:
 
 def claim_strip(
     comparison: Display,
-    term: str,
+    term: str | None = None,
     first: Any = None,
     second: Any = None,
     *,
+    record: pd.DataFrame | None = None,
+    threshold: float | None = None,
     epsilon: float | None = None,
     repeat: int = 0,
 ) -> ClaimStrip:
@@ -132,9 +134,7 @@ def claim_strip(
     ----------
     comparison : Comparison
         Its private fits are used. With several classes, pass the comparison of one class.
-    term : str
-        Name of the term.
-    first, second : optional
+    term, first, second, record, threshold : optional
         As for :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
         Epsilon whose fit determines the claimed direction; None for the largest.
@@ -164,11 +164,16 @@ def claim_strip(
         raise KeyError(f"no fit with epsilon={wanted!r}; the epsilons are {known}.")
     chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
     place = epsilons.index(wanted)
-    asked = claim(_additive(chosen[place]), term, first, second)
-    claims = [
-        asked if each is chosen[place] else _elsewhere(chosen[place], each, term, first, second)
-        for each in chosen
-    ]
+    fit = _additive(chosen[place])
+    asked = claim(fit, term, first, second, record=record, threshold=threshold)
+
+    def elsewhere(other: GlobalExplanation) -> Claim | None:
+        if term is None:
+            return claim(other, record=record, threshold=threshold)
+        bins = _bins_elsewhere(fit[term], other[term], first, second)
+        return None if bins is None else claim(other, term, *bins)
+
+    claims = [asked if each is fit else elsewhere(_additive(each)) for each in chosen]
     return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
 
 
@@ -181,31 +186,29 @@ def _additive(fit: Any) -> GlobalExplanation:
     )
 
 
-def _elsewhere(asked: Any, other: Any, term: str, first: Any, second: Any) -> Claim | None:
-    """Make the same claim from another fit with different bins."""
-    fit = _additive(other)
+def _bins_elsewhere(
+    here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
+) -> tuple[Any, ...] | None:
+    """Name the same bins of another fit; None where its bins do not tell them apart."""
     if first is None:
-        return claim(fit, term)
-    here, there = asked[term], fit[term]
+        return ()
     if isinstance(first, tuple):
-        return _range_elsewhere(fit, here, there, first)
-    one = matched_bin(here, bin_place(here, first), there)
-    if second is None:
-        return None if one is None else claim(fit, term, one)
-    two = matched_bin(here, bin_place(here, second), there)
-    return None if one is None or two is None or one == two else claim(fit, term, one, two)
+        return _range_elsewhere(here, there, first)
+    named = [bin_place(here, each) for each in (first, second) if each is not None]
+    bins = tuple(matched_bin(here, place, there) for place in named)
+    return None if None in bins or len(set(bins)) < len(bins) else bins
 
 
 def _range_elsewhere(
-    fit: GlobalExplanation, here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
-) -> Claim | None:
-    """Make a range claim about the bins whose midpoint, or name, is inside the range."""
+    here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
+) -> tuple[tuple[int, int]] | None:
+    """Name the bins whose middle, or name, is inside the range."""
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
     inside = [k for k, place in enumerate(bins) if place is not None and first <= place <= last]
-    if not inside or len(inside) == there.n_bins:
+    if not inside or inside[-1] - inside[0] + 1 == there.n_bins:
         return None
-    return claim(fit, here.name, (inside[0], inside[-1]))
+    return ((inside[0], inside[-1]),)
 
 
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:

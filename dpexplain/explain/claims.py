@@ -1,113 +1,61 @@
-"""Claims: one sentence about a curve, with its interval and whether it holds.
+"""Claims: one sentence with its interval, and whether it holds.
 
-A claim compares two bins or categories of a term, compares a range of bins with the rest, or
-states the sign of one bin or the rank of a term. Intervals are simultaneous: with 95% certainty,
-all claims of one kind about one term hold together, so a claim may be chosen after looking at the
-curve. They use the joint errors of both ends, and cost no additional privacy.
+A claim compares two bins or categories of a term, compares a range of bins with the rest, states
+the sign of one bin or the rank of a term, or on which side of a threshold the prediction for one
+record lies. Intervals are simultaneous: with 95% certainty, all claims of one kind about one term
+are right together, so a claim may be chosen after looking at the curve. They use the joint errors
+of all bins that they compare, and cost no additional privacy.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dpexplain._utils.names import closest_name
-from dpexplain.explain._record import FloatArray, Record
+from dpexplain.explain._contrasts import (
+    Contrast,
+    Kind,
+    contrast_of,
+    factor_of,
+    half_width,
+    level_of,
+    share_of,
+)
+from dpexplain.explain._frequencies import frequency_words, typical_shares
+from dpexplain.explain._record import Record
+from dpexplain.explain._score_errors import score_error
 from dpexplain.explain._text import listing, short_number, shorten, signed_number, upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.local_explanation import inverse_link
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 Basis = Literal["effect", "noise"]
 State = Literal["holds", "reversed", "may be noise", "may be noise or hidden by shrinkage"]
 
-LEVELS = 92
-"""Number of values that one minus a correlation is rounded to."""
-
-_CLOSEST = 1e-3  # smallest value of one minus a correlation
-_RATIO = (2.0 / _CLOSEST) ** (1.0 / (LEVELS - 1))
-
-
-def correlation_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Round up one minus the correlation, for every pair of bins of a term.
-
-    A dashboard stores one character per pair, so claims are made from rounded values everywhere.
-    Rounding makes the standard deviation of a difference at most 5% too large, and never too
-    small.
-
-    Parameters
-    ----------
-    noise : NoiseModel
-        Joint errors of the model.
-    place : int
-        Index of the term.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_bins * (n_bins - 1) / 2,)
-        Level of each pair of bins, row by row; see :func:`apart_of`.
-    """
-    bins = noise.term(place)
-    factor, std = noise.factor[bins], noise.std[bins]
-    scaled = factor / np.where(std > 0, std, 1.0)[:, None]
-    first, second = np.triu_indices(len(std), 1)
-    apart = np.maximum(1.0 - np.einsum("ij,ij->i", scaled[first], scaled[second]), 1e-12)
-    levels = np.floor(np.log(2.0 / apart) / math.log(_RATIO) + 1e-9)
-    return np.clip(levels, 0, LEVELS - 1).astype(np.int64)
-
-
-def apart_of(level: int) -> float:
-    """Return one minus the correlation for a level: 2 for level 0, down to 0.001."""
-    return 2.0 * math.pow(_RATIO, -float(level))
-
-
-def pair_factor(n_bins: int) -> float:
-    """Return the half-width of simultaneous intervals for all pairs of bins.
-
-    By Šidák's inequality, which holds for normal errors with any correlations [1]_.
-
-    Parameters
-    ----------
-    n_bins : int
-        Bins of the term.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    .. [1] Šidák, "Rectangular Confidence Regions for the Means of Multivariate Normal
-       Distributions", Journal of the American Statistical Association 62 (1967).
-    """
-    return _factor(max(1, n_bins * (n_bins - 1) // 2))
-
-
-def _factor(n_claims: int) -> float:
-    return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(LEVEL, 1.0 / n_claims))
+_ALIKE = "Claims need a private model with a noise band, as released."
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Claim(Record):
-    """One sentence about a term of one model.
+    """One sentence about a term or a prediction of one model.
 
     Parameters
     ----------
-    kind : {"difference", "range", "sign", "rank"}
+    kind : {"difference", "range", "sign", "rank", "decision"}
         What is claimed.
     term : str
-        Name of the term.
+        Name of the term; empty for a decision.
     first, second : str
         The two things compared, in words.
     estimate : float
-        The difference, value or rank, in the unit of the score or as a rank.
+        The difference, or value, in the unit of the score; of a decision, the score minus that of
+        the threshold; or a rank.
     std : float
         Its standard deviation; NaN for a rank.
     low, high : float
@@ -121,9 +69,15 @@ class Claim(Record):
         The claim as a sentence.
     guarantee : Guarantee
         Privacy of the model.
+    shares : tuple of four float or None, default=None
+        Predicted share of the second class among records that lie in the largest released bin of
+        every other feature: at `second`, at `first`, and both ends of the interval of the latter.
+        None except for two classes and a sum of curves, without pairs.
+    frequencies : str, default=""
+        The shares as a sentence: of 100 records.
     """
 
-    kind: Literal["difference", "range", "sign", "rank"]
+    kind: Literal["difference", "range", "sign", "rank", "decision"]
     term: str
     first: str
     second: str
@@ -135,6 +89,8 @@ class Claim(Record):
     holds: bool
     words: str
     guarantee: Guarantee
+    shares: tuple[float, float, float, float] | None = None
+    frequencies: str = ""
 
     def frame(self) -> pd.DataFrame:
         """Return the claim as one row.
@@ -145,7 +101,7 @@ class Claim(Record):
             Columns kind, term, first, second, estimate, std, low, high, basis, holds, words,
             epsilon, private.
         """
-        names = [field.name for field in dataclasses.fields(self)][:-1]
+        names = [field.name for field in dataclasses.fields(self)][:-3]
         row = {name: getattr(self, name) for name in names}
         guarantee = self.guarantee
         return pd.DataFrame([{**row, "epsilon": guarantee.epsilon, "private": guarantee.private}])
@@ -161,23 +117,32 @@ class Claim(Record):
 
 def claim(
     explanation: GlobalExplanation,
-    term: str,
+    term: str | None = None,
     first: Any = None,
     second: Any = None,
+    *,
+    record: pd.DataFrame | None = None,
+    threshold: float | None = None,
 ) -> Claim:
-    """Make one claim about a term.
+    """Make one claim about a term, or about the prediction for one record.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         Explanation of a private model with a noise band. With several classes, that of one class.
-    term : str
-        Name of the term.
+    term : str or None, default=None
+        Name of the term; None for a decision.
     first : str, int, tuple or None, default=None
         A bin by label or index; or the first and last bin of a range, compared with the other
         bins; or None for the rank of the term.
     second : str, int or None, default=None
         Another bin, compared with the first; None for the sign of the first.
+    record : DataFrame of one row or None, default=None
+        A record whose prediction is compared with the threshold. The guarantee does not protect
+        it, so such a claim may be published only if the record may.
+    threshold : float or None, default=None
+        For a decision: a probability for a classifier, one half if None; else in the unit of the
+        target.
 
     Returns
     -------
@@ -188,74 +153,37 @@ def claim(
     KeyError
         If the term or a bin does not exist.
     ValueError
-        If the errors are unknown, the curve was edited, or no claim can be made about the bins.
+        If the errors are unknown, the curve was edited, the bins make no claim, or neither or both
+        of a term and a record are named.
 
     Examples
     --------
     >>> print(claim(explanation, "marital", "divorced", "married"))  # doctest: +SKIP
     At ε = 0.5, ...
     """
-    errors = _Errors.of(explanation, term)
+    if (term is None) == (record is None):
+        raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
+    if record is not None:
+        return _decision_claim(explanation, record, threshold)
+    assert term is not None
+    shape = explanation[term]
+    basis = claim_basis(shape)
+    if basis is None:
+        raise ValueError(
+            f"no claim about {shorten(term)!r}: its errors are unknown, or its curve was edited by "
+            f"hand. {_ALIKE}"
+        )
     if first is None:
-        return _rank_claim(explanation, errors)
+        return _rank_claim(explanation, shape)
     if isinstance(first, tuple):
-        return _range_claim(explanation, errors, first)
-    one = bin_place(errors.term, first)
+        return _contrast_claim(explanation, shape, "range", _range_bins(shape, first))
+    one = bin_place(shape, first)
     if second is None:
-        return _sign_claim(explanation, errors, one)
-    other = bin_place(errors.term, second)
+        return _contrast_claim(explanation, shape, "sign", (one,))
+    other = bin_place(shape, second)
     if one == other:
         raise ValueError(f"bins {first!r} and {second!r} are the same; name two different bins.")
-    return _difference_claim(explanation, errors, one, other)
-
-
-class _Errors:
-    """The estimate of a curve to which claims refer, and its joint errors."""
-
-    def __init__(
-        self, term: ShapeFunction, place: int, basis: Basis, joint: NoiseModel | None
-    ) -> None:
-        self.term, self.place, self.basis, self.joint = term, place, basis, joint
-        value, std = (
-            (term.effect, term.effect_std)
-            if basis == "effect"
-            else (term.contribution, term.total_std)
-        )
-        assert value is not None
-        assert std is not None
-        self.value: FloatArray = value
-        self.std: FloatArray = std
-
-    @classmethod
-    def of(cls, explanation: GlobalExplanation, name: str) -> _Errors:
-        """Choose the effect if it is estimated, else the released curve."""
-        term = explanation[name]
-        place = [each.name for each in explanation.terms].index(name)
-        basis = claim_basis(term)
-        if basis is None:
-            raise ValueError(
-                f"no claim about {shorten(name)!r}: its errors are unknown, or its curve was "
-                "edited by hand. Claims need a private model with a noise band, as released."
-            )
-        joint = explanation.effect_scatter if basis == "effect" else explanation.noise
-        return cls(term, place, basis, joint)
-
-    def apart(self, one: int, other: int) -> float:
-        """Return one minus the correlation of two bins; 2, the worst case, if unknown."""
-        if self.joint is None:
-            return 2.0
-        low, high, n = min(one, other), max(one, other), self.term.n_bins
-        pair = low * n - low * (low + 1) // 2 + (high - low - 1)
-        return apart_of(int(correlation_levels(self.joint, self.place)[pair]))
-
-    def scatter(self, loads: FloatArray) -> float:
-        """Return the (largest possible) standard deviation of a sum over bins."""
-        if self.joint is None:
-            return float(np.abs(loads) @ self.std)
-        bins = self.joint.term(self.place)
-        common = loads @ self.joint.factor[bins]
-        left = (loads**2) @ self.joint.remainder_std[bins] ** 2
-        return math.sqrt(float(common @ common + left))
+    return _contrast_claim(explanation, shape, "difference", (one, other))
 
 
 def claim_basis(term: ShapeFunction) -> Basis | None:
@@ -276,52 +204,84 @@ def claim_basis(term: ShapeFunction) -> Basis | None:
     return None if term.total_std is None else "noise"
 
 
-def _difference_claim(
-    explanation: GlobalExplanation, errors: _Errors, one: int, other: int
-) -> Claim:
-    n, a, b = errors.term.n_bins, float(errors.std[one]), float(errors.std[other])
-    scatter = math.sqrt((a - b) ** 2 + 2.0 * a * b * errors.apart(one, other))
-    estimate = float(errors.value[one] - errors.value[other])
-    labels = errors.term.bin_labels
-    return _claim(
-        explanation, errors, "difference", (labels[one], labels[other]),
-        (estimate, scatter, pair_factor(n)),
-    )  # fmt: skip
-
-
-def _sign_claim(explanation: GlobalExplanation, errors: _Errors, one: int) -> Claim:
-    numbers = (float(errors.value[one]), float(errors.std[one]), _factor(errors.term.n_bins))
-    compared = (errors.term.bin_labels[one], "the average")
-    return _claim(explanation, errors, "sign", compared, numbers)
-
-
-def _range_claim(explanation: GlobalExplanation, errors: _Errors, ends: tuple[Any, ...]) -> Claim:
-    term = errors.term
+def _range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
     if len(ends) != 2:
         raise ValueError(f"a range is (first bin, last bin), got {len(ends)} values.")
     first, last = sorted(bin_place(term, end) for end in ends)
-    inside = np.zeros(term.n_bins, dtype=bool)
-    inside[first : last + 1] = True
-    if last >= term.n_value_bins or inside.all():
+    if last >= term.n_value_bins or last - first + 1 == term.n_bins:
         raise ValueError("a range has bins of values, and leaves at least one bin to compare with.")
-    loads = _mean_of(term, inside) - _mean_of(term, ~inside)
-    n = term.n_value_bins
-    numbers = (float(loads @ errors.value), errors.scatter(loads), _factor(n * (n + 1) // 2))
-    labels = term.bin_labels
-    return _claim(
-        explanation, errors, "range", (f"{labels[first]} to {labels[last]}", "all others"), numbers
+    return first, last
+
+
+def _contrast_claim(
+    explanation: GlobalExplanation, term: ShapeFunction, kind: Kind, bins: tuple[int, ...]
+) -> Claim:
+    basis = claim_basis(term)
+    joint = explanation.effect_scatter if basis == "effect" else explanation.noise
+    value, std = (
+        (term.effect, term.effect_std) if basis == "effect" else (term.contribution, term.total_std)
     )
+    assert basis is not None
+    assert value is not None
+    assert std is not None
+    contrast = contrast_of(term, kind, bins)
+    level = level_of(joint, list(explanation).index(term.name), term, kind, bins)
+    estimate = float(contrast.loads @ value)
+    error = math.sqrt(share_of(level)) * float(np.abs(contrast.loads) @ std)
+    half = factor_of(kind, term) * error
+    low, high = estimate - half, estimate + half
+    compared = _compared(term, contrast, bins)
+    words = _sentence(explanation, term, kind, basis, compared, (estimate, low, high))
+    shares = typical_shares(explanation, term, contrast, (estimate, low, high))
+    return Claim(
+        kind, term.name, *compared, estimate, error, low, high, basis, low > 0.0 or high < 0.0,
+        words, explanation.guarantee, shares,
+        frequency_words(explanation, kind, term.name, compared, shares),
+    )  # fmt: skip
 
 
-def _mean_of(term: ShapeFunction, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return the coefficients of the mean over some bins, weighted by (noisy) counts."""
-    weights = np.where(chosen, term.weights, 0.0)
-    weights = weights if weights.sum() > 0 else chosen.astype(np.float64)
-    return np.asarray(weights / weights.sum())
+def _compared(term: ShapeFunction, contrast: Contrast, bins: tuple[int, ...]) -> tuple[str, str]:
+    labels = [term.bin_labels[place] for place in bins]
+    if contrast.kind == "range":
+        return f"{labels[0]} to {labels[1]}", "all others"
+    return labels[0], "the average" if contrast.kind == "sign" else labels[1]
 
 
-def _rank_claim(explanation: GlobalExplanation, errors: _Errors) -> Claim:
-    name, table = errors.term.name, explanation.ranking()
+def _decision_claim(
+    explanation: GlobalExplanation, record: pd.DataFrame, threshold: float | None
+) -> Claim:
+    if not isinstance(record, pd.DataFrame) or len(record) != 1:
+        raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
+    if any(term.released is not None for term in explanation.terms):
+        raise ValueError(f"no claim about a decision of curves edited by hand. {_ALIKE}")
+    local = explanation.explain_local(record)
+    at = local._threshold_score(threshold)
+    error = score_error(explanation, local)
+    if error is None:
+        raise ValueError(f"no claim about a decision: errors of the score are unknown. {_ALIKE}")
+    estimate = float(local.scores[0]) - at
+    half = half_width(1) * error
+    low, high = estimate - half, estimate + half
+    said, least, most, limit = (
+        short_number(float(inverse_link(each + at, explanation.link)), 3)
+        for each in (estimate, low, high, 0.0)
+    )
+    side = "above" if estimate > 0 else "below"
+    score = f"the predicted probability of {_score(explanation).removeprefix('odds of ')}"
+    what = score if explanation.classes is not None else f"the prediction of {_score(explanation)}"
+    doubt = "" if low > 0 or high < 0 else f"; {_doubt('noise')}"
+    words = (
+        f"{_at(explanation)}, {what} for this record is {side} {limit}: {said}, 95% between "
+        f"{least} and {most}{doubt}."
+    )
+    return Claim(
+        "decision", "", "this record", f"the threshold {limit}", estimate, error, low, high,
+        "noise", low > 0 or high < 0, words, explanation.guarantee,
+    )  # fmt: skip
+
+
+def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
+    name, table = term.name, explanation.ranking()
     row: Any = table.loc[name]
     if row["basis"] is None:
         raise ValueError("the rank is unknown: this explanation has no joint errors of its terms.")
@@ -338,39 +298,23 @@ def _rank_claim(explanation: GlobalExplanation, errors: _Errors) -> Claim:
     )  # fmt: skip
 
 
-def _claim(
-    explanation: GlobalExplanation,
-    errors: _Errors,
-    kind: Literal["difference", "range", "sign"],
-    compared: tuple[str, str],
-    numbers: tuple[float, float, float],
-) -> Claim:
-    estimate, std, factor = numbers
-    low, high = estimate - factor * std, estimate + factor * std
-    holds = low > 0.0 or high < 0.0
-    words = _sentence(explanation, errors, kind, compared, (estimate, low, high))
-    return Claim(
-        kind, errors.term.name, *compared, estimate, std, low, high, errors.basis, holds, words,
-        explanation.guarantee,
-    )  # fmt: skip
-
-
 def _sentence(
     explanation: GlobalExplanation,
-    errors: _Errors,
-    kind: str,
+    term: ShapeFunction,
+    kind: Kind,
+    basis: Basis,
     compared: tuple[str, str],
     numbers: tuple[float, float, float],
 ) -> str:
     estimate, low, high = numbers
-    name = shorten(errors.term.name)
+    name = shorten(term.name)
     first, second = (shorten(label) for label in compared)
     against = f"records with {name} = {second}" if kind == "difference" else second
     way = "higher" if estimate > 0 else "lower"
     unit = explanation.score_unit
     said = f"{signed_number(estimate)} {unit}".rstrip() + _times(explanation, estimate)
     ends = f"95% between {signed_number(low)} and {signed_number(high)}"
-    doubt = "" if low > 0 or high < 0 else f"; {_doubt(errors.basis)}"
+    doubt = "" if low > 0 or high < 0 else f"; {_doubt(basis)}"
     return (
         f"{_at(explanation)}, records with {name} = {first} have {way} {_score(explanation)} than "
         f"{against}, other features equal: {said}, {ends}{doubt}."
@@ -382,6 +326,8 @@ def _doubt(basis: Basis) -> State:
 
 
 def _at(explanation: GlobalExplanation) -> str:
+    if not explanation.guarantee.private:
+        return "NOT PRIVATE: in this fit"
     return f"At ε = {upper_number(explanation.guarantee.epsilon)}"
 
 

@@ -57,11 +57,14 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
 
     Notes
     -----
-    Without pairs, scores are bit-for-bit equal for cells that are numbers (numeric terms) or
-    strings (categorical terms), and probabilities agree to about twelve digits. InterpretML does
-    not clip: a regressor's ``predict`` stays in the public range in this library, but not in
-    InterpretML. A cell that is not a number is "unseen" in InterpretML and "missing" here; both
-    get the score of "missing".
+    Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
+    texts (categorical ones), and probabilities to about twelve digits. A cell that is not a
+    number is "unseen" there and "missing" here; both get the score of "missing".
+
+    Its methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
+    ``merge_ebms``, ``show``) work too. The model is a single bag, so ``predict_with_uncertainty``
+    gives an uncertainty of 0, whatever the privacy noise: ``explain_local(X).score_std`` of the
+    model states it.
 
     Examples
     --------
@@ -103,9 +106,10 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
         "bin_weights_": [table.weights for table in tables],
         "term_scores_": term_scores,
         "standard_deviations_": [table.deviations for table in tables],
-        "bagged_scores_": [scores[np.newaxis] for scores in term_scores],
+        # Copies: InterpretML scales and edits both in place.
+        "bagged_scores_": [scores[np.newaxis].copy() for scores in term_scores],
         "intercept_": intercept,
-        "bagged_intercept_": intercept[np.newaxis] if len(parts) > 1 else intercept,
+        "bagged_intercept_": (intercept[np.newaxis] if len(parts) > 1 else intercept).copy(),
         "bag_weights_": np.array([float(tables[0].weights.sum())]),
         "best_iteration_": np.zeros((1, 1), dtype=np.int64),
         "feature_bounds_": np.array([_bounds(bins[0]) for bins in features.values()]),
@@ -144,7 +148,8 @@ def _spread_evenly(bins: Binned) -> FloatArray | None:
     count = np.maximum(bins.count, 0.0)
     below = np.concatenate([[0.0], np.cumsum(count[: bins.n_value_bins])])
     inner = np.diff(np.interp(even, np.asarray(bins.bin_edges), below))
-    return _reordered(np.concatenate([inner, count[bins.n_value_bins :]]), (bins,))
+    missing = count[bins.n_value_bins :]
+    return np.concatenate([missing if len(missing) else [0.0], inner, [0.0]])
 
 
 def _reach(first: GlobalExplanation) -> tuple[float, float]:
@@ -173,7 +178,7 @@ def _tables_of_terms(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
             term.name,
             (term.name,),
             _reordered(_by_class([each.contribution for each in same]), (term,)),
-            _reordered(np.maximum(term.count, 0.0), (term,)),
+            _counts(term.count, (term,)),
             _reordered(_by_class([_deviation(each) for each in same]), (term,)),
         )
 
@@ -185,7 +190,7 @@ def _tables_of_pairs(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
             pair.name,
             pair.feature_names,
             _reordered(scores, pair.axes),
-            _reordered(np.maximum(pair.count, 0.0), pair.axes),
+            _counts(pair.count, pair.axes),
             _reordered(np.zeros_like(scores), pair.axes),
         )
 
@@ -222,13 +227,21 @@ def _deviation(term: ShapeFunction) -> FloatArray:
     return np.zeros(term.n_bins)
 
 
-def _reordered(values: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Move "missing" first and "unseen" last along each axis."""
+def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
+    """Return released counts in InterpretML's order; nobody is in a bin that is not here."""
+    return _reordered(np.maximum(count, 0.0), axes, shared=False)
+
+
+def _reordered(values: FloatArray, axes: Sequence[Binned], *, shared: bool = True) -> FloatArray:
+    """Move "missing" first and "unseen" last along each axis.
+
+    Without a bin of its own, "unseen" has the value of "missing" if that is `shared`, else 0.
+    """
     for place, bins in enumerate(axes):
         turned = np.moveaxis(values, place, 0)
         inner = turned[: bins.n_value_bins]
         missing = _special(turned, bins, "missing", np.zeros_like(turned[:1]))
-        unseen = _special(turned, bins, "other", missing)
+        unseen = _special(turned, bins, "other", missing if shared else np.zeros_like(missing))
         values = np.moveaxis(np.concatenate([missing, inner, unseen]), 0, place)
     return values
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpexplain.compare import Comparison, MulticlassComparison
+from dpexplain.exceptions import SchemaError
 from dpexplain.explain import (
     GlobalExplanation,
     Guarantee,
@@ -33,6 +34,8 @@ from dpexplain.io._fields import (
     text,
 )
 from dpexplain.io._fits import fits_from_plain, fits_to_plain
+from dpexplain.schema import Schema
+from dpexplain.schema.toml import fields_from_plain, schema_to_plain
 from dpexplain.statement.statement import PrivacyStatement
 
 _MOST_BINS = 1 << 17
@@ -236,6 +239,8 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
     if explanation.effect_scatter is not None:
         plain["effect_scatter"] = noise_to_plain(explanation.effect_scatter)
         plain["effect_intercept"] = explanation.effect_intercept
+    if explanation.schema is not None:
+        plain["schema"] = schema_to_plain(explanation.schema)
     return plain
 
 
@@ -259,9 +264,17 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "released_intercept": fields.take("released_intercept", optional(number)),
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),
         "main_effects_only": fields.take("main_effects_only", flag),
+        "schema": fields.maybe("schema", _schema_from_plain),
     }
     fields.finish()
     return GlobalExplanation(**arguments)
+
+
+def _schema_from_plain(value: Any, path: str) -> Schema:
+    try:
+        return Schema(**fields_from_plain(value))
+    except SchemaError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:

@@ -7,6 +7,7 @@ lists are kept cell by cell.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,29 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
             "not fit."
         )
     return X, y
+
+
+def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None:
+    """Reject fit parameters such as ``sample_weight``, unless they are None.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+    kind : str
+        Of the fits, for the message.
+    reason : str
+        Why they are not supported.
+
+    Raises
+    ------
+    TypeError
+        If one is given.
+    """
+    if named := sorted(name for name, value in given.items() if value is not None):
+        raise TypeError(
+            f"fit got {', '.join(named)}, which {kind} fits do not support, because {reason}. "
+            "Remove it."
+        )
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:

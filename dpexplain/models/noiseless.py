@@ -15,7 +15,13 @@ from dpexplain._utils.tracebacks import without_records
 from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
 from dpexplain.explain import Guarantee, MulticlassExplanation
 from dpexplain.mechanisms import Mechanism, NoiseSource
-from dpexplain.models.inputs import as_column, as_table, observed_schema, rows_with_target
+from dpexplain.models.inputs import (
+    as_column,
+    as_table,
+    observed_schema,
+    reject_unsupported,
+    rows_with_target,
+)
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
@@ -79,7 +85,7 @@ class NoiselessModel(BaseEstimator):
         self.estimator = estimator
 
     @without_records
-    def fit(self, X: Any, y: Any) -> NoiselessModel:
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> NoiselessModel:
         """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
@@ -87,6 +93,8 @@ class NoiselessModel(BaseEstimator):
         X : DataFrame or array-like of shape (n_samples, n_features)
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
+        **unsupported
+            ``sample_weight`` and other fit parameters are rejected, unless they are None.
 
         Returns
         -------
@@ -94,9 +102,12 @@ class NoiselessModel(BaseEstimator):
 
         Raises
         ------
+        TypeError
+            If another fit parameter is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """
+        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.estimator.schema)
         y = as_column("y", y, X)
         model = clone(self.estimator).set_params(ledger=None, reproducible_seed=None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,7 +20,7 @@ from dpexplain.exceptions import PrivacyWarning
 from dpexplain.mechanisms import SecretCoins, SeededCoins, secret_coins
 from dpexplain.models.inputs import as_column
 from dpexplain.schema import Schema
-from dpexplain.tables.cells import Unreadable
+from dpexplain.tables.cells import EMPTY_WORDS, Unreadable
 from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.columns import cells_of, values_of
 from dpexplain.tables.groups import grouping_of, without_groups
@@ -155,7 +157,8 @@ def person_of(cell: Any) -> str | None:
     """Return the person key of a ``groups`` cell; never raises.
 
     Different persons get different keys, and the same person gets the same key for any type of
-    cell: 7, 7.0 and "7" are one person.
+    cell: 7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number, names a
+    person by all of them.
 
     Parameters
     ----------
@@ -164,7 +167,8 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that is empty or unreadable and therefore does not identify a person.
+        None for a cell that names no person: empty, a word for that (`EMPTY_WORDS`), unreadable, or
+        an object that shows only where it is in memory.
     """
     try:
         return _person_of(cell)
@@ -173,7 +177,9 @@ def person_of(cell: Any) -> str | None:
 
 
 def _person_of(cell: Any) -> str | None:
-    if isinstance(cell, np.generic):
+    if isinstance(cell, np.datetime64):  # one of nanoseconds would become a number
+        cell = pd.Timestamp(cell)
+    elif isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
@@ -181,8 +187,11 @@ def _person_of(cell: Any) -> str | None:
         cell = bytes(cell)
     elif isinstance(cell, Decimal | Fraction | np.longdouble):
         cell = _plain_number(cell)
-    elif isinstance(cell, complex) and cell.imag == 0:
-        cell = cell.real
+    elif isinstance(cell, complex | np.complexfloating):
+        if np.isnan(cell):
+            return None
+        if cell.imag == 0:
+            return _person_of(cell.real)
     if isinstance(cell, bool):
         return f"number {int(cell)}"
     if isinstance(cell, float):
@@ -193,7 +202,31 @@ def _person_of(cell: Any) -> str | None:
         return f"number {cell}"
     if cell is None or cell is pd.NA or cell is pd.NaT or isinstance(cell, Unreadable):
         return None
-    return f"{type(cell).__name__} {cell!r}"
+    if isinstance(cell, date):
+        return f"time {cell.isoformat().removesuffix('T00:00:00')}"
+    if hasattr(cell, "__array__"):
+        cell = np.asarray(cell, dtype=object).tolist()
+    if isinstance(cell, list | tuple | set | frozenset | Mapping):
+        return _person_of_parts(cell)
+    text = f"{type(cell).__name__} {cell!r}"
+    if isinstance(cell, bytes):
+        return text if cell.strip(b" \0") else None
+    return text if isinstance(cell, str) or not _PLACE.search(text) else None
+
+
+# Where an object is in memory: another one of equal value would be another person.
+_PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def _person_of_parts(cell: Any) -> str | None:
+    keys = [_person_of(part) for part in (cell.values() if isinstance(cell, Mapping) else cell)]
+    if all(key is None for key in keys):
+        return None
+    if isinstance(cell, Mapping):
+        return f"parts {sorted(zip(map(str, cell), keys, strict=True), key=str)!r}"
+    if isinstance(cell, set | frozenset):  # whose order changes from one object to the next
+        keys.sort(key=str)
+    return f"parts {keys!r}"
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
@@ -217,5 +250,5 @@ def _number_of(text: str) -> Any:
     try:
         number = float(text)
     except ValueError:
-        return text or None
+        return None if not text or text.lower() in EMPTY_WORDS else text
     return number if repr(number) == text.lower() else text

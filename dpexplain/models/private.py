@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
+from dpexplain.accounting._ledger.process import ledgers_of
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
@@ -22,6 +23,7 @@ from dpexplain.models.inputs import (
     as_table,
     n_features_of,
     observed_schema,
+    reject_unsupported,
     rows_of,
     rows_with_target,
 )
@@ -80,7 +82,8 @@ class PrivateEstimator(PrivateHooks):
             separate kind of person in each fit (the name of a Series is ignored, because pandas
             keeps it when IDs are mapped to other persons).
         **unsupported
-            ``sample_weight`` and other scikit-learn fit parameters are rejected.
+            ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
+            None.
 
         Returns
         -------
@@ -113,12 +116,11 @@ class PrivateEstimator(PrivateHooks):
         raises an error, Dask logs it, including values. If a worker is lost, its partitions are
         re-read at no extra budget. Without a client, partitions are computed sequentially.
         """
-        if unsupported:
-            raise TypeError(
-                f"fit got {', '.join(sorted(unsupported))}, which private fits do not support, "
-                "because weights, warm starts and callbacks would change a record's influence. "
-                "Remove it."
-            )
+        reject_unsupported(
+            unsupported,
+            "private",
+            "weights, warm starts and callbacks would change a record's influence",
+        )
         X, y = split_target(self._as_table(X), y, self.schema)
         groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
         warn_of_persons(self.schema, self.max_rows_per_person)
@@ -293,13 +295,14 @@ class PrivateEstimator(PrivateHooks):
 
     def _charged_ledger(self, events: Sequence[Event]) -> PrivacyLedger:
         label = f"{type(self).__name__} (epsilon={self.epsilon:g})"
-        ledger = self.ledger
-        if ledger is None:
-            ledger = PrivacyLedger("this fit alone", delta=self.delta, adjacency=self.adjacency)
+        ledgers = ledgers_of(
+            self.ledger, delta=self.delta, adjacency=self.adjacency, alone="this fit alone"
+        )
         unit = self._privacy_unit()
         facts = provenance_of(self.schema)
-        ledger.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
-        return ledger
+        for each in ledgers:
+            each.charge(events, label=label, adjacency=self.adjacency, unit=unit, provenance=facts)
+        return ledgers[-1]
 
     def _drafted_schema(self, X: Any, y: Any) -> Schema:
         warnings.warn(

@@ -11,7 +11,7 @@ from dpexplain._utils.validation import (
     check_delta,
     check_epsilon,
 )
-from dpexplain.accounting import PrivacyLedger
+from dpexplain.accounting._ledger.process import check_ledger
 from dpexplain.mechanisms import NOISE_BACKENDS
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Schema
@@ -31,6 +31,8 @@ def check_private_parameters(model: PrivateHooks) -> None:
         If a parameter is out of range.
     TypeError
         If the schema or the ledger has a wrong type.
+    BudgetError
+        If the ledger is one of another process.
     """
     check_epsilon(model.epsilon, allow_weak=model.allow_weak)
     if model.n_public is not None:
@@ -52,10 +54,7 @@ def check_private_parameters(model: PrivateHooks) -> None:
             f"{type(model).__name__} needs a schema with "
             f"target={model._target_kind.__name__}(...), got {model.schema.target!r}."
         )
-    if model.ledger is not None and not isinstance(model.ledger, PrivacyLedger):
-        raise TypeError(
-            f"ledger is a {type(model.ledger).__name__}; expected a dpexplain.PrivacyLedger."
-        )
+    check_ledger(model.ledger)
     if model.ledger is not None and model.reproducible_seed is not None:
         raise ValueError(
             f"reproducible_seed={model.reproducible_seed!r} makes a model that is not private, "

@@ -30,7 +30,7 @@ class PrivateHooks:
     epsilon: float
     delta: float
     schema: Schema | None
-    ledger: PrivacyLedger | None
+    ledger: PrivacyLedger | str | None
     adjacency: str
     structure_seed: int | None
     noise_backend: NoiseBackend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
@@ -12,6 +12,7 @@ from dpexplain.tables.cells import cell_text
 from dpexplain.tables.spellings import DECIMALS, day_format, shape_of
 
 Aliases: TypeAlias = Mapping[Any, Label] | Iterable[tuple[Label, Label]]
+_ISO: Final = "%Y-%m-%d"
 
 
 def as_markers(kind: str, values: object) -> tuple[str, ...]:
@@ -76,7 +77,8 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If one is not a date format, or two differ only in which number is the day.
+        If one is not a format of dates, or differs from another, or from ISO format, only in which
+        number is the day.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
@@ -84,13 +86,13 @@ def as_formats(formats: object) -> tuple[str, ...]:
             "Date: format must be a string such as '%d.%m.%Y', or a list of such, not "
             f"{kind_of(formats)}."
         )
-    shapes: dict[str, str] = {}
+    shapes = {shape_of(_ISO): _ISO}  # which is always read, and which `Schema.clean` writes
     for text in listed:
         try:
             shape = shape_of(text)
         except ValueError as error:
             raise SchemaError(f"Date: format {text!r}: {error}") from None
-        if shape in shapes:
+        if shape in shapes and text != _ISO:
             raise SchemaError(
                 f"Date: the formats {shapes[shape]!r} and {text!r} match the same cells, so nobody "
                 "can tell which number is the day; keep one of them."

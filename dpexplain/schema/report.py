@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._checks import short
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range, Target
-from dpexplain.tables.cells import cell_text, day_text
+from dpexplain.tables.cells import UNREADABLE, cell_text, day_text
 from dpexplain.tables.columns import (
     Column,
     KnownColumns,
@@ -151,7 +151,8 @@ def _cleaned(column: Column, feature: Numeric | Categorical) -> NDArray[Any]:
         codes, names = encode_categorical(column, feature), (*feature.categories, None, None)
         other = codes == len(feature.categories)
         cells = np.array(names, dtype=object)[codes]
-        cells[other] = texts_of(column)[other]
+        # A cell without a text counts as "other" too, and "" would be missing.
+        cells[other] = [text or repr(UNREADABLE) for text in texts_of(column)[other]]
         return cells
     numbers = encode_numeric(column, feature)
     if not isinstance(feature, Date):

@@ -34,6 +34,7 @@ from dpexplain.schema.features import (
     Target,
     Task,
 )
+from dpexplain.schema.from_interpret import FromInterpret
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Schema:
+class Schema(FromInterpret):
     """Public knowledge about a table; immutable.
 
     Parameters
@@ -360,8 +361,7 @@ class Schema:
     def clean(self, X: ArrayLike) -> pd.DataFrame:
         """Return a table as models read it: aliases, markers, formats and bounds applied.
 
-        Fits and predictions do this automatically. It is needed by anything that does not know the
-        schema: explaining rows without the model, an ONNX model, a SHAP explainer.
+        Fits, predictions and explanations do so. ONNX models and SHAP explainers need it.
 
         Parameters
         ----------

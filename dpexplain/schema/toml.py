@@ -1,4 +1,4 @@
-"""Schemas as TOML, read strictly."""
+"""Schemas as TOML and JSON, read strictly."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
+from datetime import date
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -46,6 +47,27 @@ def schema_text(schema: Described) -> str:
     str
         TOML with one table per feature, in order.
     """
+    return tomli_w.dumps(_document(schema))
+
+
+def schema_to_plain(schema: Described) -> dict[str, Any]:
+    """Write a schema as plain values for JSON, with days as text.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Returns
+    -------
+    dict
+    """
+    document = _document(schema)
+    for part in document["features"].values():
+        part.update({key: day.isoformat() for key, day in part.items() if isinstance(day, date)})
+    return document
+
+
+def _document(schema: Described) -> dict[str, Any]:
     document: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
     if schema.id:
         document["id"] = list(schema.id)
@@ -54,7 +76,7 @@ def schema_text(schema: Described) -> str:
     if schema.target is not None:
         document["target"] = _table(schema.target)
     document["features"] = {name: _table(part) for name, part in schema.features.items()}
-    return tomli_w.dumps(document)
+    return document
 
 
 def read_fields(text: str) -> Fields:
@@ -77,6 +99,32 @@ def read_fields(text: str) -> Fields:
     """
     try:
         return _from_document(_parsed(text))
+    except SchemaError as error:
+        raise SchemaError(cut(str(error))) from None
+
+
+def fields_from_plain(document: Any) -> Fields:
+    """Read the output of `schema_to_plain`.
+
+    Parameters
+    ----------
+    document : object
+        Value of a JSON document.
+
+    Returns
+    -------
+    dict
+        Arguments of a schema.
+
+    Raises
+    ------
+    SchemaError
+        If it has another form.
+    """
+    if not isinstance(document, dict):
+        raise SchemaError("the schema must be a JSON object.")
+    try:
+        return _from_document(document)
     except SchemaError as error:
         raise SchemaError(cut(str(error))) from None
 

@@ -26,6 +26,9 @@ DATE_UNIT: Final = "days since 1970-01-01"
 NO_TEXT: Final = ""
 """Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
 
+EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
+"""Words, in lower case, that stand for an empty cell after a detour over text, beside "nan"."""
+
 
 class Unreadable:
     """A cell that its library cannot convert to an object."""

@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range
-from dpexplain.tables.cells import cell_day, cell_number, cell_text
+from dpexplain.tables.cells import EMPTY_WORDS, cell_day, cell_number, cell_text
 from dpexplain.tables.columns import (
     Column,
     KnownColumns,
@@ -36,8 +36,6 @@ from dpexplain.tables.spellings import comma_number, day_reader, hide_markers, n
 _REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
 # Cells that are read at a time: what reading needs besides its result does not grow with a table.
 _BLOCK: Final = 1 << 16
-# Words that stand for an empty cell after a detour over text, unless the schema lists them.
-_EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
 
 
 def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
@@ -311,7 +309,8 @@ def _reader(
         found = code_of_text.get(text)
         if found is not None:
             return found
-        return missing if text.lower() in _EMPTY_WORDS else other
+        # Words that the schema lists were found before.
+        return missing if text.lower() in EMPTY_WORDS else other
 
     return code
 

@@ -202,9 +202,13 @@ def comma_number(cell: object) -> float:
     >>> comma_number("1,5"), comma_number(1.5), comma_number("1.500"), comma_number("1,5,0")
     (1.5, 1.5, nan, nan)
     """
-    if not isinstance(cell, str):
-        return cell_number(cell)
-    return np.nan if "." in str(cell) else cell_number(str.replace(cell, ",", "."))
+    try:
+        if not isinstance(cell, str):
+            return cell_number(cell)
+        text = str.strip(cell)  # a plain one, whatever kind of text the cell is
+        return np.nan if "." in text else cell_number(text.replace(",", "."))
+    except Exception:  # an object may raise anything when it is looked at
+        return np.nan
 
 
 def number_reader(decimal: str) -> Callable[[object], float]:

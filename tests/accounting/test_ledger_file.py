@@ -22,7 +22,7 @@ from dpexplain.accounting import (
     PureEvent,
     SubsampledGaussianEvent,
 )
-from dpexplain.accounting._ledger import file as ledger_file
+from dpexplain.accounting._ledger.place import LedgerPlace
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 EVENT = GaussianEvent("counts", 50.0)
@@ -247,7 +247,7 @@ def test_file_of_bytes_that_are_no_text_is_named(tmp_path):
 def test_huge_file_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "ledger.json"
     PrivacyLedger("survey", path=path)
-    monkeypatch.setattr(ledger_file, "_LARGEST_BYTES", 10)
+    monkeypatch.setattr(LedgerPlace, "largest_bytes", 10)
 
     with pytest.raises(BudgetError, match="is not a ledger"):
         PrivacyLedger.open(path)
@@ -310,10 +310,10 @@ def test_write_that_fails_spends_nothing(tmp_path, monkeypatch, failing):
 
 def test_lock_that_is_held_for_too_long_is_named(tmp_path, monkeypatch):
     ledger = PrivacyLedger("survey", path=tmp_path / "ledger.json")
-    monkeypatch.setattr(ledger_file, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(LedgerPlace, "lock_seconds", 0.05)
 
     with (
-        PrivacyLedger.open(ledger.path)._store.file.exclusive(),
+        PrivacyLedger.open(ledger.path)._store.place.exclusive(),
         pytest.raises(BudgetError, match="another process has held the lock"),
     ):
         ledger.charge([EVENT], label="blocked")

@@ -20,7 +20,7 @@ from dpexplain.accounting import (
     SubsampledGaussianEvent,
     epsilon_from_events,
 )
-from dpexplain.accounting._ledger import file as _ledger_file
+from dpexplain.accounting._ledger.place import LedgerPlace
 from dpexplain.exceptions import BudgetError
 
 pytestmark = pytest.mark.full
@@ -189,7 +189,7 @@ def check_after_kill(path, ledger, n_reported):
 def test_ledger_that_would_outgrow_what_can_be_read_refuses_the_charge(tmp_path, monkeypatch):
     ledger = PrivacyLedger("survey", path=tmp_path / "ledger.json")
     ledger.charge([EVENT], label="fit")
-    monkeypatch.setattr(_ledger_file, "_LARGEST_BYTES", os.path.getsize(ledger.path) + 10)
+    monkeypatch.setattr(LedgerPlace, "largest_bytes", os.path.getsize(ledger.path) + 10)
     with pytest.raises(BudgetError, match=r"would grow beyond .* Nothing was charged"):
         ledger.charge([EVENT], label="fit")
 

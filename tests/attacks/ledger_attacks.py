@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import os
+import sqlite3
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from attack_kit import Attack, Finding, estimator, first_find, is_pure, table
 from dpexplain import PrivacyLedger, sweep
 from dpexplain.accounting import RECORD, GaussianEvent, Person, delta_from_mu
 from dpexplain.accounting._ledger.file import LedgerFile
+from dpexplain.accounting._ledger.place import LedgerPlace
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.spending import Spending
 from dpexplain.audit import record, subjects
@@ -61,7 +63,7 @@ def second_name_of_a_file(_: str) -> Finding:
     return first_find(attempts())
 
 
-def _charged(path: Path, event: GaussianEvent) -> bool:
+def _charged(path: Path | str, event: GaussianEvent) -> bool:
     try:
         PrivacyLedger.open(path).charge([event], label="through a link")
     except BudgetError:
@@ -71,6 +73,25 @@ def _charged(path: Path, event: GaussianEvent) -> bool:
 
 def second_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LedgerFile, "_refuse_second_name", lambda self: None)
+
+
+def second_row_of_a_ledger(_: str) -> Finding:
+    """Copy the row of a ledger in a database to another name: does it pay a second time?"""
+    event = GaussianEvent("counts", noise_multiplier=20.0)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "ledgers.db"
+        ledger = _ledger(path=f"sqlite:///{file}")
+        with sqlite3.connect(file) as connection:
+            copied = "INSERT INTO dpexplain_ledgers SELECT 'other', version, document"
+            connection.execute(f"{copied} FROM dpexplain_ledgers")
+        names = (str(ledger.path), f"sqlite:///{file}#other") * 2
+        spent = sum(_charged(name, event) for name in names)
+        known = len(ledger.entries)
+        return Finding(known < spent, f"{spent} releases, {known} of them known")
+
+
+def rows_of_other_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LedgerPlace, "check_name", lambda self, dataset: None)
 
 
 # --- units --------------------------------------------------------------------------------------
@@ -285,6 +306,13 @@ ATTACKS = [
         second_name_of_a_file,
         second_names_are_not_refused,
         "a file with two names is replaced under one of them",
+        every_model=False,
+    ),
+    Attack(
+        "a budget is spent again through a copy of a ledger's row in its database",
+        second_row_of_a_ledger,
+        rows_of_other_names_are_not_refused,
+        "a row is not compared with the data set that it holds",
         every_model=False,
     ),
 ]

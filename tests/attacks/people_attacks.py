@@ -60,6 +60,19 @@ def pushed_out_by_nobody(name: str) -> Finding:
     return first_find(found for pair in pairs for found in _pushing(name, *pair, 32))
 
 
+def pushed_out_by_words_for_nobody(name: str) -> Finding:
+    """Two people whose names are words or parts that say that there is none."""
+    nobody = ("None", "<NA>", "n/a", complex(0, np.nan), np.clongdouble("nan"), (None, None))
+    return first_find(found for cell in nobody for found in _pushing(name, cell, cell, 16))
+
+
+def only_plain_cells_are_empty(patch: pytest.MonkeyPatch) -> None:
+    def of(cell: Any) -> str | None:
+        return _honest_person_of(cell) or (None if cell is None or cell == "" else repr(cell))
+
+    patch.setattr(persons, "person_of", of)
+
+
 def pushed_out_behind_a_mask(name: str) -> Finding:
     """Two people whose names are masked: does one of them push the other out of the fit?"""
     X, y = table(name, 10)
@@ -94,9 +107,30 @@ def spelled_differently(name: str) -> Finding:
 def bytes_of_a_database(name: str) -> Finding:
     """One person whose name comes as bytes in a view of memory: are all rows used?"""
     views = [kind(b"Zorblax") for kind in (bytes, bytearray, memoryview) for _ in range(3)]
-    X, y = saturated(name, 30 + len(views))
-    people = _names(*views, *(f"p{i}" for i in range(30)))
-    rest = tuple(part.iloc[len(views) :] for part in (X, y, people))
+    return _many_rows_of(name, views)
+
+
+class _Clerk:
+    """An object of a program, which shows where it is in memory and nothing else."""
+
+
+def objects_and_parts(name: str) -> Finding:
+    """One person named by objects, sets, parts or times of several types: are all rows used?"""
+    words = ("Zorblax", "Quuxington", "Vintertrap")
+    kinds: list[list[Any]] = [
+        [_Clerk() for _ in range(9)],
+        [frozenset(words[k:] + words[:k]) for k in range(3)] + [set(words), set(words[::-1])],
+        [(3, 7), [3.0, "7"], np.array([3, 7]), ("3", "07"), (np.int8(3), 7.0)],
+        [np.datetime64("2024-01-31", unit) for unit in ("D", "s", "ns")]
+        + [pd.Timestamp("2024-01-31")],
+    ]
+    return first_find(_many_rows_of(name, cells) for cells in kinds)
+
+
+def _many_rows_of(name: str, cells: list[Any]) -> Finding:
+    X, y = saturated(name, 30 + len(cells))
+    people = _names(*cells, *(f"p{i}" for i in range(30)))
+    rest = tuple(part.iloc[len(cells) :] for part in (X, y, people))
     return replayed(estimator(name, max_rows_per_person=1), (X, y, people), rest)
 
 
@@ -171,6 +205,20 @@ ATTACKS = [
         bytes_of_a_database,
         names_as_they_are_spelled,
         "names are compared as they are spelled",
+    ),
+    Attack(
+        "people whose names are words for nobody push each other out",
+        pushed_out_by_words_for_nobody,
+        only_plain_cells_are_empty,
+        "only cells without content are empty",
+        every_model=False,
+    ),
+    Attack(
+        "one person named by objects, sets, parts or times",
+        objects_and_parts,
+        names_as_they_are_spelled,
+        "names are compared as they are spelled",
+        every_model=False,
     ),
     Attack(
         "people whose names are masked push each other out",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import arithmetic_attacks
 import budget_attacks
+import certificate_attacks
 import leak_attacks
 import ledger_attacks
 import limit_attacks
@@ -12,6 +13,7 @@ import pair_attacks
 import people_attacks
 import pricing_attacks
 import reader_attacks
+import rule_attacks
 import storage_attacks
 
 SUITES = (
@@ -23,7 +25,9 @@ SUITES = (
     people_attacks,
     budget_attacks,
     reader_attacks,
+    rule_attacks,
     storage_attacks,
     ledger_attacks,
+    certificate_attacks,
     pricing_attacks,
 )

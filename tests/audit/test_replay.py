@@ -19,11 +19,10 @@ from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
-from private_models import is_regression, known
+from private_models import every_model, is_regression, known
 
 pytestmark = pytest.mark.full
 
-PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
     "income": Numeric(0, 1e6),
@@ -67,7 +66,7 @@ def adversarial(transcript, seed):
     return answers
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_a_person_with_several_rows_stays_within_the_guarantee_for_persons(name):
     estimator = make_estimator(name, max_rows_per_person=3)
     X, y = make_data(name, 30, 3)

@@ -11,7 +11,8 @@ import pytest
 import dpexplain
 from certified import EPSILON, EVENT, SCHEMA, certified
 from dpexplain import Numeric, PrivacyLedger, Schema
-from dpexplain.accounting import GaussianEvent, PureEvent
+from dpexplain.accounting import GaussianEvent, Provenance, PureEvent
+from dpexplain.accounting.composition import gdp_noise_multiplier
 from dpexplain.certificate import Certificate, file_hash, load, release, schema_hash
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
 from dpexplain.explain import Guarantee
@@ -157,6 +158,25 @@ def test_ledger_of_another_fit_is_refused(made, event):
 
     refused(ledger, "0 entries that promise", made.release)
     refused(ledger, "entry=0 does not promise what the file does", made.release, entry=0)
+
+
+def test_entry_that_paid_half_and_one_of_another_target_are_refused(made):
+    ledger = PrivacyLedger("another survey")
+    half = GaussianEvent("sums", gdp_noise_multiplier(1, 0.6 * EPSILON, 1e-6))
+    ledger.charge([half], label="DPModel (epsilon=0.3)")
+    refused(ledger, "0 entries that promise", made.release)
+
+    ledger.charge([EVENT], label="DPModel", provenance=Provenance(target="readmitted"))
+    refused(ledger, "0 entries that promise", made.release)
+    ledger.charge([EVENT], label="DPModel", provenance=Provenance(target="income"))
+    assert release(made.release, ledger).entry == 2
+
+
+def test_verification_counts_other_files_of_the_same_entry(made):
+    ledger = PrivacyLedger.open(made.ledger)
+    assert "recorded for the same fit" not in made.verified().text()
+    ledger.add_release(1, "0" * 64)
+    assert "; 1 other file is recorded for the same fit" in made.verified().text()
 
 
 def test_schema_of_another_fit_is_refused(made):

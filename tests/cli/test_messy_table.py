@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,6 +112,15 @@ def test_an_id_is_refused_as_a_target(tables, capsys, column):
     fit = ["fit", *ARGUMENTS, "--epsilon", "1", "--out", "model.json", "--target", column]
     assert main(fit) == 2
     assert "identifies records or persons" in capsys.readouterr().err
+
+
+def test_persons_of_a_parquet_file_are_refused_before_anything_is_charged(tables, capsys):
+    written_schema()
+    tables[0].assign(patient_id="7").to_parquet("data.parquet")
+    fit = ["fit", "data.parquet", "--target", "died", "--schema", "schema.toml", "--epsilon", "1"]
+    assert main([*fit, "--set", "max_rows_per_person=2", "--out", "model.json"]) == 2
+    assert "write data.parquet as CSV, or fit in Python" in capsys.readouterr().err
+    assert not Path("data.ledger.json").exists()
 
 
 def test_a_wrong_dictionary_is_refused_with_its_line(tables, capsys, tmp_path):

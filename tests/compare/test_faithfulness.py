@@ -139,6 +139,7 @@ def test_a_clear_term_stands_out_at_a_smaller_epsilon_than_a_faint_one(fitted):
     )
 
 
+@pytest.mark.full
 def test_a_term_without_any_effect_is_said_to_stand_out_at_no_epsilon(fitted):
     _, explanation = fitted
     term = explanation["x1"]

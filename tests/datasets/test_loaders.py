@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpexplain._utils.extras import needed
 from dpexplain.datasets import (
     Dataset,
     adult,
@@ -172,10 +173,7 @@ def test_missing_statsmodels_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, "statsmodels", None)
     with pytest.raises(ImportError) as caught:
         load()
-    assert str(caught.value) == (
-        f"load_{name} needs statsmodels; install it with: pip install '.[examples]' "
-        "in a clone of dpexplain"
-    )
+    assert str(caught.value) == needed(f"load_{name}", "statsmodels", "examples")
 
 
 ADULT_LINES = (

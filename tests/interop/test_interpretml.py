@@ -11,7 +11,15 @@ import dpexplain
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import MulticlassExplanation, from_interpret
 from dpexplain.interop import to_interpret
-from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days, table
+from fitted_models import (
+    FEATURES,
+    FITTED,
+    dated,
+    fitted_binary,
+    fitted_classes,
+    in_days,
+    table,
+)
 
 pytestmark = pytest.mark.full
 
@@ -292,6 +300,74 @@ def test_a_round_trip_through_interpretml_keeps_every_curve():
     again = from_interpret(to_interpret(explanation))
     for term in explanation.terms:
         np.testing.assert_array_equal(again[term.name].contribution, term.contribution)
+
+
+def linear(seed):
+    """Fit a quick private model; seeds differ in the noise."""
+    X, score = table()
+    schema = dpexplain.Schema(FEATURES, target=dpexplain.Classes(["no", "yes"]))
+    model = dpexplain.DPLogisticRegression(epsilon=4, schema=schema, reproducible_seed=seed)
+    return model.fit(X, np.where(score > 3, "yes", "no"))
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_exported_models_are_merged_to_their_mean_by_records():
+    from interpret.glassbox import merge_ebms
+
+    X, _ = table(seed=2)
+    theirs = [to_interpret(linear(seed).explain_global()) for seed in (1, 2)]
+    share = np.array([each.bag_weights_[0] for each in theirs])
+    scores = np.stack([each.decision_function(X) for each in theirs])
+    mean = share @ scores / share.sum()
+    assert np.abs(scores[0] - scores[1]).max() > 0.01
+    np.testing.assert_allclose(merge_ebms(theirs).decision_function(X), mean, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_exported_models_are_scaled_reduced_and_importances_read():
+    X, _ = table(seed=2)
+    model = linear(1)
+    theirs = to_interpret(model.explain_global())
+    before = theirs.eval_terms(X)
+    np.testing.assert_allclose(before, model.eval_terms(X), atol=1e-12)
+    importances = theirs.term_importances()
+    np.testing.assert_allclose(
+        importances, model.explain_global().importances()[theirs.term_names_]
+    )
+    theirs.scale("age", 0.5)
+    np.testing.assert_allclose(theirs.eval_terms(X)[:, 0], before[:, 0] / 2, atol=1e-12)
+    np.testing.assert_allclose(theirs.bagged_scores_[0][0], theirs.term_scores_[0])
+    theirs.remove_terms(["age"])
+    np.testing.assert_allclose(
+        theirs.decision_function(X), theirs.intercept_ + before[:, 1:].sum(axis=1), atol=1e-12
+    )
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_the_uncertainty_of_an_exported_model_is_that_of_one_bag():
+    X, _ = table(seed=2)
+    model = linear(1)
+    theirs = to_interpret(model.explain_global())
+    found = theirs.predict_with_uncertainty(X)
+    np.testing.assert_allclose(found[:, 0], theirs.decision_function(X), atol=1e-12)
+    assert (found[:, 1] == 0).all()
+    assert (model.explain_local(X).score_std > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_an_exported_model_is_drawn_by_interpretml():
+    pytest.importorskip("plotly")
+    X, score = table(seed=2)
+    theirs = to_interpret(linear(1).explain_global())
+    overall = theirs.explain_global()
+    rows = theirs.explain_local(X[:3], np.where(score > 3, "yes", "no")[:3])
+    for figure in (
+        overall.visualize(),
+        overall.visualize(0),
+        overall.visualize(1),
+        rows.visualize(0),
+    ):
+        assert len(figure.data) > 0
 
 
 def test_the_explanation_of_one_class_is_no_model():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
 
-shap = pytest.importorskip("shap")
+pytestmark = pytest.mark.skipif(find_spec("shap") is None, reason="needs the extra shap")
 
 
 def test_values_and_base_add_up_to_the_scores():
@@ -38,6 +40,8 @@ def test_several_classes_have_a_last_axis():
 
 
 def test_plots_of_shap_draw_it():
+    import shap
+
     X, _ = table(n=50, seed=4)
     values = fitted_binary().explain_local(X).to_shap()
     shap.plots.waterfall(values[0], show=False)
@@ -56,6 +60,8 @@ def test_values_of_the_samples_go_along_only_when_given():
 
 
 def test_the_beeswarm_is_colored_by_the_values_given():
+    import shap
+
     X, _ = table(n=50, seed=4)
     local = fitted_binary().explain_local(X)
     colored = []
@@ -94,6 +100,8 @@ def test_other_rows_than_those_explained_are_refused():
 
 @pytest.mark.full
 def test_plots_of_shap_draw_dates_and_one_of_several_classes():
+    import shap
+
     model, X = dated(DPExplainableBoostingClassifier)
     shap.plots.waterfall(model.explain_local(X.head(3)).to_shap()[0], show=False)
     X, _ = table(n=5, seed=4)
@@ -105,6 +113,8 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
 
 @pytest.mark.full
 def test_contributions_of_filters_add_up_and_are_drawn():
+    import shap
+
     model, X = dated(DPLocallyLinearClassifier, n_steps=5)
     local = model.explain_local(X.head(6))
     values = local.to_shap()

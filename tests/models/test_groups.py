@@ -10,7 +10,7 @@ from dpexplain import PrivacyLedger, Schema, sweep
 from dpexplain.accounting import RECORD, Person
 from dpexplain.accounting.unit import same_unit
 from dpexplain.exceptions import BudgetError
-from private_models import FEATURES, PRIVATE, known, make, records_for
+from private_models import FEATURES, every_model, known, make, records_for
 
 FAST = "DPLogisticRegression"
 
@@ -25,7 +25,7 @@ def visits(name=FAST, n=40):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_column_of_the_table_names_the_persons_and_is_no_feature(name):
     X, y, people = visits(name)
     ledger = PrivacyLedger("visits")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -54,11 +56,51 @@ def test_a_number_is_one_person_in_every_type_and_an_empty_cell_is_nobody_in_eve
     assert len({person_of(c) for c in ("0.1", 0.1, Decimal("0.10"))}) == 1
     assert len({person_of(kind(b"7")) for kind in (bytes, bytearray, memoryview)}) == 1
     assert {person_of(c) for c in (None, np.nan, pd.NA, pd.NaT, "", " ", "nan")} == {None}
-    nameless = (Decimal("NaN"), np.longdouble("nan"), complex("nan"), Decimal("1e999999999"))
+    nameless = (Decimal("NaN"), np.longdouble("nan"), Decimal("1e999999999"), *NOBODY)
     assert {person_of(c) for c in nameless} == {None}
     assert len({person_of(c) for c in ("a", "A", "7a", b"7", 7, None)}) == 6
     digits = "9007199254740992", "9007199254740993", "9007199254740993.0", "9" * 5000, "9" * 5001
     assert len({person_of(c) for c in (*digits, "0.1", "0.10000000000000001", 0.1)}) == 6
+
+
+NOBODY = (
+    *(complex("nan"), complex(0, np.nan), np.clongdouble("nan"), np.complex64(complex(1, np.nan))),
+    *("None", "null", "NA", " n/a ", "<NA>", "NaT", b"", b"  ", np.void(b"\0\0"), []),
+    *((None, None), [np.nan], {"hospital": None, "number": "NA"}, np.array([np.nan]), object()),
+)
+
+
+class Clinic:
+    """An object that shows only where it is in memory."""
+
+
+def test_parts_sets_and_times_name_one_person_in_every_type():
+    same = [
+        [(3, "7"), ["3", 7.0], np.array([3, 7]), pd.Series([3, 7])],
+        [{"a", "b", "c"}, frozenset("cba")],
+        [{"hospital": 3, "number": 7}, {"number": "7", "hospital": 3.0}],
+        [date(2024, 1, 31), pd.Timestamp("2024-01-31"), np.datetime64("2024-01-31", "ns")],
+        [7, np.clongdouble(7), np.complex64(7)],
+    ]
+    keys = [{person_of(cell) for cell in cells} for cells in same]
+    assert [len(key) for key in keys] == [1] * len(same)
+    assert len(set.union(*keys) - {None}) == len(same)
+    apart = [(3, None), (None, 3), ("3", "7,8"), ("3,7", 8), np.arange(2000), np.arange(2001)]
+    assert len({person_of(cell) for cell in apart}) == len(apart)
+    assert person_of([Clinic(), Clinic()]) is None
+
+
+parts = st.recursive(
+    cells, lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner), max_leaves=4
+)
+
+
+@given(person=parts)
+def test_a_copy_of_a_name_is_the_same_person(person):
+    assert person_of(person) == person_of(copy.deepcopy(person))
+    assert (
+        person_of([person]) == person_of((person,)) == person_of(np.array([person, 0], object)[:1])
+    )
 
 
 @given(values=st.lists(cells, max_size=20))

@@ -21,7 +21,7 @@ from dpexplain.tables.encoding import (
     encode_numeric,
     encode_range,
 )
-from private_models import PRIVATE, known, make, records_for
+from private_models import every_model, known, make, records_for
 
 NOT_TEXT = pa.array([b"a", b"\xff", b"1"]).view(pa.string())
 
@@ -79,7 +79,7 @@ def test_rows_that_are_left_out_do_not_change_how_the_others_are_read(kind, whol
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_a_row_without_a_target_is_left_out_of_columns_of_which_pandas_takes_no_rows(name):
     X, y = records_for(name, 12)
     X["job"] = in_pandas(pa.array(X["job"].astype(object), pa.string_view()))
@@ -92,7 +92,7 @@ def test_a_row_without_a_target_is_left_out_of_columns_of_which_pandas_takes_no_
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_a_number_too_small_for_a_float_stops_no_fit_where_numpy_raises(name):
     X, y = records_for(name, 12)
     ages = X["age"].to_numpy(np.longdouble)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from private_contract import PRIVATE, accepts, has_delta, made_quickly, make_data
-from private_models import known
+from private_contract import accepts, has_delta, made_quickly, make_data
+from private_models import PRIVATE, known
 
 pytestmark = pytest.mark.full
 

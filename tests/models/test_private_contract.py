@@ -16,7 +16,6 @@ from sklearn.base import clone
 from dpexplain.accounting import PrivacyLedger
 from private_contract import (
     CANARY,
-    PRIVATE,
     accepts,
     break_noise,
     finite_numbers,
@@ -25,9 +24,7 @@ from private_contract import (
     make,
     make_data,
 )
-from private_models import is_regression
-
-every_model = pytest.mark.parametrize("name", PRIVATE)
+from private_models import PRIVATE, by_model, every_model, is_regression
 
 
 @functools.cache
@@ -201,7 +198,7 @@ def test_no_attribute_of_a_fitted_model_tells_the_number_of_records(name):
     assert 397.0 not in set(numbers(list(vars(model).values())))
 
 
-@pytest.mark.parametrize("name", [n for n in PRIVATE if accepts(n, "bin_budget_frac")])
+@pytest.mark.parametrize("name", by_model(n for n in PRIVATE if accepts(n, "bin_budget_frac")))
 def test_at_most_the_stated_rows_of_a_person_are_used(name):
     """Of models that release a number that counts rows."""
     X, y = make_data(name, 600)

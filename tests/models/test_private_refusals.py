@@ -10,7 +10,6 @@ from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from private_contract import (
     FEATURES,
-    PRIVATE,
     Untouchable,
     accepts,
     break_noise,
@@ -21,12 +20,9 @@ from private_contract import (
     make_data,
     schema_for,
 )
-from private_models import is_regression
+from private_models import PRIVATE, by_model, every_model, is_regression, marks_of
 
 pytestmark = pytest.mark.full
-
-
-every_model = pytest.mark.parametrize("name", PRIVATE)
 
 
 # --- refused before data are touched, and free ------------------------------------------------
@@ -75,7 +71,7 @@ BAD_PARAMETERS = {
 def crossed(cases):
     """Each model with the cases whose settings it has."""
     return [
-        pytest.param(name, settings, id=f"{name}-{case}")
+        pytest.param(name, settings, id=f"{name}-{case}", marks=marks_of(name))
         for name in PRIVATE
         for case, settings in cases.items()
         if all(accepts(name, parameter) for parameter in settings)
@@ -242,7 +238,7 @@ def test_a_large_epsilon_warns_and_a_very_large_one_needs_permission(name):
         assert make(name, epsilon=60.0, allow_weak=True).fit(X, y).guarantee_.epsilon == 60.0
 
 
-@pytest.mark.parametrize("name", filter(has_delta, PRIVATE))
+@pytest.mark.parametrize("name", by_model(filter(has_delta, PRIVATE)))
 def test_a_delta_of_one_person_or_more_warns(name):
     X, y = make_data(name)
     with pytest.warns(PrivacyWarning, match="delta"):

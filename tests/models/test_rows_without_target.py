@@ -21,7 +21,7 @@ from dpexplain.models import (
 )
 from dpexplain.models.inputs import rows_with_target
 from dpexplain.models.noiseless import NoiselessModel
-from private_models import PRIVATE, known, make, records_for, schema_for
+from private_models import every_model, known, make, records_for, schema_for
 
 pytestmark = pytest.mark.full
 
@@ -44,7 +44,7 @@ def with_more(X, y, places, cells):
     return X.iloc[rows].reset_index(drop=True), filled
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_rows_without_a_target_leave_every_sum_as_it_was(name):
     X, y = records_for(name, 60)
     model, transcript = record(quick(name), X, y)
@@ -55,7 +55,7 @@ def test_rows_without_a_target_leave_every_sum_as_it_was(name):
     assert report.spent_epsilon == 0.0
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_a_table_without_any_target_is_an_empty_one(name):
     X, y = records_for(name, 8)
     model, transcript = record(quick(name), X.iloc[:0], y.iloc[:0])
@@ -65,7 +65,7 @@ def test_a_table_without_any_target_is_an_empty_one(name):
     assert report.spent_epsilon == 0.0
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@every_model
 def test_a_row_without_a_target_takes_no_place_of_its_person(name):
     """Of two rows with and two without a target, those with one are always used."""
     X, y = records_for(name, 30)

@@ -16,7 +16,11 @@ pytestmark = pytest.mark.full
 PLANTED = [
     ("dpexplain/io/__init__.py", "import dpexplain_widgets", "Views stand on comparisons"),
     ("dpexplain/explain/__init__.py", "import dpexplain.compare", "Views stand on comparisons"),
-    ("dpexplain/explain/__init__.py", "import scipy.stats", "Explanations need numpy and pandas"),
+    (
+        "dpexplain/explain/__init__.py",
+        "import scipy.stats",
+        "Explanations need numpy, pandas and schemas",
+    ),
     ("dpexplain/compare/__init__.py", "import dpexplain.models", "never see a model"),
     ("dpexplain/edit/__init__.py", "import dpexplain.models", "never see a model"),
     ("dpexplain/edit/__init__.py", "import dpexplain.compare", "Views stand on comparisons"),

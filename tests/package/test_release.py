@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,15 @@ def test_citation_is_of_this_version(citation):
     assert citation["version"] == dpexplain.__version__
 
 
+def test_a_dated_changelog_and_the_citation_name_the_same_day(citation, repository):
+    changelog = (repository / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = re.escape(dpexplain.__version__)
+    (dated,) = re.findall(rf"^## {version} \(([\d-]+|unreleased)\)$", changelog, re.MULTILINE)
+    released = date.fromisoformat(citation["date-released"])
+
+    assert dated in ("unreleased", released.isoformat())
+
+
 def test_changelog_has_a_heading_for_this_version(repository):
     changelog = (repository / "CHANGELOG.md").read_text(encoding="utf-8")
 
@@ -41,7 +51,8 @@ def test_version_is_stated_in_one_place_of_the_code(repository):
     ]
 
     assert stated == [repository / "dpexplain" / "_utils" / "version.py"]
-    assert 'dynamic = ["version"]' in (repository / "pyproject.toml").read_text(encoding="utf-8")
+    with open(repository / "pyproject.toml", "rb") as file:
+        assert "version" in tomllib.load(file)["project"]["dynamic"]
 
 
 def test_every_dependency_has_its_licence_in_the_table(repository):

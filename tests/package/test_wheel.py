@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import email.parser
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from email.message import Message
 from pathlib import Path
 
 import pytest
+
+from dpexplain._utils.version import __version__
 
 pytestmark = pytest.mark.full
 
@@ -55,15 +59,40 @@ def test_wheel_holds_the_two_packages_and_nothing_else(wheel):
     assert {name for name in top if not name.endswith(".dist-info")} == set(ROOTS)
 
 
-def test_wheel_names_licence_python_and_extras(wheel):
+@pytest.fixture(scope="module")
+def metadata(wheel: zipfile.ZipFile) -> Message:
     (name,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
-    metadata = email.parser.Parser().parsestr(wheel.read(name).decode())
+    return email.parser.Parser().parsestr(wheel.read(name).decode())
 
+
+def test_wheel_names_licence_python_and_extras(metadata):
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
     assert {"widgets", "lab", "examples", "test", "bench"} <= set(
         metadata.get_all("Provides-Extra")
     )
+
+
+def test_readme_of_the_wheel_links_to_files_of_this_version(metadata, repository):
+    text = metadata.get_payload()
+    hosted = re.escape("https://example.org/team/dpexplain")
+    linked = set(re.findall(rf"{hosted}/(?:blob|raw)/v{re.escape(__version__)}/([^)\"#]+)", text))
+
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert {"docs/promises.md", "docs/explorer-light.png", "docs/explorer-dark.png"} <= linked
+    assert [path for path in linked if not (repository / path).is_file()] == []
+    assert re.findall(r"\]\((?!https://)[^)]*|(?:src|srcset|href)=\"(?!https://)[^\"]*", text) == []
+
+
+def test_wheel_names_the_pages_of_the_project(metadata, repository):
+    urls = dict(text.split(", ") for text in metadata.get_all("Project-URL"))
+    pages = [
+        url.split(f"/v{__version__}/")[1] for name, url in urls.items() if name != "Repository"
+    ]
+
+    assert urls["Repository"] == "https://example.org/team/dpexplain"
+    assert {"Documentation", "Changelog", "Security"} <= set(urls)
+    assert [page for page in pages if not (repository / page).is_file()] == []
 
 
 def test_unpacked_wheel_is_importable_from_an_empty_folder(wheel, tmp_path):

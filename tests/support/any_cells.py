@@ -32,12 +32,24 @@ class HostileInt(int):
 
 
 class HostileText(str):
+    """A text whose every method raises."""
+
     __slots__ = ()
 
-    def strip(self, chars: str | None = None) -> str:
+    def strip(self, *_: object) -> Any:
         raise RuntimeError("secret")
 
+    __str__ = __repr__ = __contains__ = __format__ = strip  # type: ignore[assignment]
+    __eq__ = __len__ = __iter__ = replace = lower = upper = split = encode = strip  # type: ignore[assignment]
     __hash__ = None  # type: ignore[assignment]
+
+
+class HostileClass:
+    """A cell that raises when it is asked what it is."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("secret")
 
 
 number_texts = st.one_of(
@@ -88,7 +100,8 @@ times = st.one_of(
 odd_things = st.one_of(
     st.sampled_from([None, pd.NA, pd.Interval(0, 1), object, ...]),
     st.builds(Hostile),
-    st.builds(HostileText),
+    st.builds(HostileText, st.sampled_from(["", "1,5", "2024-01-31"])),
+    st.builds(HostileClass),
     st.binary(max_size=4),
     st.lists(st.integers(), max_size=2),
     st.just({}),

@@ -57,11 +57,12 @@ def certified(folder, dataset="survey", explanation=None, **options) -> Certifie
         dataset, 4.0, path=folder / "ledger.json", person="A. Curie", purpose="report"
     )
     ledger.charge([GaussianEvent("counts", 30.0)], label="counts")
-    facts = Provenance(target="income", schema=schema_hash(SCHEMA))
+    shown = explanation or classifier(private_guarantee(EPSILON), model_name="DPModel")
+    target = shown.target_name if shown.target_name.isprintable() else ""
+    facts = Provenance(target=target if len(target) <= 500 else "", schema=schema_hash(SCHEMA))
     ledger.charge([EVENT], label="DPModel (epsilon=0.5)", provenance=facts)
     ledger.charge([NonPrivateEvent("reference", "fitted without noise")], label="reference")
     SCHEMA.to_toml(folder / "schema.toml")
-    shown = explanation or classifier(private_guarantee(EPSILON), model_name="DPModel")
     dpexplain.io.save(shown, folder / "model.json")
     certificate = release(folder / "model.json", ledger, schema=SCHEMA, **options)
     certificate.save(folder / "certificate.html")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ def sources(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(root: Path = ROOT) -> list[Import]:
     """Imports among the modules of the packages."""
     modules = sources(root)

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 import dpexplain.models as models
+import private_models
 from dpexplain.mechanisms import NoiseSource
-from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
-from private_models import is_regression, known
+from dpexplain.schema import Categorical, Numeric
+from private_models import known, records_for
 
-PRIVATE = [name for name in models.__all__ if name.startswith("DP")]
 FEATURES = {"age": Numeric(0, 100, unit="years", step=1), "job": Categorical(["clerk", "nurse"])}
 CANARY = "Zorblax-1729"
 
@@ -44,12 +44,11 @@ class Secret:
 
 
 def schema_for(name):
-    target = Range(0, 10, unit="visits") if is_regression(name) else Classes(["no", "yes"])
-    return Schema(FEATURES, target=target)
+    return private_models.schema_for(name, FEATURES)
 
 
 def make(name, **settings):
-    return getattr(models, name)(**{"schema": schema_for(name), **settings})
+    return private_models.make(name, **{"schema": schema_for(name), **settings})
 
 
 def accepts(name, parameter):
@@ -84,9 +83,4 @@ def has_delta(name):
 
 
 def make_data(name, n=400, seed=0):
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame({"age": rng.integers(0, 101, n), "job": rng.choice(["clerk", "nurse"], n)})
-    chance = (X["age"] > 50).to_numpy() * 0.8 + 0.1
-    if is_regression(name):
-        return X, pd.Series(10 * chance)
-    return X, pd.Series(np.where(rng.random(n) < chance, "yes", "no"))
+    return records_for(name, n, seed)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import dpexplain.models as models
 from dpexplain.models.additive.model import AdditiveModel
@@ -14,6 +16,13 @@ from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 
 PRIVATE = [name for name in models.__all__ if issubclass(getattr(models, name), PrivateEstimator)]
+# One of each family, for `make test`; `make test-all` takes them all.
+_DAILY = {
+    "DPExplainableBoostingClassifier",
+    "DPLinearRegression",
+    "DPLocallyLinearClassifier",
+    "DPRandomForestClassifier",
+}
 ADDITIVE = [name for name in PRIVATE if issubclass(getattr(models, name), AdditiveModel)]
 # Ways of fitting that take other paths through the records, for the models that offer them.
 _OTHER_WAYS: tuple[dict[str, Any], ...] = (
@@ -31,6 +40,19 @@ FEATURES: dict[str, Feature] = {
     "age": Numeric(0, 100, unit="years"),
     "job": Categorical(["clerk", "nurse"]),
 }
+
+
+def marks_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Leave a model to the full command unless it stands for its family."""
+    return () if name in _DAILY else (pytest.mark.full,)
+
+
+def by_model(names: Iterable[str] = PRIVATE) -> list[Any]:
+    """Make an item of each model, marked by `marks_of`."""
+    return [pytest.param(name, marks=marks_of(name)) for name in names]
+
+
+every_model = pytest.mark.parametrize("name", by_model())
 
 
 def is_regression(name: str) -> bool:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from dpexplain._utils.extras import needed
+
 
 @pytest.mark.parametrize("package", ["anywidget", "ipywidgets"])
 def test_import_without_a_package_names_the_extra(package):
@@ -14,8 +16,5 @@ def test_import_without_a_package_names_the_extra(package):
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
     last = result.stderr.strip().splitlines()[-1]
-    assert last == (
-        f"ModuleNotFoundError: dpexplain_widgets needs {package}; install it with: "
-        "pip install '.[widgets]' in a clone of dpexplain"
-    )
+    assert last == f"ModuleNotFoundError: {needed('dpexplain_widgets', package, 'widgets')}"
     assert "During handling" not in result.stderr

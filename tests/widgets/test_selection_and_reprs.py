@@ -148,6 +148,29 @@ def test_a_notebook_keeps_nothing_of_the_reference_and_no_metric(comparison, mon
     assert "AUROC" not in kept[0]["text/html"]
 
 
+def with_another_reference(comparison):
+    """The same private fits next to a reference with steeper curves and other metrics."""
+    terms = tuple(
+        dataclasses.replace(term, contribution=[-3.0 * each for each in term.contribution[::-1]])
+        for term in comparison.reference.terms
+    )
+    metrics = comparison.metrics.assign(value=comparison.metrics["value"] / 2)
+    reference = dataclasses.replace(comparison.reference, terms=terms, intercept=7.0)
+    return dataclasses.replace(comparison, reference=reference, metrics=metrics)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("view", [Explorer, dpexplain_widgets.EditView, LedgerView])
+def test_no_view_keeps_anything_that_depends_on_the_reference(view, comparison, monkeypatch):
+    kept = []
+    for source in (comparison, with_another_reference(comparison)):
+        shown = view(source, epsilon_index=len(comparison.epsilons))
+        words, still = sent_outputs(shown, monkeypatch)
+        parts = {name: part.replace(shown._still, "") for name, part in still.items()}
+        kept.append((parts, words["text/plain"], repr(shown)))
+    assert kept[0] == kept[1]
+
+
 def test_static_table_holds_the_shown_fit_and_nothing_of_the_reference(comparison):
     view = Explorer(comparison, epsilon_index=1)
     shown = Elements(view._repr_mimebundle_()[0]["text/html"]).text

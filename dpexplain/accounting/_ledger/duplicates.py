@@ -12,11 +12,13 @@ from weakref import WeakSet
 
 from dpexplain.exceptions import PrivacyWarning
 
-__all__ = ["warn_of_duplicates"]
+__all__ = ["WITHOUT_A_LEDGER", "warn_of_duplicates"]
+
+WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """Interface of a ledger: its data set, its file, and whether it has warned."""
+    """Interface of a ledger: its data set, its path, and whether it has warned."""
 
     _has_twin: bool
 
@@ -26,11 +28,12 @@ class Counting(Protocol):
 
     @property
     def path(self) -> str | None:
-        """File that holds the ledger."""
+        """File or database that holds the ledger."""
 
 
-# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone.
-_COUNT_ALONE = frozenset({"this fit alone", "this sweep alone"})
+# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone;
+# those of all fits without one are about no table in particular.
+_COUNT_ALONE = frozenset({"this fit alone", "this sweep alone", WITHOUT_A_LEDGER})
 _LOCK = threading.Lock()
 _CHARGED: dict[str, WeakSet[Counting]] = {}
 
@@ -48,7 +51,7 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Warns
     -----
     PrivacyWarning
-        If the two ledgers do not share a file, so neither sees the charges of the other.
+        If the two ledgers do not share a file or a row, so neither sees the charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

@@ -8,18 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dpexplain.accounting._ledger.place import LedgerPlace, Version
 from dpexplain.exceptions import BudgetError
 
 __all__ = ["LedgerFile"]
 
-_LOCK_SECONDS = 60.0
-_LARGEST_BYTES = 64 * 2**20
 
-Signature = tuple[int, int, int]
-
-
-class LedgerFile:
-    """Text file with a lock; every failure is a `BudgetError` that names the file.
+class LedgerFile(LedgerPlace):
+    """Text file with a lock.
 
     Parameters
     ----------
@@ -29,6 +25,8 @@ class LedgerFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser().resolve()
+        self.address, self.files = str(self.path), (self.path,)
+        self.words = f"ledger file {self.address!r}"
 
     def exists(self) -> bool:
         """Whether the file exists."""
@@ -40,54 +38,48 @@ class LedgerFile:
         from filelock import FileLock, Timeout
 
         if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path
-            raise BudgetError(
-                f"ledger file {str(self.path)!r} cannot be written: its folder does not exist; "
-                "make the folder or choose another. Nothing was charged."
+            raise self.failure(
+                "cannot be written: its folder does not exist", "make the folder or choose another"
             )
-        lock = FileLock(f"{self.path}.lock", timeout=_LOCK_SECONDS)
+        lock = FileLock(f"{self.path}.lock", timeout=self.lock_seconds)
         try:
             lock.acquire()
         except Timeout:
             raise BudgetError(
-                f"another process has held the lock of ledger file {str(self.path)!r} for "
-                f"{_LOCK_SECONDS:g} seconds; wait until it ends. Nothing was charged."
+                f"another process has held the lock of {self.words} for {self.lock_seconds:g} "
+                "seconds; wait until it ends. Nothing was charged."
             ) from None
         except OSError as error:
-            raise self._failure(
-                "cannot be locked", error, "choose a folder you may write"
-            ) from None
+            raise self._failed("cannot be locked", error, "choose a folder you may write") from None
         try:
             yield
         finally:
             lock.release()
 
-    def signature(self) -> Signature | None:
-        """Return a version stamp of the file without reading it; None if it is missing."""
+    def version(self) -> Version:
+        """Return time, size and number of the file; None if it is missing."""
         try:
             status = self.path.stat()
         except OSError:
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def read(self) -> str:
-        """Return the content."""
+    def read(self) -> tuple[str, Version]:
+        """Return the content, and its stamp."""
+        version = self.version()  # first: a later change must not look known
         try:
-            if self.path.stat().st_size > _LARGEST_BYTES:
-                raise BudgetError(
-                    f"ledger file {str(self.path)!r} is larger than {_LARGEST_BYTES >> 20} MiB, "
-                    "so it is not a ledger; pass the right file. Nothing was charged."
+            if self.path.stat().st_size > self.largest_bytes:
+                raise self.failure(
+                    f"is larger than {self.largest_bytes >> 20} MiB, so it is not a ledger",
+                    "pass the right file",
                 )
-            return self.path.read_text(encoding="utf-8")
+            return self.path.read_text(encoding="utf-8"), version
         except (OSError, UnicodeDecodeError) as error:
-            raise self._failure("cannot be read", error, "restore it from a copy") from None
+            raise self._failed("cannot be read", error, "restore it from a copy") from None
 
-    def write(self, text: str) -> None:
+    def write(self, text: str) -> Version:
         """Replace the content atomically and sync it to disk."""
-        if len(text.encode()) > _LARGEST_BYTES:
-            raise BudgetError(
-                f"ledger file {str(self.path)!r} would grow beyond {_LARGEST_BYTES >> 20} MiB "
-                "and could not be read again; open a new ledger for new data. Nothing was charged."
-            )
+        self.check_size(text)
         self._refuse_second_name()
         # Under the lock nobody else uses this name; a leftover of a killed process is overwritten.
         temporary = self.path.with_name(f".{self.path.name}.tmp")
@@ -103,26 +95,17 @@ class LedgerFile:
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise self._failure("cannot be written", error, "make room or choose another") from None
+            raise self._failed("cannot be written", error, "make room or choose another") from None
         _sync_folder(self.path.parent)
+        return self.version()
 
-    def _refuse_second_name(self) -> None:
-        """Reject a file with a hard link, which would keep a second budget."""
-        try:
-            linked = self.path.stat().st_nlink > 1
-        except OSError:  # not there yet
-            return
-        if linked:
-            raise BudgetError(
-                f"ledger file {str(self.path)!r} has a second name (a hard link), under which "
-                "this charge would not be counted; delete the other name. Nothing was charged."
-            )
+    def remove(self) -> None:
+        """Delete the file."""
+        self.path.unlink()
 
-    def _failure(self, what: str, error: Exception, advice: str) -> BudgetError:
+    def _failed(self, what: str, error: Exception, advice: str) -> BudgetError:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        return BudgetError(
-            f"ledger file {str(self.path)!r} {what} ({reason}); {advice}. Nothing was charged."
-        )
+        return self.failure(f"{what} ({reason})", advice)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -87,14 +87,14 @@ class LedgerReading:
 
     @property
     def path(self) -> str | None:
-        """File that holds the ledger.
+        """File or database that holds the ledger.
 
         Returns
         -------
         str or None
-            Absolute path; None for a ledger in memory.
+            Absolute path, or address without the password; None for a ledger in memory.
         """
-        return None if self._store.file is None else str(self._store.file.path)
+        return None if self._store.place is None else self._store.place.address
 
     @property
     def entries(self) -> tuple[LedgerEntry, ...]:
@@ -103,7 +103,7 @@ class LedgerReading:
         Returns
         -------
         tuple of LedgerEntry
-            Oldest first; a ledger with a file sees the charges of other processes too.
+            Oldest first; a ledger with a path sees the charges of other processes too.
         """
         return self._store.current().entries
 

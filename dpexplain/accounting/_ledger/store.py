@@ -1,4 +1,4 @@
-"""Storage of a ledger: one process, or a shared file."""
+"""Storage of a ledger: one process, or a place that processes share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-from dpexplain.accounting._ledger.file import LedgerFile, Signature
+from dpexplain.accounting._ledger.database import LedgerRow
+from dpexplain.accounting._ledger.file import LedgerFile
+from dpexplain.accounting._ledger.place import LedgerPlace, Version
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.exceptions import BudgetError
 
-__all__ = ["LedgerStore"]
+__all__ = ["LedgerStore", "place_of"]
+
+
+def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> LedgerPlace:
+    """Return the place that a path or an address names.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, or the address of a database, which contains ``://``.
+    dataset : str or None, default=None
+        Data set of the ledger, where the address of a database does not name it.
+
+    Returns
+    -------
+    LedgerPlace
+    """
+    if isinstance(path, str) and "://" in path:
+        return LedgerRow(path, dataset)
+    return LedgerFile(path)
 
 
 class LedgerStore:
@@ -23,132 +44,132 @@ class LedgerStore:
     ----------
     state : LedgerState
         Initial state.
-    file : LedgerFile or None, default=None
-        File that holds the authoritative state; without one, the state exists only here.
+    place : LedgerPlace or None, default=None
+        Place that holds the authoritative state; without one, the state exists only here.
     from_elsewhere : bool, default=False
         Whether the state is a copy of one in another process.
     """
 
     def __init__(
-        self, state: LedgerState, file: LedgerFile | None = None, *, from_elsewhere: bool = False
+        self, state: LedgerState, place: LedgerPlace | None = None, *, from_elsewhere: bool = False
     ) -> None:
         self.known = state  # the last state seen; of its limits only a cap can be set or lowered
-        self.file = file
+        self.place = place
         self._from_elsewhere = from_elsewhere
         self._process = os.getpid()
-        self._signature: Signature | None = None
+        self._version: Version = None
         self._lock = threading.RLock()
 
     @classmethod
-    def opened(cls, file: LedgerFile) -> LedgerStore:
-        """Open an existing file and adopt its state and limits."""
-        return cls(_parsed(file), file)
+    def opened(cls, place: LedgerPlace) -> LedgerStore:
+        """Open an existing ledger and adopt its state and limits."""
+        return cls(_parsed(place)[0], place)
 
     def create(self) -> None:
-        """Write a new file; raise an error if it exists."""
-        if self.file is None:
+        """Write a new ledger; one that exists is an error."""
+        if self.place is None:
             return
-        with self.file.exclusive():
-            if self.file.exists():
+        self.place.prepare()
+        with self.place.exclusive():
+            if self.place.exists():
                 raise BudgetError(
-                    f"ledger file {str(self.file.path)!r} exists; open it with "
-                    "PrivacyLedger.open(path), or choose another path."
+                    f"{self.place.words} exists; open it with PrivacyLedger.open(path), or choose "
+                    "another path."
                 )
             self.write(self.known)
 
     def create_or_join(self) -> None:
-        """Write a new file, or continue an existing one with the same limits."""
-        if self.file is None:
+        """Write a new ledger, or continue an existing one with the same limits."""
+        if self.place is None:
             return
-        with self.file.exclusive():
-            if self.file.exists():
-                self._join(self.file)
+        self.place.prepare()
+        with self.place.exclusive():
+            if self.place.exists():
+                self._join(self.place)
             else:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the file unless it has a cap, or another process has charged it."""
-        if self.file is None:
+        """Remove the ledger if it holds no entry and no cap; others may have charged it since."""
+        if self.place is None:
             return
-        with self.file.exclusive():
-            state = _parsed(self.file)
+        with self.place.exclusive():
+            state, _ = _parsed(self.place)
             if not state.entries and math.isinf(state.cap_epsilon):
-                self.file.path.unlink()
+                self.place.remove()
 
     def current(self) -> LedgerState:
-        """Return the newest state, rereading a file that has changed."""
-        if self.file is not None and self.file.signature() != self._signature:
+        """Return the newest state, rereading a place that has changed."""
+        if self.place is not None and self.place.version() != self._version:
             with self._lock:
-                self._read(self.file)
+                self._read(self.place)
         return self.known
 
     @contextmanager
     def exclusive(self) -> Iterator[LedgerState]:
         """Lock the ledger and return the newest state."""
         self._check_home()
-        with self._lock, self.file.exclusive() if self.file is not None else nullcontext():
-            if self.file is not None:
-                self._read(self.file)
+        with self._lock, self.place.exclusive() if self.place is not None else nullcontext():
+            if self.place is not None:
+                self._read(self.place)
             yield self.known
 
     def write(self, state: LedgerState) -> None:
         """Store this as the newest state; call only inside `exclusive`."""
-        if self.file is not None:
-            self.file.write(state.to_json())
-            self._signature = self.file.signature()
+        if self.place is not None:
+            self._version = self.place.write(state.to_json())
         self.known = replace(state, chained=True)
 
-    def _join(self, file: LedgerFile) -> None:
-        """Adopt the state of a file whose limits match the requested ones."""
-        if _parsed(file).header != self.known.header:
-            raise self._other_limits(file, _parsed(file))
-        self._read(file)
+    def _join(self, place: LedgerPlace) -> None:
+        """Adopt the state of a place whose limits match the requested ones."""
+        state, _ = _parsed(place)
+        if state.header != self.known.header:
+            raise self._other_limits(place, state)
+        self._read(place)
 
-    def _other_limits(self, file: LedgerFile, state: LedgerState) -> BudgetError:
+    def _other_limits(self, place: LedgerPlace, state: LedgerState) -> BudgetError:
         return BudgetError(
-            f"ledger file {str(file.path)!r} holds {_header_words(state)}, not "
-            f"{_header_words(self.known)}; PrivacyLedger.open(path) takes the limits from "
-            "the file, and its lower_cap() sets or lowers the cap. Nothing was charged."
+            f"{place.words} holds {_header_words(state)}, not {_header_words(self.known)}; "
+            "PrivacyLedger.open(path) takes the stored limits, and its lower_cap() sets or lowers "
+            "the cap. Nothing was charged."
         )
 
-    def _read(self, file: LedgerFile) -> None:
-        """Read the file; reject a different ledger or one that is missing charges."""
-        signature = file.signature()
-        state = _parsed(file)
+    def _read(self, place: LedgerPlace) -> None:
+        """Read the place; reject a different ledger or one that is missing charges."""
+        state, version = _parsed(place)
         if not state.follows(self.known):
-            raise self._other_limits(file, state)
+            raise self._other_limits(place, state)
         before, released = self.known.entries, self.known.releases
         kept = state.entries[: len(before)] == before
         if not kept or state.releases[: len(released)] != released:
-            raise BudgetError(
-                f"ledger file {str(file.path)!r} is missing earlier charges; restore the newest "
-                "copy. Nothing was charged."
-            )
+            raise place.failure("is missing earlier charges", "restore the newest copy")
         if self.known.cap_at_start not in (None, state.cap_at_start):
-            raise self._other_limits(file, state)
-        self.known, self._signature = state, signature
+            raise self._other_limits(place, state)
+        self.known, self._version = state, version
 
     def _check_home(self) -> None:
         """Reject charges from a process that does not share the ledger's state."""
         forked = self._process != os.getpid()
-        if self.file is None and (forked or self._from_elsewhere):
+        if self.place is None and (forked or self._from_elsewhere):
             raise BudgetError(
                 f"this ledger of {self.known.dataset!r} was created in another process, which "
-                "would not see the charge; pass path= to share a file. Nothing was charged."
+                "would not see the charge; pass path= to share a file or a database. Nothing was "
+                "charged."
             )
         if forked:  # a thread of the parent may have held the lock when the fork was made
             self._lock, self._process = threading.RLock(), os.getpid()
 
 
-def _parsed(file: LedgerFile) -> LedgerState:
-    text = file.read()
+def _parsed(place: LedgerPlace) -> tuple[LedgerState, Version]:
+    text, version = place.read()
     try:
-        return LedgerState.from_json(text)
+        state = LedgerState.from_json(text)
+        place.check_name(state.dataset)
     except ValueError as error:
         raise BudgetError(
-            f"ledger file {str(file.path)!r} is damaged: {error} Restore it from a copy. "
-            "Nothing was charged."
+            f"{place.words} is damaged: {error} Restore it from a copy. Nothing was charged."
         ) from None
+    return state, version
 
 
 def _header_words(state: LedgerState) -> str:

@@ -121,10 +121,35 @@ class Binned(Record):
         cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:
             numbers = np.array(list(map(number_in(self.unit), cells)), dtype=np.float64)
-            inside = np.searchsorted(self.bin_edges, numbers, side="right") - 1
-            index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
-            return self._with_special(index, np.isnan(numbers), "missing")
+            return self._number_index(self.bin_edges, numbers)
         return self._category_index([cell_text(cell) for cell in cells])
+
+    def index_of_encoded(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Find the bin of each cell that was read by the rules of a schema.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n,)
+            Numbers, NaN for missing; or codes of categories, then of "other" and "missing": see
+            :func:`dpexplain.tables.encoding.encode_features`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Position among the bins; -1 if a value needs a special bin that does not exist.
+        """
+        if self.bin_edges is not None:
+            return self._number_index(self.bin_edges, encoded)
+        other, missing = self.n_value_bins, self.n_value_bins + 1
+        index = self._with_special(encoded.astype(np.int64), encoded == other, "other")
+        return self._with_special(index, encoded == missing, "missing")
+
+    def _number_index(
+        self, edges: FloatArray, numbers: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.int64]:
+        inside = np.searchsorted(edges, numbers, side="right") - 1
+        index = np.clip(inside, 0, self.n_value_bins - 1).astype(np.int64)
+        return self._with_special(index, np.isnan(numbers), "missing")
 
     def _category_index(self, names: Sequence[str | None]) -> npt.NDArray[np.int64]:
         codes = {cell_text(name): code for code, name in enumerate(self.categories or ())}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing
 from dpexplain.explain.additive._binned import NO_BIN
+from dpexplain.explain.additive._reading_rows import FindsBins, bins_of_rows
 from dpexplain.explain.additive.local_explanation import LocalExplanation, rest_scores, total_score
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpexplain.explain.additive.pair_curve import PairCurve
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
+    from dpexplain.schema import Schema
 
 _NO_BIN_LABEL = "no bin"
 
@@ -38,19 +39,24 @@ class ExplainsRows:
     target_unit: str
     model_name: str
     main_effects_only: bool
+    schema: Schema | None
 
     @property
     def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
         """Terms, then pairs: all parts of the score except the intercept."""
         return (*self.terms, *self.pairs)
 
-    def explain_local(self, X: pd.DataFrame, *, samples_public: bool = False) -> LocalExplanation:
+    def explain_local(
+        self, X: Any, y: Any = None, *, samples_public: bool = False
+    ) -> LocalExplanation:
         """Explain the score of each row by term and pair, without the model.
 
         Parameters
         ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            With a column for every feature. Rows are not protected by the guarantee.
+        X : table of shape (n_samples, n_columns)
+            As for :meth:`predict`. Rows are not protected by the guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 
@@ -63,7 +69,7 @@ class ExplainsRows:
         Raises
         ------
         TypeError
-            If `X` is not a DataFrame.
+            If `X` is not a table with named columns, and the explanation has no schema.
         ValueError
             If a column is missing, or if this explanation covers only one of several classes or
             only main effects.
@@ -77,40 +83,33 @@ class ExplainsRows:
         return explain_rows(self, X, samples_public=samples_public)
 
 
-def explain_rows(
-    explanation: ExplainsRows, X: pd.DataFrame, *, samples_public: bool
-) -> LocalExplanation:
+def explain_rows(explanation: ExplainsRows, X: Any, *, samples_public: bool) -> LocalExplanation:
     """Explain rows; see :meth:`GlobalExplanation.explain_local`.
 
     Parameters
     ----------
     explanation : GlobalExplanation
-    X : DataFrame of shape (n_samples, n_columns)
+    X : table of shape (n_samples, n_columns)
     samples_public : bool
 
     Returns
     -------
     LocalExplanation
     """
-    if explanation.of_class:
-        raise ValueError(
-            f"this explains only the class {explanation.of_class!r}, whose probability depends on "
-            "the other classes; call explain_local of the explanation of all classes."
-        )
-    places = _places(explanation, X)
+    (places,) = _places_by_score([explanation], X)
     _warn_where_no_bin(explanation, places)
     return _explained(explanation, places, samples_public=samples_public)
 
 
 def explain_rows_of_classes(
-    by_class: Sequence[ExplainsRows], X: pd.DataFrame, *, samples_public: bool
+    by_class: Sequence[ExplainsRows], X: Any, *, samples_public: bool
 ) -> tuple[LocalExplanation, ...]:
     """Explain rows class by class.
 
     Parameters
     ----------
     by_class : sequence of GlobalExplanation
-    X : DataFrame of shape (n_samples, n_columns)
+    X : table of shape (n_samples, n_columns)
     samples_public : bool
 
     Returns
@@ -118,36 +117,83 @@ def explain_rows_of_classes(
     tuple of LocalExplanation
         One per class.
     """
-    places = [_places(part, X) for part in by_class]
+    places = _places_by_score(by_class, X)
     _warn_where_no_bin(by_class[0], places[0])  # classes share their bins
-    scores = [
-        total_score(_contributions(part, at), part.intercept)
-        for part, at in zip(by_class, places, strict=True)
-    ]
-    rest = rest_scores(np.stack(scores, axis=1))
+    rest = rest_scores(_scores(by_class, places))
     return tuple(
         _explained(part, at, samples_public=samples_public, rest_score=rest[:, k])
         for k, (part, at) in enumerate(zip(by_class, places, strict=True))
     )
 
 
-def _places(explanation: ExplainsRows, X: pd.DataFrame) -> list[npt.NDArray[np.int64]]:
-    """Return bins by row and term, then cells by pair; `NO_BIN` without a bin."""
-    if explanation.main_effects_only:
+def scores_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArray:
+    """Return the score of each row on the link scale.
+
+    Parameters
+    ----------
+    by_score : sequence of GlobalExplanation
+        One, or one per class.
+    X : table of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
+    """
+    places = _places_by_score(by_score, X)
+    _warn_where_no_bin(by_score[0], places[0])
+    scores = _scores(by_score, places)
+    return scores[:, 0] if len(by_score) == 1 else scores
+
+
+def contributions_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArray:
+    """Return the contribution of each term and pair to the score of each row.
+
+    Parameters
+    ----------
+    by_score : sequence of GlobalExplanation
+        One, or one per class.
+    X : table of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+    """
+    places = _places_by_score(by_score, X)
+    _warn_where_no_bin(by_score[0], places[0])
+    tables = [_contributions(part, at) for part, at in zip(by_score, places, strict=True)]
+    return tables[0] if len(tables) == 1 else np.stack(tables, axis=2)
+
+
+def _scores(
+    by_score: Sequence[ExplainsRows], places: Sequence[Sequence[npt.NDArray[np.int64]]]
+) -> FloatArray:
+    parts = zip(by_score, places, strict=True)
+    scores = [total_score(_contributions(part, at), part.intercept) for part, at in parts]
+    return np.stack(scores, axis=1)
+
+
+def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.NDArray[np.int64]]]:
+    """Return the places of the rows for each score; the cells are read once."""
+    first = by_score[0]
+    if len(by_score) == 1 and first.of_class:
         raise ValueError(
-            f"{explanation.model_name or 'the model'} has interactions that the curves do not "
-            "include, so this explanation does not give its scores; call explain_local of the "
-            "model."
+            f"this explains only the class {first.of_class!r}, whose probability depends on "
+            "the other classes; take the explanation of all classes."
         )
-    if not isinstance(X, pd.DataFrame):
-        raise TypeError(f"X must be a DataFrame with named columns, got {type(X).__name__}.")
-    needed = [term.name for term in explanation.terms]
-    needed += [name for pair in explanation.pairs for name in pair.feature_names]
-    if missing := [name for name in dict.fromkeys(needed) if name not in X.columns]:
-        raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
-    singles = [term.index_or_none(X[term.name]) for term in explanation.terms]
-    pairs = [p.index_or_none(*(X[name] for name in p.feature_names)) for p in explanation.pairs]
-    return [*singles, *pairs]
+    if first.main_effects_only:
+        raise ValueError(
+            f"{first.model_name or 'the model'} has interactions that the curves do not "
+            "include, so this explanation does not give its scores; call explain_local of the model"
+            " or its predict."
+        )
+    bins_of = bins_of_rows(first, X)
+    return [_places(part, bins_of) for part in by_score]
+
+
+def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
+    """Return bins by row and term, then cells by pair; `NO_BIN` without a bin."""
+    singles = [bins_of(term) for term in explanation.terms]
+    return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]
 
 
 def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]]) -> None:
@@ -158,7 +204,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
             f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
             "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,
-            stacklevel=4,  # the call of explain_local
+            stacklevel=4,  # the call of explain_local or predict
         )
 
 

@@ -15,9 +15,12 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import Record, distinct, finite, text
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import ExplainsRows
+from dpexplain.explain.additive._reading_rows import check_schema
 from dpexplain.explain.additive.edits import EditRecord, edited_terms
+from dpexplain.explain.additive.interpret_manner import InterpretData
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.additive.pair_curve import PairCurve
+from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
 from dpexplain.explain.display import ModelDisplay
@@ -26,6 +29,8 @@ from dpexplain.explain.noise_model import NoiseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from dpexplain.schema import Schema
 
 
 _HTML_ROWS = 10
@@ -43,7 +48,13 @@ _BIN_WORDS = (
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class GlobalExplanation(
-    NoisyModel, ExplainsRows, Record, ModelDisplay, Mapping[str, ShapeFunction]
+    NoisyModel,
+    PredictsRows,
+    ExplainsRows,
+    InterpretData,
+    Record,
+    ModelDisplay,
+    Mapping[str, ShapeFunction],
 ):
     """A mapping from term names to :class:`ShapeFunction`, in model order.
 
@@ -86,12 +97,15 @@ class GlobalExplanation(
     main_effects_only : bool, default=False
         Whether the model has interactions that no term shows, like those of tree models; its
         scores then are not sums of the terms.
+    schema : Schema or None, default=None
+        Public schema of the fit, whose rules for cells apply when rows are explained or predicted;
+        None if unknown.
 
     Raises
     ------
     ValueError
-        If names of terms or pairs repeat, link and classes are inconsistent, or the guarantee is
-        private but that of a term or pair is not.
+        If names of terms or pairs repeat, link and classes are inconsistent, the guarantee is
+        private but that of a term or pair is not, or the schema is another one.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -111,6 +125,7 @@ class GlobalExplanation(
     released_intercept: float | None = None
     pairs: tuple[PairCurve, ...] = ()
     main_effects_only: bool = False
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         """Check the fields; give each term its unit and edits."""
@@ -130,6 +145,7 @@ class GlobalExplanation(
         self._check_edits()
         self._set("terms", tuple(self._completed(term) for term in terms))
         self._check_noise()
+        check_schema(self)
 
     def _check_pairs(self) -> None:
         pairs = tuple(self.pairs)
@@ -175,6 +191,10 @@ class GlobalExplanation(
         if (unit, edits) == (term.score_unit, term.edits):
             return term
         return dataclasses.replace(term, score_unit=unit, edits=edits)
+
+    @property
+    def _by_score(self) -> tuple[GlobalExplanation]:
+        return (self,)
 
     @property
     def score_unit(self) -> str:

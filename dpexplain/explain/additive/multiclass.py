@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,15 @@ from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.interpret_manner import InterpretManner
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
+from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.bands._noisy_classes import NoisyClasses
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from dpexplain.schema import Schema
 
 _HTML_ROWS = 10
 
@@ -41,7 +46,9 @@ def scores_of(
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanation]):
+class MulticlassExplanation(
+    NoisyClasses, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
+):
     """An additive model with a score for each of several classes.
 
     Parameters
@@ -91,6 +98,15 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         return self.by_class[0].target_unit
 
     @property
+    def schema(self) -> Schema | None:
+        """Public schema of the fit; None if unknown."""
+        return self.by_class[0].schema
+
+    @property
+    def _by_score(self) -> tuple[GlobalExplanation, ...]:
+        return self.by_class
+
+    @property
     def edits(self) -> tuple[EditRecord, ...]:
         """Edits made after the fit, in order; the same for all classes."""
         return self.by_class[0].edits
@@ -125,14 +141,16 @@ class MulticlassExplanation(NoisyClasses, ModelDisplay, ByClass[GlobalExplanatio
         return MulticlassExplanation(tuple(part.without_pairs() for part in self.by_class))
 
     def explain_local(
-        self, X: pd.DataFrame, *, samples_public: bool = False
+        self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> MulticlassLocalExplanation:
         """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            With a column for every feature. Rows are not protected by the guarantee.
+        X : table of shape (n_samples, n_columns)
+            As for :meth:`predict`. Rows are not protected by the guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 

@@ -174,7 +174,23 @@ class PairCurve(Record, ModelDisplay):
         ndarray of int64, shape (n,)
             As for :meth:`cell_index`; -1 if a value has no bin.
         """
-        rows, columns = self.axes[0].index_or_none(first), self.axes[1].index_or_none(second)
+        return self.cells_of(self.axes[0].index_or_none(first), self.axes[1].index_or_none(second))
+
+    def cells_of(
+        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Find the cell of each pair of bins; -1 for pairs without a cell.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int64, shape (n,)
+            Bins of the two features; -1 for none.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            As for :meth:`index_or_none`.
+        """
         known = (rows != NO_BIN) & (columns != NO_BIN)
         return np.where(known, rows * self.axes[1].n_bins + columns, NO_BIN)
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
     EditRecord,
@@ -28,6 +28,7 @@ from dpexplain.explain import (
 )
 from dpexplain.explain.additive.edits import edited_terms
 from dpexplain.explain.additive.local_explanation import rest_scores
+from dpexplain.explain.additive.predicting import chosen_classes, class_probabilities
 from dpexplain.models.additive.edited import (
     Edited,
     Released,
@@ -177,17 +178,47 @@ class AdditiveModel(BaseEstimator):
             of_class=of_class,
             noise=None if noise is None else noise.joint,
             main_effects_only=self._has_hidden_interactions,
+            schema=self.schema_,
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
         )
 
-    def explain_local(self, X: Any, *, samples_public: bool = False) -> Any:
+    @property
+    def term_names_(self) -> list[str]:
+        """Names of the terms, once fitted."""
+        check_is_fitted(self, "schema_")
+        return [bins.name for bins in self._terms.bins]
+
+    @property
+    def term_scores_(self) -> list[NDArray[np.float64]]:
+        """Contribution of each bin, by term: bins of values, then "other" and "missing"."""
+        check_is_fitted(self, "schema_")
+        return [np.array(scores) for scores in self._terms.scores]
+
+    def eval_terms(self, X: Any) -> NDArray[np.float64]:
         """Return the contribution of each term to the score of each row.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+            On the link scale, in the order of `term_names_`.
+        """
+        columns = self._columns(X)
+        return self._terms.contributions(columns)
+
+    def explain_local(self, X: Any, y: Any = None, *, samples_public: bool = False) -> Any:
+        """Return the contribution of each term to the score of each row, with its noise.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
             Rows to explain. They are not protected by the model's guarantee.
+        y : object, default=None
+            Ignored, as in scikit-learn: an explanation does not hold outcomes.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 
@@ -259,9 +290,7 @@ class AdditiveModel(BaseEstimator):
     @cached_property
     def _noise(self) -> tuple[TermNoise, ...]:
         sizes = [b.n_bins for b in self._terms.bins]
-        # Matrices are small: threads of BLAS would wait for each other ten times as long as they
-        # work. One thread also gives the same band on any number of processors.
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
     def _effect_draws(self) -> EffectDraws | None:
@@ -270,7 +299,7 @@ class AdditiveModel(BaseEstimator):
 
     @cached_property
     def _effect(self) -> TermEffect | None:
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             draws = self._effect_draws()
             sizes = [b.n_bins for b in self._terms.bins]
             return None if draws is None else term_effect(draws, sizes)
@@ -355,11 +384,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        scores = self._scores(X)
-        if scores.ndim == 2:
-            return inverse_link(scores - rest_scores(scores), "logit")
-        second = inverse_link(scores, "logit")
-        return np.column_stack([1.0 - second, second])
+        return class_probabilities(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class.
@@ -373,9 +398,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        scores = self._scores(X)
-        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[chosen]
+        return self.classes_[chosen_classes(self._scores(X))]
 
     def __sklearn_tags__(self) -> Any:
         """Declare support for missing values and categories."""

@@ -79,8 +79,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=20
         Number of trees per score, which share the budget.
     depth : int, default=4
@@ -156,7 +157,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         epsilon: float = 1.0,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         n_trees: int = 20,
         depth: int = 4,
         max_bins: int = 32,

@@ -113,8 +113,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
         Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None

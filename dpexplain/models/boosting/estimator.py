@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     BudgetSplit,
@@ -57,6 +57,7 @@ from dpexplain.models.boosting.uncertainty.effect import (
     has_effect,
 )
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
+from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable
@@ -70,13 +71,14 @@ class _PrivateBoosting(PrivateEstimator):
     _reads_parts = True
     _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
 
+    @answers_interpret_names
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: Preset = "default",
         composition: Composition | None = None,
         adjacency: str = "add_remove",
@@ -339,7 +341,7 @@ class _PrivateBoosting(PrivateEstimator):
         )
         line = None
         if self.calibrated and objective.loss is LOGISTIC:
-            with threadpool_limits(1, "blas"):
+            with one_blas_thread():
                 line = calibrating_line(fit, self._released_terms, objective)
         self._scale, shift = (1.0, 0.0) if line is None else line
         self._terms = self._released_terms

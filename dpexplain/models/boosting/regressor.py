@@ -18,6 +18,7 @@ from dpexplain.models.boosting.monotone import Constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, RegressionObjective, regression
 from dpexplain.models.boosting.recipe import Preset
+from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.schema import Range, Schema
 
 
@@ -85,6 +86,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
 
     _target_kind = Range
 
+    @answers_interpret_names
     def __init__(
         self,
         *,
@@ -139,8 +141,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema : Schema or None, default=None
         Public bounds, categories and target range. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
         Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
@@ -250,13 +253,14 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
 
     _reference_class = ExplainableBoostingRegressor
 
+    @answers_interpret_names
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: Preset = "default",
         composition: Composition | None = None,
         adjacency: str = "add_remove",

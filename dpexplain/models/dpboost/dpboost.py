@@ -145,8 +145,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
@@ -229,7 +230,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         epsilon: float = 1.0,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         n_trees: int = 50,
         trees_per_ensemble: int = 50,
         depth: int = 6,
@@ -296,8 +297,9 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     schema : Schema or None, default=None
         Public bounds, categories and target range. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
@@ -376,7 +378,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         epsilon: float = 1.0,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         n_trees: int = 50,
         trees_per_ensemble: int = 50,
         depth: int = 6,

@@ -41,8 +41,9 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
@@ -117,7 +118,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         scaling: Scaling = "released",
         adjacency: str = "add_remove",
         bin_budget_frac: float = 0.2,

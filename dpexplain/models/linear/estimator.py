@@ -36,7 +36,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         scaling: Scaling = "released",
         adjacency: str = "add_remove",
         bin_budget_frac: float = 0.2,

@@ -37,8 +37,9 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     schema : Schema or None, default=None
         Public bounds, categories and target range. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.explain import FilterBank, FilterExplanation, FilterNoise, Guarantee
 from dpexplain.models.inputs import as_table, rows_of
@@ -226,7 +226,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         X = self._checked(X)
         bank = self._bank_of()
         found = np.empty((len(X), len(bank.classes)))
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             for start in range(0, len(X), _ROWS):
                 rows = slice(start, min(start + _ROWS, len(X)))
                 found[rows] = bank.scores(self._inputs(rows_of(X, rows)))

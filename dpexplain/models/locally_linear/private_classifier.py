@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     PrivacyLedger,
@@ -69,8 +69,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
         explanations that are stable under fresh noise, or [1]_.
@@ -173,7 +174,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         delta: float = 1e-6,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         preset: str = "accurate",
         composition: str | None = None,
         adjacency: str = "add_remove",
@@ -354,7 +355,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             if recipe.stepped
             else linear_rates(recipe.learning_rate, n_gradients)
         )
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             features, labels = self._read(X, y, schema, preparation, basis)
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from threadpoolctl import threadpool_limits
 
+from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.validation import check_count
-from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
+from dpexplain.models.inputs import (
+    as_column,
+    as_table,
+    observed_schema,
+    reject_unsupported,
+    some_rows_with_target,
+)
 from dpexplain.models.locally_linear.gradients import GradientSums
 from dpexplain.models.locally_linear.model import LocallyLinearModel
 from dpexplain.models.locally_linear.training import Progress, train
@@ -117,7 +123,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         self.progress = progress
 
     @without_records
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
         """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
@@ -125,6 +131,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
         X : DataFrame or array-like of shape (n_samples, n_features)
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
+        **unsupported
+            ``sample_weight`` and other fit parameters are rejected, unless they are None.
 
         Returns
         -------
@@ -132,9 +140,12 @@ class LocallyLinearClassifier(LocallyLinearModel):
 
         Raises
         ------
+        TypeError
+            If another fit parameter is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """
+        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.schema)
         y = as_column("y", y, X)
         self._check_model_settings()
@@ -152,7 +163,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         rng = np.random.default_rng(self.random_state)
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         features, labels = self._read(X, y, schema, preparation, basis)
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             trained = train(
                 GradientSums(features, labels, shape, basis, clip=None),
                 len(X),

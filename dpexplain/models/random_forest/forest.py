@@ -38,8 +38,9 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     schema : Schema or None, default=None
         Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
-    ledger : PrivacyLedger or None, default=None
-        Ledger of the data set. If None, this fit gets its own ledger.
+    ledger : PrivacyLedger, str or None, default=None
+        Ledger of the data set, or its name: then the ledger of this process for that table, see
+        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
         Number of trees, which share the budget.
     depth : int, default=5
@@ -109,7 +110,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         epsilon: float = 1.0,
         *,
         schema: Schema | None = None,
-        ledger: PrivacyLedger | None = None,
+        ledger: PrivacyLedger | str | None = None,
         n_trees: int = 21,
         depth: int = 5,
         max_bins: int = 32,

@@ -19,6 +19,7 @@ STYLES = (
     "terms.css",
     "shape.css",
     "claim.css",
+    "figure.css",
     "edit.css",
     "heat.css",
     "multiples.css",

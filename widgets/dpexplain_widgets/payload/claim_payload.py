@@ -1,19 +1,22 @@
-"""Correlations of errors, with which a page compares two bins of a term."""
+"""What a page needs to make claims: how far any two bins, ranges of bins and scores err."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
-from dpexplain.explain.claims import claim_basis, correlation_levels, pair_factor
+from dpexplain.explain._contrasts import factor_of, half_width, pair_levels, range_levels
+from dpexplain.explain._score_errors import part_correlations
+from dpexplain.explain.claims import claim_basis
 
 MOST_BINS = 64
-"""Terms with more bins are compared in Python only, to keep pages small."""
+"""Claims about terms with more bins are made in Python only, to keep pages small."""
 
 _MOST_PAIRS = 60_000  # of one model
-_FIRST_LETTER = 35  # "#"; 92 letters follow, without the quotation mark
+_FIRST_LETTER = 35  # "#"; 91 letters follow, without the quotation mark
 
 
 def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[str, Any] | None]:
@@ -28,9 +31,10 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     Returns
     -------
     list of dict or None
-        "basis", as in :class:`dpexplain.explain.Claim`; "factor", the half-width of intervals in
-        standard deviations; and "apart", one character per pair of bins for its level in
-        :func:`dpexplain.explain.claims.correlation_levels`, or None if correlations are unknown.
+        "basis", as of :class:`dpexplain.explain.Claim`; "difference", "range" and "sign", the half
+        widths of intervals in standard deviations; and "pairs" and "ranges", one character per
+        contrast for its level in :func:`dpexplain.explain._contrasts.pair_levels` and
+        :func:`~dpexplain.explain._contrasts.range_levels`, or None if correlations are unknown.
         The entry is None if the page makes no claims about the term.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
@@ -46,8 +50,38 @@ def _part(explanation: GlobalExplanation, place: int) -> dict[str, Any] | None:
     if basis is None or term.n_bins > MOST_BINS:
         return None
     joint = explanation.effect_scatter if basis == "effect" else explanation.noise
-    if joint is None:
-        return {"basis": basis, "factor": pair_factor(term.n_bins), "apart": None}
-    levels = correlation_levels(joint, place) + _FIRST_LETTER
-    letters = levels.astype(np.uint8).tobytes().decode("ascii")
-    return {"basis": basis, "factor": pair_factor(term.n_bins), "apart": letters}
+    return {
+        "basis": basis,
+        "difference": factor_of("difference", term),
+        "range": factor_of("range", term),
+        "sign": factor_of("sign", term),
+        "pairs": None if joint is None else _letters(pair_levels(joint, place)),
+        "ranges": None if joint is None else _letters(range_levels(joint, place, term)),
+    }
+
+
+def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
+    """Describe the joint errors of scores.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+
+    Returns
+    -------
+    dict or None
+        "factor", the half width of an interval in standard deviations; and "together", one
+        character per pair of parts for
+        :func:`dpexplain.explain._score_errors.part_correlations`, or None of a large model. None
+        where no decision can be claimed.
+    """
+    of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
+    known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)
+    if explanation.noise is None or not of_curves or not known:
+        return None
+    steps = part_correlations(explanation.noise)
+    return {"factor": half_width(1), "together": None if steps is None else _letters(steps)}
+
+
+def _letters(levels: npt.NDArray[np.int64]) -> str:
+    return (levels + _FIRST_LETTER).astype(np.uint8).tobytes().decode("ascii")

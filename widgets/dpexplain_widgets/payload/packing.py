@@ -39,6 +39,7 @@ _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std
 _PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no character that is special in HTML
 _SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
+_LETTERS = frozenset({"pairs", "ranges", "directions"})
 
 
 def packed(value: Any) -> Any:
@@ -47,10 +48,10 @@ def packed(value: Any) -> Any:
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A
     list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of
     that share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b":
-    "101"}``. Bytes become base64, ``{"$x": text}``. Repeated parts are stored in a table and
-    referred to by ``{"$r": place}``. A total that is the square root of the sum of squares of its
-    parts is replaced by ``{"$q": 1}``, and the reader recomputes it. ``unpack.js`` reads this
-    format.
+    "101"}``. Bytes become base64, ``{"$x": text}``. Repeated parts, and letters of joint errors,
+    are stored in a table and referred to by ``{"$r": place}``. A total that is the square root of
+    the sum of squares of its parts is replaced by ``{"$q": 1}``, and the reader recomputes it.
+    ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -184,15 +185,16 @@ def _pooled(value: Any) -> dict[str, Any]:
     table: list[Any] = []
     places: dict[str, int] = {}
 
-    def put(each: Any) -> Any:
+    def put(each: Any, name: str = "") -> Any:
         text = texts[id(each)]
-        if seen[text] > 1:
+        # Letters of all fits stand side by side, where compression finds what they share.
+        if seen[text] > 1 or (name in _LETTERS and len(text) >= _WORTH_POOLING):
             if text not in places:
                 places[text] = len(table)
                 table.append(each)
             return {"$r": places[text]}
         if isinstance(each, dict):
-            return {name: put(inner) for name, inner in each.items()}
+            return {name: put(inner, name) for name, inner in each.items()}
         return [put(inner) for inner in each] if isinstance(each, list) else each
 
     _write(value, texts)

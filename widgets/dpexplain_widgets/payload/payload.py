@@ -13,7 +13,7 @@ from dpexplain.explain import GlobalExplanation
 from dpexplain.explain._by_class import ByClass, one_class_at_a_time
 from dpexplain.explain._normals import keeping_normals
 from dpexplain.tables.cells import DATE_UNIT
-from dpexplain_widgets.payload.claim_payload import claim_parts
+from dpexplain_widgets.payload.claim_payload import claim_parts, decision_part
 from dpexplain_widgets.payload.directions import packed_directions
 from dpexplain_widgets.payload.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.payload.joint_cost import together_words
@@ -357,6 +357,7 @@ def _fit(
         "metrics": metrics,
         "intercept": explanation.intercept,
         "intercept_std": None if noise is None else float(noise.std[-1]),
+        "claims": decision_part(explanation),
         "noise_words": explanation.noise_words,
         "noise_share": explanation.noise_share,
         "effect_words": explanation.effect_words,

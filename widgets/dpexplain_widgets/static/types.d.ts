@@ -55,11 +55,32 @@ export interface TermFit {
   axes?: [PairAxis, PairAxis];
 }
 
-/** What a comparison of two bins needs; `apart` has a letter for each pair of bins. */
+/** What claims about a term need: half widths in standard deviations, and a letter for each contrast. */
 export interface ClaimPart {
   basis: "effect" | "noise";
-  factor: number;
-  apart: string | null;
+  difference: number;
+  range: number;
+  sign: number;
+  pairs: string | null;
+  ranges: string | null;
+}
+
+/** What a claim is asked about: bins of the chosen term, or the values of a record. */
+export interface Question {
+  kind: "difference" | "range" | "sign" | "rank" | "decision";
+  /** Two bins, first and last bin of a range, one bin, or none. */
+  bins: number[];
+  values?: any[];
+  threshold?: number | null;
+}
+
+export interface Claim {
+  estimate: number;
+  std: number;
+  low: number;
+  high: number;
+  basis: "effect" | "noise";
+  holds: boolean;
 }
 
 /** The bins of one feature of a pair. */
@@ -81,6 +102,8 @@ export interface Fit {
   metrics: Record<string, number>;
   intercept: number;
   intercept_std: number | null;
+  /** What claims about decisions need: the half width, and a letter for each pair of parts of a score. */
+  claims?: { factor: number; together: string | null } | null;
   noise_words: string;
   noise_share: number | null;
   effect_words?: string;

@@ -17,7 +17,14 @@ from dpexplain.models.boosting.monotone import Constraints, checked_constraints,
 from dpexplain.models.boosting.nonprivate.bagging import fit_bag
 from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
 from dpexplain.models.boosting.objectives import Objective, centered_terms
-from dpexplain.models.inputs import as_column, as_table, observed_schema, some_rows_with_target
+from dpexplain.models.inputs import (
+    as_column,
+    as_table,
+    observed_schema,
+    reject_unsupported,
+    some_rows_with_target,
+)
+from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
@@ -29,6 +36,7 @@ class _Reference(AdditiveModel):
 
     _target_kind: type[Range] | type[Classes]
 
+    @answers_interpret_names
     def __init__(
         self,
         *,
@@ -51,7 +59,7 @@ class _Reference(AdditiveModel):
         self.monotone_constraints = monotone_constraints
 
     @without_records
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
         """Fit without noise. NOT PRIVATE: do not share the model or its explanation.
 
         Parameters
@@ -59,6 +67,8 @@ class _Reference(AdditiveModel):
         X : DataFrame or array-like of shape (n_samples, n_features)
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
+        **unsupported
+            ``sample_weight`` and other fit parameters are rejected, unless they are None.
 
         Returns
         -------
@@ -66,9 +76,12 @@ class _Reference(AdditiveModel):
 
         Raises
         ------
+        TypeError
+            If another fit parameter is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """
+        reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.schema)
         y = as_column("y", y, X)
         self._check_parameters(X)

@@ -1,7 +1,7 @@
 // A view as one standalone SVG: its pictures, text and boxes in place.
 import { svg } from "../kit/dom.js";
 
-const NOT_PART_OF_IT = ".dpx-controls, .dpx-save, .dpx-announcement, .dpx-checkbox, .dpx-choice, " +
+const NOT_PART_OF_IT = ".dpx-controls, .dpx-save, .dpx-figure, .dpx-announcement, .dpx-checkbox, .dpx-choice, " +
   ".dpx-readout:has(.dpx-readout-title[hidden]), .dpx-readout-hint, details, button, input, [hidden]";
 
 // Properties that a style sheet may set on a picture, with their defaults.

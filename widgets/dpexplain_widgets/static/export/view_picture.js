@@ -21,16 +21,21 @@ function showsSample(view) {
   return view.matches(inside) || view.querySelector(inside) !== null;
 }
 
+/** Whether a view is the figure, which holds private fits only, perhaps of several epsilons. */
+function isFigure(view) {
+  return view.matches(".dpx-figure");
+}
+
 /** The watermark a saved view must carry, or null. */
 function openWords(state, view) {
-  if (state.fit === undefined) return null;
+  if (state.fit === undefined || isFigure(view)) return null;
   const measured = view.querySelector(".dpx-metric") !== null;
   const sampled = state.payload.samples?.public === false && showsSample(view);
   return watermarkText(state) ?? (measured || sampled ? "not releasable" : null);
 }
 
-function captionWords(state) {
-  if (state.fit === undefined) return state.payload.guarantee_words;
+function captionWords(state, view) {
+  if (state.fit === undefined || isFigure(view)) return state.payload.guarantee_words;
   const { guarantee } = state.fit;
   const what = guarantee.private ? epsilonWords(state) : "NOT PRIVATE — do not publish";
   return [`${what} · ${guaranteeDetail(guarantee)}`, guaranteeSentence(guarantee)];
@@ -63,8 +68,8 @@ function missingPatterns(picture) {
     .map((id) => document.getElementById(id)?.cloneNode(true)).filter(Boolean);
 }
 
-function captionPieces(state, width, top, color, font) {
-  const lines = captionWords(state).flatMap((words) => brokenWords(words, width, font));
+function captionPieces(sentences, width, top, color, font) {
+  const lines = sentences.flatMap((words) => brokenWords(words, width, font));
   const letters = { x: ROOM_AROUND, fill: color, "font-size": 12, "font-family": font };
   return lines.map((line, i) => svg("text", { ...letters, y: top + 18 * (i + 1) }, line));
 }
@@ -76,7 +81,7 @@ function captionPieces(state, width, top, color, font) {
 export function guaranteeLine(view, model) {
   const state = readState(model);
   const open = openWords(state, view);
-  return `${open === null ? "" : `${open}. `}${captionWords(state)[0] ?? ""}`;
+  return `${open === null ? "" : `${open}. `}${captionWords(state, view)[0] ?? ""}`;
 }
 
 /**
@@ -88,11 +93,12 @@ export function pictureOf(view, root, model) {
   const color = (name) => getComputedStyle(root).getPropertyValue(`--dpx-${name}`).trim();
   const { pieces, width, height } = snapshotOf(view, root);
   const top = height + ROOM_AROUND + 10;
-  const caption = captionPieces(state, width, top, color("muted"), fontOf(root));
+  const caption = captionPieces(captionWords(state, view), width, top, color("muted"), fontOf(root));
   const [wide, high] = [width + 2 * ROOM_AROUND, top + 18 * caption.length + ROOM_AROUND].map(Math.ceil);
   const size = { width: wide, height: high };
   const open = openWords(state, view);
-  const statement = state.fit?.guarantee.statement ?? state.payload.guarantee_words.join(" ");
+  const own = isFigure(view) ? undefined : state.fit?.guarantee.statement;
+  const statement = own ?? state.payload.guarantee_words.join(" ");
   const isMarked = open === null || view.querySelector(".dpx-watermark") !== null;
   const picture = svg("svg", { ...size, viewBox: `0 0 ${wide} ${high}`, role: "img" },
     svg("title", {}, headingOf(view)),

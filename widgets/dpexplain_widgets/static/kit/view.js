@@ -1,6 +1,7 @@
 // The frame around every view: theme, keys, announcements and cleanup.
 import { html, listen, setText } from "./dom.js";
 import { isTyping, shieldKeys } from "./keyboard.js";
+import { addFigure } from "../export/figure.js";
 import { addSaveBar } from "../export/save.js";
 import { drawOnChange, readState, toggleReference } from "../state/state.js";
 import { followTheme } from "./theme.js";
@@ -104,6 +105,7 @@ export function mountView(name, create, model, el) {
     shieldKeys(root),
     announceEpsilon(model, root),
     create(model, host, { standalone: true }),
+    addFigure(root, model),
     addSaveBar(root, model),
   ];
   return () => {

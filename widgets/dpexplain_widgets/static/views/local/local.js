@@ -3,11 +3,11 @@ import {
   explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
 import { chanceOf, classWords } from "./class_probabilities.js";
+import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
-import {
-  formatEpsilon, formatNumber, formatValue, formatSigned, plural, quotedName, shortName,
-} from "../../kit/format.js";
+import { formatNumber, formatValue, formatSigned, plural, quotedName, shortName } from "../../kit/format.js";
+import { comparedFits, localForFigure } from "./local_figure.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { pointMark } from "../../charts/legend.js";
 import { standaloneParts } from "../../kit/standalone.js";
@@ -17,25 +17,10 @@ import { fontOf } from "../../kit/text.js";
 import { drawWaterfall, waterfallOrder, waterfallRows } from "./waterfall.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { whatIfInputs } from "./what_if.js";
-import { epsilonWords, otherWords, predictionName, scoreWords } from "../../kit/words.js";
+import { epsilonWords, predictionName, scoreWords } from "../../kit/words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
 const TYPICAL = "typical (largest released bins)";
-
-/** Fits marked in addition to the selected one: [{role, words, explained}]. */
-function comparedFits(state, values) {
-  const others = [];
-  const add = (role, words, fit) => {
-    if (!fit) return;
-    const explained = { ...explainValues(fit, values), intercept: fit.intercept };
-    others.push({ role, words, explained, chance: chanceOf(state, fit, values) });
-  };
-  if (!state.atReference) add("reference", "non-private reference, not releasable", state.reference);
-  const pinned = state.payload.epsilons[state.pinnedStop];
-  add("pinned", `pinned, ε = ${formatEpsilon(pinned)}`, state.pinned);
-  if (state.other) add("other", otherWords(state), state.other);
-  return others;
-}
 
 /** Why the picture must not be shared, or null. */
 function localMark(state, sampleShown, others) {
@@ -96,10 +81,12 @@ class LocalPanel {
     this.readout = html("p", { class: "dpx-readout" });
     this.inputs = whatIfInputs(this.model);
     this.table = numbersTable(() => this.asTable());
+    this.claim = claimPanel(this.model, this.thresholdBox, () => localForFigure(this));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
       this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
-      html("div", { class: "dpx-controls" }, this.alone?.controls, this.thresholdBox),
+      this.claim.element,
+      html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
       this.inputs.element, this.table.element,
     );
@@ -131,6 +118,7 @@ class LocalPanel {
     this.order = waterfallOrder(ruling.parts);
     this.rows = waterfallRows(state.fit, this.explained, this.order);
     this.drawWords(state);
+    this.claim.draw(state, this.question);
     this.inputs.draw(state, this.values, this.order.terms.filter((i) => state.payload.terms[i].kind !== "pair"));
     this.table.draw();
     if (this.width < 40) return;
@@ -139,6 +127,10 @@ class LocalPanel {
       mark: localMark(state, this.sample !== null, this.others), valueText: (i) => this.valueText(i),
     });
     this.plot.replaceChildren(this.drawn.element);
+  }
+
+  get question() {
+    return { kind: "decision", bins: [], values: this.values, threshold: this.model.get("threshold") ?? null };
   }
 
   get sample() {
@@ -166,7 +158,7 @@ class LocalPanel {
     setText(this.prediction, this.predictionWords(state));
     const crossing = crossingWords(state.payload, this.explained, this.model.get("threshold") ?? null);
     setText(this.crossing, crossing === "" ? "" : `The prediction is ${crossing}.`);
-    this.crossing.hidden = crossing === "";
+    this.crossing.hidden = crossing === "" || Boolean(state.fit.claims); // the claim below says more
     setText(this.classes, classWords(state, this.values));
     this.classes.hidden = !state.payload.target.by_class;
     this.thresholdBox.hidden = state.payload.link === "softmax";

@@ -1,6 +1,7 @@
 // One term of one fit, with its noise, counts and comparisons.
 import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
-import { claimPanel } from "./claim_panel.js";
+import { askedAbout } from "../claim/claims.js";
+import { claimPanel } from "../claim/claim_panel.js";
 import { button, checkbox, choiceBox } from "../../kit/controls.js";
 import { mainTerm, shownLayer } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
@@ -10,6 +11,7 @@ import { drawLegend } from "../../charts/legend.js";
 import { byKind, createPairPanel } from "./pair_panel.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
+import { shapeForFigure } from "./shape_figure.js";
 import { replayControls } from "./replay_controls.js";
 import { replayedCurve } from "./replay.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
@@ -19,8 +21,8 @@ import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
 
 const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
-  "hold Shift with the arrow keys, to read a range. To compare two bins, Ctrl-click the second, or press c and " +
-  "move on.";
+  "hold Shift with the arrow keys, to compare a range with the rest. To compare two bins, Ctrl-click the second, or " +
+  "press c and move on.";
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
 ];
@@ -64,7 +66,10 @@ class ShapePanel {
       html("summary", {}, "What the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
-    this.claim = claimPanel(this.model);
+    this.otherBox = choiceBox("Compare with", (bin) =>
+      choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
+    this.claim = claimPanel(this.model, this.otherBox.element, () =>
+      shapeForFigure(readState(this.model), this));
     const controls = [
       this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
     ].map((each) => each.element);
@@ -127,7 +132,7 @@ class ShapePanel {
     this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
-    this.claim.draw(state, termFit);
+    this.claim.draw(state, askedAbout(state, termFit));
     this.table.draw();
   }
 
@@ -147,6 +152,11 @@ class ShapePanel {
     this.termBox.fill(names, state.term.name);
     const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);
     this.repeatBox.fill(fits, String(state.repeat));
+    const { labels } = mainTerm(state);
+    const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
+    const bins = labels.map((label, i) => [String(i), shortName(label, 40)]);
+    this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
+    this.otherBox.element.hidden = state.atReference || chosenBin(state, labels.length) === null;
     this.repeatBox.element.hidden = state.fits.length < 2;
     this.sameAxis.element.hidden = state.payload.epsilons.length < 2;
     this.evenBins.element.hidden = !numeric;
@@ -220,7 +230,7 @@ class ShapePanel {
     const range = this.dragged ?? null;
     this.dragFrom = null;
     this.dragged = null;
-    if (range !== null) choose(this.model, { bin_range: range, bin_index: null });
+    if (range !== null) choose(this.model, { bin_range: range, bin_index: null, second_bin: null });
   }
 
   hover(bin) {
@@ -247,13 +257,13 @@ class ShapePanel {
     const before = chosenBin(state, count);
     const bin = indexAfterKey(event, before, count, layout);
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (event.key === "c" && plain && before !== null) choose(this.model, { second_bin: before });
+    if (event.key === "c" && plain && before !== null) choose(this.model, { second_bin: before, bin_range: null });
     if (bin === null) return;
     event.preventDefault();
     this.anchor = event.shiftKey ? this.anchor ?? before ?? bin : null;
     const values = count - mainTerm(state).special.length;
     const range = this.anchor === null ? null : orderedRange(this.anchor, bin, values);
-    choose(this.model, { bin_index: bin, bin_range: range });
+    choose(this.model, { bin_index: bin, bin_range: range, ...(range === null ? {} : { second_bin: null }) });
     this.scrollTo(bin);
   }
 

@@ -1,0 +1,151 @@
+"""Addresses of ledgers in databases, read so that no message can show a password."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from dpexplain._utils.extras import needed
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+__all__ = ["DatabaseAddress"]
+
+_SCHEMES = {
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+    "sqlite": "sqlite",
+}
+# user:password@host:port. Anything else may be a password with unescaped characters.
+_AUTHORITY = re.compile(r"([^@:]*(:[^@:]*)?@)?([\w.-]*|\[[0-9A-Fa-f:.%]+\])(:\d{1,5})?")
+_SECRET = {"password", "sslpassword"}
+_FORMS = (
+    "expected postgresql://user@host/database or sqlite:////folder/file.db, with #name for one of "
+    "several ledgers"
+)
+_ESCAPES = (
+    f"cannot parse the address of the database; {_FORMS}. In user, password and names, write "
+    "@ : / ? # as %40 %3A %2F %3F %23. The address is not shown because it may contain a password."
+)
+
+
+@dataclass(frozen=True)
+class DatabaseAddress:
+    """Address of a database and, after ``#``, the data set of one of its ledgers.
+
+    Parameters
+    ----------
+    url : sqlalchemy.URL
+        May hold a password, which its text hides.
+    dataset : str or None
+        Data set, if named.
+    """
+
+    url: URL
+    dataset: str | None
+
+    @classmethod
+    def of(cls, address: str) -> DatabaseAddress:
+        """Read an address.
+
+        Parameters
+        ----------
+        address : str
+            Such as ``postgresql://user@host/database#readmissions`` or ``sqlite:///file.db``.
+
+        Returns
+        -------
+        DatabaseAddress
+
+        Raises
+        ------
+        ValueError
+            If it cannot be parsed; the message never quotes it.
+        ImportError
+            If SQLAlchemy is not installed.
+        """
+        try:
+            from sqlalchemy import make_url
+        except ImportError:
+            raise ImportError(
+                needed("a ledger in a database", "sqlalchemy and psycopg", "database") + "."
+            ) from None
+
+        whole, _, name = address.partition("#")
+        scheme, _, rest = whole.partition("://")
+        if scheme not in _SCHEMES:
+            raise ValueError(_ESCAPES)
+        if _SCHEMES[scheme] != "sqlite":
+            authority, slash, _ = rest.partition("/")
+            clear = _AUTHORITY.fullmatch(authority) is not None
+            if not (clear and slash and f"{rest}{name}".count("@") == authority.count("@")):
+                raise ValueError(_ESCAPES)
+        try:
+            url = make_url(f"{_SCHEMES[scheme]}://{rest}")
+        except Exception:  # what it says may quote a password
+            raise ValueError(_ESCAPES) from None
+        if _SECRET & set(url.query):
+            raise ValueError(
+                "the address of the database has a password after '?', where it would be shown; "
+                "use user:password@host, the environment variable PGPASSWORD or a password file."
+            )
+        if not url.database:
+            raise ValueError(_ESCAPES)
+        if url.drivername == "sqlite":
+            url = _on_disk(url)
+        return cls(url, unquote(name) or None)
+
+    @property
+    def backend(self) -> str:
+        """``"postgresql"`` or ``"sqlite"``."""
+        return self.url.get_backend_name()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file of a sqlite database."""
+        return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
+
+    @property
+    def password(self) -> str:
+        """The password, or nothing."""
+        return str(self.url.password or "")
+
+    @property
+    def shown(self) -> str:
+        """Address for messages: no password, no options."""
+        return self._without_password().set(query={}).render_as_string()
+
+    def of_dataset(self, dataset: str) -> str:
+        """Return the address of one ledger, without the password.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of its data set.
+
+        Returns
+        -------
+        str
+        """
+        return f"{self._without_password().render_as_string()}#{quote(dataset, safe='')}"
+
+    def _without_password(self) -> URL:
+        from sqlalchemy import URL
+
+        u = self.url  # `set` cannot remove a password
+        return URL.create(self.backend, u.username, None, u.host, u.port, u.database, u.query)
+
+
+def _on_disk(url: URL) -> URL:
+    """Make the path absolute, so that a process that starts elsewhere finds the same file."""
+    if url.host or url.query or not url.database or url.database.startswith((":", "file:")):
+        raise ValueError(
+            "a ledger in sqlite needs a file, because a database in memory ends with its "
+            "connection; write sqlite:////folder/file.db, or omit path for a ledger in memory."
+        )
+    return url.set(database=str(Path(url.database).expanduser().resolve()))

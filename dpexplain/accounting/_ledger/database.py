@@ -1,0 +1,266 @@
+"""A ledger in a database: one row per data set, with the text that a ledger file would hold.
+
+A charge locks the row, reads it, writes it with the next version number and commits. If the process
+dies before that, the database rolls the charge back. The same SQL runs on PostgreSQL and sqlite;
+SQLAlchemy makes the connections.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dpexplain._utils.extras import needed
+from dpexplain.accounting._ledger.address import DatabaseAddress
+from dpexplain.accounting._ledger.place import LedgerPlace, Version
+from dpexplain.exceptions import BudgetError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine, Row
+
+__all__ = ["LedgerRow"]
+
+_TABLE = "dpexplain_ledgers"
+_CREATE = (
+    f"CREATE TABLE {_TABLE} "
+    "(dataset TEXT PRIMARY KEY, version BIGINT NOT NULL, document TEXT NOT NULL)"
+)
+_INSERT = f"INSERT INTO {_TABLE} VALUES (:dataset, 0, '') ON CONFLICT DO NOTHING"
+_LOCK = f"UPDATE {_TABLE} SET version = version WHERE dataset = :dataset"
+_SELECT = f"SELECT version, document FROM {_TABLE} WHERE dataset = :dataset"
+_VERSION = f"SELECT version FROM {_TABLE} WHERE dataset = :dataset"
+_UPDATE = (
+    f"UPDATE {_TABLE} SET version = version + 1, document = :document WHERE dataset = :dataset"
+)
+_NAMES = f"SELECT dataset FROM {_TABLE} WHERE document <> '' ORDER BY dataset LIMIT 21"
+
+# An acknowledged commit survives a crash of the server; waiting for the row ends after a minute.
+# A process that hangs during a charge, or whose machine is gone, holds the row for five minutes.
+_BEGIN = {
+    "postgresql": "SELECT set_config('synchronous_commit', CASE WHEN "
+    "current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE "
+    "current_setting('synchronous_commit') END, true), set_config('lock_timeout', '{wait}s', true),"
+    " set_config('idle_in_transaction_session_timeout', '300s', true)",
+    "sqlite": "PRAGMA synchronous = EXTRA",
+}
+_RIGHTS = (
+    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table {_TABLE}, or to "
+    f"create it: {_CREATE}"
+)
+_NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
+_BUSY = "another process holds the ledger; wait until it ends"
+# By SQLSTATE, or by words where the driver knows no code.
+_ADVICE = {
+    "42501": _RIGHTS,
+    "42p01": _NO_LEDGER,
+    "no such table": _NO_LEDGER,
+    "55p03": _BUSY,
+    "database is locked": _BUSY,
+    "password": "check user and password; the environment variable PGPASSWORD or a password file "
+    "(~/.pgpass) passes it to worker processes as well",
+    "does not exist": "check the address; the owner of the server creates databases and users",
+    "unable to open database": "make the folder, or choose one that you may write",
+    "readonly": "choose a file that you may write",
+    "not a database": "pass the right file",
+}
+_UNREACHABLE = "check that the server runs and that the address is right"
+
+
+class LedgerRow(LedgerPlace):
+    """Row of the table ``dpexplain_ledgers``.
+
+    Parameters
+    ----------
+    address : str
+        See `DatabaseAddress`.
+    dataset : str or None, default=None
+        Name of the row where the address has none; None for the only ledger of the database.
+    """
+
+    def __init__(self, address: str, dataset: str | None = None) -> None:
+        self._at = DatabaseAddress.of(address)
+        self.files = self._at.files
+        self.words = f"ledger database {self._at.shown!r}"
+        self._engine = _engine(self._at, self.lock_seconds)
+        self._here = threading.local()  # the connection of the thread that holds the row
+        named = self._at.dataset
+        if named is not None and dataset not in (None, named):
+            raise ValueError(
+                f"the part of the address after '#' is not dataset={dataset!r}; remove that part."
+            )
+        name = named or dataset or self._only_name()
+        if not name.isprintable():
+            raise ValueError(f"dataset={name!r} must be printable for a ledger in a database.")
+        self.name, self.address = name, self._at.of_dataset(name)
+        self.words = f"ledger {name!r} in database {self._at.shown!r}"
+
+    def exists(self) -> bool:
+        """Whether the row holds a ledger."""
+        if any(not file.exists() for file in self.files):
+            return False
+        with self._connected() as connection:
+            row = self._row(connection, _SELECT) if _has_table(connection) else None
+        return row is not None and row.document != ""
+
+    def prepare(self) -> None:
+        """Create the table and an empty row, unless they exist."""
+        with self._connected() as connection:
+            if not _has_table(connection):
+                self._create(connection)
+            if self._row(connection, _VERSION) is None:
+                self._run(connection, _INSERT)
+                connection.commit()
+
+    def _create(self, connection: Connection) -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            self._run(connection, _CREATE)
+            connection.commit()
+        except DBAPIError:
+            connection.rollback()
+            if not _has_table(connection):  # otherwise another process was faster
+                raise
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Lock the row in a transaction; only `write` commits."""
+        self._check_files()
+        self._refuse_second_name()
+        with self._connected() as connection:
+            self._run(connection, _LOCK)
+            self._here.connection = connection
+            try:
+                yield
+            finally:
+                self._here.connection = None
+
+    def version(self) -> Version:
+        """Return the number of the last change; None if the row is missing."""
+        self._check_files()
+        with self._connected() as connection:
+            row = self._row(connection, _VERSION)
+        return None if row is None else row.version
+
+    def read(self) -> tuple[str, Version]:
+        """Return the document, and the number of its last change."""
+        self._check_files()
+        with self._connected() as connection:
+            row = self._row(connection, _SELECT)
+        if row is None or row.document == "":
+            raise self.failure("does not exist", "check the address, or restore a copy")
+        return row.document, row.version
+
+    def write(self, text: str) -> Version:
+        """Replace the document and commit."""
+        self.check_size(text)
+        with self._connected() as connection:
+            changed = self._run(connection, _UPDATE, document=text).rowcount
+            if changed != 1:
+                raise self.failure("does not exist", "check the address, or restore a copy")
+            row = self._row(connection, _VERSION)
+            self._commit(connection)
+        return None if row is None else row.version
+
+    def remove(self) -> None:
+        """Empty the row; it stays, because another process may be waiting for its lock."""
+        with self._connected() as connection:
+            self._run(connection, _UPDATE, document="")
+            self._commit(connection)
+
+    def _commit(self, connection: Connection) -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            connection.commit()
+        except DBAPIError as error:
+            raise BudgetError(
+                f"{self.words} stopped responding during a charge ({self._reason(error)}); see "
+                "ledger.entries for whether it was recorded. No data were read."
+            ) from None
+
+    def _only_name(self) -> str:
+        self._check_files()
+        with self._connected() as connection:
+            names = [row.dataset for row in self._rows(connection, _NAMES)]
+        if len(names) != 1:
+            listed = ", ".join(map(repr, names[:20])) or "none"
+            raise self.failure(
+                f"holds these ledgers: {listed}", "append '#' and one of their names to the address"
+            )
+        return str(names[0])
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """Connect, or join the transaction of this thread; turn driver errors into advice."""
+        from sqlalchemy.exc import DBAPIError
+
+        held = getattr(self._here, "connection", None)
+        try:
+            if held is not None:
+                yield held
+                return
+            with self._engine.connect() as connection:
+                begin = _BEGIN[self._at.backend].format(wait=max(1, round(self.lock_seconds)))
+                connection.exec_driver_sql(begin)
+                yield connection
+        except DBAPIError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Any) -> BudgetError:
+        said = self._reason(error)
+        code = str(getattr(error.orig, "sqlstate", None) or "").lower()
+        text = f"{code} {said.lower()}"
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in text), _UNREACHABLE)
+        return self.failure(f"cannot be used ({said})", advice)
+
+    def _reason(self, error: Any) -> str:
+        """Return the first line of the driver's message, with the password masked."""
+        lines = str(error.orig or "no connection").strip().splitlines() or ["no reason given"]
+        password = self._at.password
+        return lines[0].replace(password, "***") if password else lines[0]
+
+    def _check_files(self) -> None:
+        """Refuse a missing file, because sqlite would create it."""
+        for file in self.files:
+            if not file.exists():
+                raise self.failure("does not exist", "check the address, or restore a copy")
+
+    def _row(self, connection: Connection, statement: str) -> Row[Any] | None:
+        return self._run(connection, statement).first()
+
+    def _rows(self, connection: Connection, statement: str) -> list[Row[Any]]:
+        from sqlalchemy import text
+
+        return list(connection.execute(text(statement)))
+
+    def _run(self, connection: Connection, statement: str, **values: str) -> Any:
+        from sqlalchemy import text
+
+        given = {"dataset": self.name, **values} if ":dataset" in statement else values
+        return connection.execute(text(statement), given)
+
+
+def _has_table(connection: Connection) -> bool:
+    from sqlalchemy import inspect
+
+    return inspect(connection).has_table(_TABLE)
+
+
+def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
+    """Create an engine that connects once per transaction, so that forks share nothing."""
+    try:
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
+
+        options: dict[str, Any] = {"connect_args": {"timeout": lock_seconds}}
+        if at.backend == "postgresql":
+            wait = {} if "connect_timeout" in at.url.query else {"connect_timeout": 10}
+            options = {"connect_args": wait, "isolation_level": "READ COMMITTED"}
+        return create_engine(at.url, poolclass=NullPool, hide_parameters=True, **options)
+    except ImportError:
+        raise ImportError(
+            needed("a ledger in a database", "sqlalchemy and psycopg", "database") + "."
+        ) from None

@@ -1,0 +1,227 @@
+"""Contrasts of a curve: differences of two weighted means of its bins, and how far they err."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.noise_model import LEVEL, NoiseModel
+
+Kind = Literal["difference", "range", "sign"]
+
+LEVELS = 41
+"""Number of values that a share of a variance is rounded to."""
+
+BLOCKS = {"difference": 32, "range": 16}
+"""Number of blocks of bins, at most; contrasts between the same blocks share the largest error."""
+
+_RATIO = 2000.0 ** (1.0 / (LEVELS - 1))
+
+
+class Contrast(NamedTuple):
+    """The mean of some bins minus that of others; of no others, minus the average record.
+
+    Parameters
+    ----------
+    kind : {"difference", "range", "sign"}
+        What is compared.
+    first, second : ndarray of shape (n_bins,)
+        Weights of both means; `second` is zero for a sign.
+    """
+
+    kind: Kind
+    first: FloatArray
+    second: FloatArray
+
+    @property
+    def loads(self) -> FloatArray:
+        """Coefficients of the bins, shape (n_bins,)."""
+        return self.first - self.second
+
+
+def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contrast:
+    """Compare two bins, a range from first to last bin with the rest, or one bin with none.
+
+    Parameters
+    ----------
+    term : ShapeFunction
+    kind : {"difference", "range", "sign"}
+    bins : sequence of int
+
+    Returns
+    -------
+    Contrast
+    """
+    places = np.arange(term.n_bins)
+    if kind == "range":
+        inside = (places >= bins[0]) & (places <= bins[1])
+        first, second = _means(term, inside[None])
+        return Contrast(kind, first[0], second[0])
+    one = (places == bins[0]).astype(np.float64)
+    other = (places == bins[1]) if kind == "difference" else np.zeros(term.n_bins)
+    return Contrast(kind, one, np.asarray(other, dtype=np.float64))
+
+
+def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Weights of the means inside and outside of sets of bins, by their (noisy) counts.
+
+    Where there are no counts, bins weigh the same.
+    """
+
+    def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
+        weights = np.where(chosen, term.weights, 0.0)
+        empty = weights.sum(axis=1, keepdims=True) <= 0.0
+        weights = np.where(empty, chosen, weights)
+        return np.asarray(weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300))
+
+    return mean(inside), mean(~inside)
+
+
+def factor_of(kind: Kind, term: ShapeFunction) -> float:
+    """Half width of intervals in standard deviations, simultaneous for all claims of one kind.
+
+    By Šidák's inequality, which holds for normal errors with any correlations [1]_.
+
+    Parameters
+    ----------
+    kind : {"difference", "range", "sign"}
+    term : ShapeFunction
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] Šidák, "Rectangular Confidence Regions for the Means of Multivariate Normal
+       Distributions", Journal of the American Statistical Association 62 (1967).
+    """
+    n, m = term.n_bins, term.n_value_bins
+    count = {"difference": n * (n - 1) // 2, "range": m * (m + 1) // 2, "sign": n}[kind]
+    return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # upwards: pages hold it
+
+
+def half_width(n_claims: int) -> float:
+    """Half width of this many simultaneous intervals, in standard deviations."""
+    return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(LEVEL, 1.0 / n_claims))
+
+
+def share_of(level: int) -> float:
+    """Return the share of the largest possible variance: 1 for level 0, down to 1 / 2000."""
+    return math.pow(_RATIO, -float(level))
+
+
+def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
+    """Round the variance of the difference of any two bins of a term, upwards.
+
+    A dashboard holds one character per contrast, so claims are made from rounded values
+    everywhere. It makes a standard deviation at most 10% too large, or the largest possible over
+    44, and never too small. Of more than 32 bins, neighbors share the largest of their shares.
+
+    Parameters
+    ----------
+    noise : NoiseModel
+        Joint errors of the model.
+    place : int
+        Index of the term.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
+        Level of each pair of blocks of bins, row by row; see :func:`share_of`.
+    """
+    bins = noise.term(place)
+    factor, std = noise.factor[bins], noise.std[bins]
+    first, second = np.triu_indices(len(std), 1)
+    common = np.einsum("ij,ij->i", factor[first], factor[second])
+    variance = std[first] ** 2 + std[second] ** 2 - 2.0 * common
+    levels = _levels(variance, std[first] + std[second])
+    return _by_block(levels, first, second, len(std), BLOCKS["difference"])
+
+
+def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
+    """Round the variance of any range of bins against the rest, upwards, as for pairs.
+
+    Ranges whose ends lie in the same of at most 16 blocks of bins share the largest of their
+    variances, relative to the largest possible.
+
+    Parameters
+    ----------
+    noise : NoiseModel
+        Joint errors of the model.
+    place : int
+        Index of the term.
+    term : ShapeFunction
+        The term.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
+        Level of each range, by the block of its first bin, then of its last bin.
+    """
+    firsts, lasts = np.triu_indices(term.n_value_bins)
+    places = np.arange(term.n_bins)
+    inside = (places >= firsts[:, None]) & (places <= lasts[:, None])
+    first, second = _means(term, inside)
+    loads = first - second
+    bins = noise.term(place)
+    variance = ((loads @ noise.factor[bins]) ** 2).sum(axis=1)
+    variance += loads**2 @ noise.remainder_std[bins] ** 2
+    levels = _levels(variance, np.abs(loads) @ noise.std[bins])
+    levels[inside.all(axis=1)] = LEVELS - 1  # nothing is left to compare with
+    return _by_block(levels, firsts, lasts, term.n_value_bins, BLOCKS["range"])
+
+
+def _by_block(
+    levels: npt.NDArray[np.int64],
+    firsts: npt.NDArray[np.int64],
+    lasts: npt.NDArray[np.int64],
+    n_bins: int,
+    most: int,
+) -> npt.NDArray[np.int64]:
+    """Keep the largest share of each pair of blocks, row by row."""
+    count = min(most, n_bins)
+    found = np.full((count, count), LEVELS - 1)
+    np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
+    return found[np.triu_indices(count)]
+
+
+def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
+    share = np.divide(variance, largest**2, out=np.zeros(len(variance)), where=largest > 0)
+    levels = np.floor(-np.log(np.clip(share, 1e-12, 1.0)) / math.log(_RATIO) + 1e-9)
+    return np.clip(levels, 0, LEVELS - 1).astype(np.int64)
+
+
+def level_of(
+    noise: NoiseModel | None, place: int, term: ShapeFunction, kind: Kind, bins: Sequence[int]
+) -> int:
+    """Return the level of a contrast; 0, the largest variance, if errors are not known jointly.
+
+    Parameters
+    ----------
+    noise : NoiseModel or None
+    place : int
+        Index of the term.
+    term : ShapeFunction
+    kind : {"difference", "range", "sign"}
+    bins : sequence of int
+
+    Returns
+    -------
+    int
+    """
+    if noise is None or kind == "sign":
+        return 0
+    is_range = kind == "range"
+    n_bins = term.n_value_bins if is_range else term.n_bins
+    levels = range_levels(noise, place, term) if is_range else pair_levels(noise, place)
+    count = min(BLOCKS[kind], n_bins)
+    low, high = (k * count // n_bins for k in (min(bins), max(bins)))
+    return int(levels[low * count - low * (low - 1) // 2 + high - low])

@@ -1,0 +1,99 @@
+"""Claims in natural frequencies: how many of 100 records, and of which ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpexplain.explain._contrasts import Contrast, Kind
+from dpexplain.explain._text import shorten
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.local_explanation import inverse_link
+from dpexplain.explain.additive.shape_function import ShapeFunction
+
+Shares = tuple[float, float, float, float]
+
+
+def typical_shares(
+    explanation: GlobalExplanation,
+    term: ShapeFunction,
+    contrast: Contrast,
+    numbers: tuple[float, float, float],
+) -> Shares | None:
+    """Predict the share of the second class at both sides of a contrast.
+
+    All other features are in their largest released bin. The first share is the prediction of the
+    released model; the others follow from it and the log-odds of the claim.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    term : ShapeFunction
+        The term of the claim.
+    contrast : Contrast
+    numbers : tuple of three float
+        Estimate and ends of the interval of the claim.
+
+    Returns
+    -------
+    tuple of four float or None
+        Shares at the second side, at the first, and both ends of the latter. None unless the
+        score is the log-odds of two classes and the sum of the curves.
+    """
+    alone = explanation.of_class or explanation.pairs or explanation.main_effects_only
+    if explanation.link != "logit" or explanation.classes is None or alone:
+        return None
+    base = explanation.intercept + float(contrast.second @ term.contribution)
+    for other in explanation.terms:
+        if other.name != term.name:
+            typical = int(np.argmax(other.weights[: other.n_value_bins]))
+            base += float(other.contribution[typical])
+    shares = inverse_link([base, *(base + each for each in numbers)], "logit")
+    second, first, low, high = map(float, shares)
+    return second, first, low, high
+
+
+def frequency_words(
+    explanation: GlobalExplanation,
+    kind: Kind,
+    name: str,
+    compared: tuple[str, str],
+    shares: Sequence[float] | None,
+) -> str:
+    """Say shares as a number of 100 records, or of more where one would be rounded away.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    kind : {"difference", "range", "sign"}
+    name : str
+        Name of the term.
+    compared : tuple of two str
+        Both sides of the claim.
+    shares : sequence of four float or None
+        As :func:`typical_shares` returns them.
+
+    Returns
+    -------
+    str
+        Empty without shares.
+    """
+    if shares is None:
+        return ""
+    rarest = min(min(share, 1.0 - share) for share in shares[:2])
+    records = next((n for n in (100, 1_000) if n * rarest >= 1.0), 10_000)
+    second, first, low, high = (f"{math.floor(records * each + 0.5):,}" for each in shares)
+    term, one, other = shorten(name), shorten(compared[0]), shorten(compared[1])
+    sides = {
+        "difference": f"{term} = {other}",
+        "range": f"{term} is in any other bin",
+        "sign": f"{term} contributes its average",
+    }
+    target = f"{shorten(explanation.target_name)} = {shorten(explanation.shown_class)}"
+    return (
+        f"Of {records:,} records in the largest released bin of every other feature, the model "
+        f"expects {second} to have {target} where {sides[kind]}, and {first} where {term} = {one} "
+        f"(95% between {low} and {high})."
+    )

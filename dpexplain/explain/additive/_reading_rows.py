@@ -1,0 +1,108 @@
+"""Read rows for an explanation, by the rules of its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpexplain.explain._text import listing
+from dpexplain.explain.additive._binned import Binned
+from dpexplain.schema import Categorical, Classes, Schema
+from dpexplain.tables.columns import as_table, kind_in_parts, values_of
+from dpexplain.tables.encoding import encode_features
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive._explaining_rows import ExplainsRows
+
+FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
+"""Returns the bin of each row in one feature; -1 if it has none."""
+
+
+def bins_of_rows(explanation: ExplainsRows, X: Any) -> FindsBins:
+    """Read the cells of a table, each by itself.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    X : table of shape (n_samples, n_columns)
+        As for :meth:`GlobalExplanation.predict`.
+
+    Returns
+    -------
+    callable
+        Finds the bin of each row in the bins of a feature.
+
+    Raises
+    ------
+    TypeError
+        If `X` is not such a table.
+    ValueError
+        If a column is missing.
+    """
+    table = _table(X)
+    schema = explanation.schema
+    if schema is not None:
+        encoded = dict(zip(schema.features, encode_features(table, schema), strict=True))
+        return lambda bins: bins.index_of_encoded(encoded[bins.name])
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            "X must be a table with named columns, because the explanation has no schema; got "
+            f"{type(X).__name__}."
+        )
+    needed = dict.fromkeys(bins.name for bins in features_of(explanation))
+    if missing := [name for name in needed if name not in table.columns]:
+        raise ValueError(f"X lacks the columns {listing(missing)}; pass one column per feature.")
+    return lambda bins: bins.index_or_none(table[bins.name])
+
+
+def _table(X: Any) -> pd.DataFrame | npt.NDArray[Any]:
+    if kind := kind_in_parts(X):
+        raise TypeError(f"X is {kind}; read the table into memory and pass that.")
+    if not isinstance(X, Mapping):
+        return as_table(X)
+    if single := [name for name, column in X.items() if np.ndim(column) == 0]:
+        raise TypeError(f"the column {single[0]!r} of X is one value; pass a list of cells.")
+    columns = {name: values_of(column) for name, column in X.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise ValueError("the columns of X have different lengths; pass one cell per row in each.")
+    return pd.DataFrame({name: pd.Series(column) for name, column in columns.items()})
+
+
+def features_of(explanation: ExplainsRows) -> Iterable[Binned]:
+    """Return the bins of each term, then of each side of a pair."""
+    yield from explanation.terms
+    for pair in explanation.pairs:
+        yield from pair.axes
+
+
+def check_schema(explanation: ExplainsRows) -> None:
+    """Check that the schema describes the features and classes of an explanation.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+
+    Raises
+    ------
+    ValueError
+        If it is another schema.
+    """
+    schema = explanation.schema
+    if schema is None:
+        return
+    if not isinstance(schema, Schema):
+        raise ValueError(f"schema must be a Schema or None, got {type(schema).__name__}.")
+    for bins in features_of(explanation):
+        if bins.name not in schema.features:
+            raise ValueError(f"schema has no feature {bins.name!r}; pass that of the fit.")
+        feature = schema.features[bins.name]
+        listed = feature.categories if isinstance(feature, Categorical) else None
+        if listed != bins.categories:
+            raise ValueError(f"schema has other categories of {bins.name!r}; pass that of the fit.")
+    target = schema.target
+    if isinstance(target, Classes) and target.names != explanation.classes:
+        raise ValueError("schema has other classes; pass that of the fit.")

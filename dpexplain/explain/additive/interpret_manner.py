@@ -1,0 +1,147 @@
+"""Names that users of InterpretML know, for explanations of additive models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive._explaining_rows import contributions_of_rows
+from dpexplain.explain.additive.pair_curve import PairCurve
+from dpexplain.explain.additive.shape_function import ShapeFunction
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive._explaining_rows import ExplainsRows
+
+
+class InterpretManner:
+    """Mixin of explanations with attributes and methods named as in InterpretML.
+
+    Values are in the order of this library: bins of values first, special bins last.
+    """
+
+    @property
+    def _by_score(self) -> Sequence[ExplainsRows]:
+        raise NotImplementedError
+
+    @property
+    def term_names_(self) -> list[str]:
+        """Names of terms, then of pairs."""
+        return [part.name for part in self._by_score[0].parts]
+
+    @property
+    def term_scores_(self) -> list[FloatArray]:
+        """Contribution of each bin, by term; the last axis is that of several classes.
+
+        Bins are in the order of ``bin_labels``: those of values, then "other" and "missing".
+        InterpretML puts "missing" first; see :func:`dpexplain.interop.to_interpret`.
+        """
+        by_term = zip(*(score.parts for score in self._by_score), strict=True)
+        tables = [np.stack([part.contribution for part in parts], axis=-1) for parts in by_term]
+        return [table[..., 0] if len(self._by_score) == 1 else table for table in tables]
+
+    def eval_terms(self, X: Any) -> FloatArray:
+        """Return the contribution of each term to the score of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_columns)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+            On the link scale, in the order of `term_names_`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for :meth:`predict`.
+        """
+        return contributions_of_rows(self._by_score, X)
+
+
+class InterpretData(InterpretManner):
+    """Mixin of the explanation of one score, with InterpretML's ``data`` and ``visualize``."""
+
+    def data(self, key: int | str | None = None) -> dict[str, Any]:
+        """Return the numbers of a term, or the importances, as a dictionary like InterpretML's.
+
+        Parameters
+        ----------
+        key : int, str or None, default=None
+            Index in `term_names_`, or name; None for the importances.
+
+        Returns
+        -------
+        dict
+            Keys ``type``, ``names`` and ``scores``: names are bin edges, one more than scores, or
+            categories. Of a curve also ``special``, the scores of other bins by name, ``density``,
+            the released counts, and, if total uncertainty is known, ``lower_bounds`` and
+            ``upper_bounds`` of one standard deviation. Of a pair ``left_names`` and
+            ``right_names``.
+
+        Raises
+        ------
+        KeyError, IndexError
+            If the term does not exist.
+        """
+        if key is None:
+            importances = self.importances()  # type: ignore[attr-defined]
+            names, values = importances.index.tolist(), importances.tolist()
+            return {"type": "univariate", "names": names, "scores": values}
+        part = self.part(self._name(key))  # type: ignore[attr-defined]
+        return _pair_data(part) if isinstance(part, PairCurve) else _curve_data(part)
+
+    def visualize(self, key: int | str | None = None) -> Any:
+        """Draw a term, or the importances, with matplotlib.
+
+        Parameters
+        ----------
+        key : int, str or None, default=None
+            As for :meth:`data`.
+
+        Returns
+        -------
+        Axes
+            InterpretML returns a plotly figure; :func:`dpexplain.interop.to_interpret` leads there.
+
+        Raises
+        ------
+        KeyError, IndexError
+            If the term does not exist.
+        """
+        if key is None:
+            return self.plot_importance()  # type: ignore[attr-defined]
+        return self.plot(self._name(key))  # type: ignore[attr-defined]
+
+    def _name(self, key: int | str) -> str:
+        return key if isinstance(key, str) else self.term_names_[key]
+
+
+def _curve_data(term: ShapeFunction) -> dict[str, Any]:
+    n, edges = term.n_value_bins, term.bin_edges
+    names = list(term.categories or ()) if edges is None else edges.tolist()
+    found: dict[str, Any] = {
+        "type": "univariate",
+        "names": names,
+        "scores": term.contribution[:n].tolist(),
+        "special": dict(zip(term.special, term.contribution[n:].tolist(), strict=True)),
+        "density": {"names": names, "scores": term.count[:n].tolist()},
+    }
+    if term.total_std is not None:
+        found["lower_bounds"] = (term.contribution - term.total_std)[:n].tolist()
+        found["upper_bounds"] = (term.contribution + term.total_std)[:n].tolist()
+    return found
+
+
+def _pair_data(pair: PairCurve) -> dict[str, Any]:
+    rows, columns = (axis.n_value_bins for axis in pair.axes)
+    left, right = (
+        list(axis.categories or ()) if axis.bin_edges is None else axis.bin_edges.tolist()
+        for axis in pair.axes
+    )
+    scores = pair.contribution[:rows, :columns].tolist()
+    return {"type": "interaction", "left_names": left, "right_names": right, "scores": scores}

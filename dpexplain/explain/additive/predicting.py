@@ -1,0 +1,163 @@
+"""Predictions from scores, and from an explanation alone.
+
+Models predict by the same functions, so a saved explanation and its model agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive._explaining_rows import scores_of_rows
+from dpexplain.explain.additive.local_explanation import inverse_link, rest_scores
+from dpexplain.schema import Classes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dpexplain.explain.additive._explaining_rows import ExplainsRows
+    from dpexplain.schema import Schema
+
+
+def class_probabilities(scores: FloatArray) -> FloatArray:
+    """Convert scores of classes to probabilities.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Log-odds of the second of two classes, or one score per class.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+    """
+    if scores.ndim == 2:
+        return inverse_link(scores - rest_scores(scores), "logit")
+    second = inverse_link(scores, "logit")
+    return np.column_stack([1.0 - second, second])
+
+
+def chosen_classes(scores: FloatArray) -> npt.NDArray[np.intp]:
+    """Return the index of the most probable class of each row.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+class PredictsRows:
+    """Mixin of explanations that predicts, without the model.
+
+    A table `X` is of pandas, polars or Arrow, a mapping of columns, or an array or list of rows
+    with the columns of the schema in its order. Cells are read by the rules of the schema; without
+    one, columns must be named, and rules such as aliases are unknown.
+    """
+
+    @property
+    def _by_score(self) -> Sequence[ExplainsRows]:
+        raise NotImplementedError
+
+    @property
+    def _first(self) -> ExplainsRows:
+        return self._by_score[0]
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the second class, or one score per class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_columns)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With several classes, a score is the log-probability relative to the average of all
+            classes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for :meth:`predict`; or if a number is explained, which has no classes.
+        """
+        self._check_classes("decision_function")
+        return scores_of_rows(self._by_score, X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_columns)
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for :meth:`predict`; or if a number is explained, which has no classes.
+        """
+        self._check_classes("predict_proba")
+        return class_probabilities(scores_of_rows(self._by_score, X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the most probable class, or the predicted number, of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_columns)
+            A table of pandas, polars or Arrow, or a mapping of columns, with a column for every
+            feature. If the explanation has a schema, also an array or list of rows, with its
+            columns in its order; its rules for cells apply.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Equal to the prediction of the model. Labels as in the schema, or the names in
+            ``classes`` without one; numbers in the unit of the target. They are as private as the
+            rows.
+
+        Raises
+        ------
+        TypeError
+            If `X` is not such a table.
+        ValueError
+            If a column is missing, or this explanation covers one class of several, or main
+            effects only.
+
+        Warns
+        -----
+        UserWarning
+            If a term has no bin for a value; it contributes 0 there. Models of this library have
+            a bin for every value.
+        """
+        scores = scores_of_rows(self._by_score, X)
+        if self._first.classes is None:
+            return inverse_link(scores, self._first.link)
+        return self._labels[chosen_classes(scores)]
+
+    @property
+    def _labels(self) -> npt.NDArray[Any]:
+        schema: Schema | None = self._first.schema
+        target = None if schema is None else schema.target
+        return np.array(target.labels if isinstance(target, Classes) else self._first.classes)
+
+    def _check_classes(self, method: str) -> None:
+        if self._first.classes is None:
+            raise ValueError(
+                f"{method} needs classes, and {self._first.target_name!r} is a number; call "
+                "predict."
+            )

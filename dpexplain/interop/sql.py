@@ -1,0 +1,270 @@
+"""Export of additive models to SQL, for predictions where the records are."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from dpexplain._utils.validation import shown
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation
+from dpexplain.explain._text import listing
+from dpexplain.explain.additive._binned import Binned
+from dpexplain.interop._classes import explained_classes
+from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted, quoted_text
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
+from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number, cell_text
+from dpexplain.tables.spellings import comma_number
+
+_WIDTH = 96
+_OWN = "_dpexplain_"  # begins the names of columns between the steps of a query
+
+
+def to_sql(
+    explanation: GlobalExplanation | MulticlassExplanation,
+    *,
+    table: str | Sequence[str],
+    dialect: Literal["duckdb", "sqlite", "postgresql"],
+    keep: Sequence[str] = (),
+) -> str:
+    """Export the predictions of an explanation as a query.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation or MulticlassExplanation
+        Explanation of a boosting or linear model, private or not.
+    table : str or sequence of str
+        Name of the table, or its parts: ``("clinic", "visits")``. It has a column for each feature.
+    dialect : {"duckdb", "sqlite", "postgresql"}
+        SQLite needs its mathematical functions, which usual builds have.
+    keep : sequence of str, default=()
+        Columns of the table that the result repeats, such as a key.
+
+    Returns
+    -------
+    str
+        A SELECT with a row per row of the table, and the columns in `keep`; ``prediction``; and for
+        classes ``probability_NAME`` of each, and ``score`` or ``score_NAME`` on the link scale. It
+        holds released numbers only, with the guarantee as a comment.
+
+    Raises
+    ------
+    TypeError
+        If `explanation` is of another kind, or a name is not a string.
+    ValueError
+        If it explains one class of several or main effects only, the dialect is unknown, or a kept
+        column has the name of a result.
+
+    Warns
+    -----
+    UserWarning
+        If the schema has formats of dates: a query reads only dates, times and ISO text.
+
+    Notes
+    -----
+    A query applies the other rules of the schema: aliases, markers of missing cells and decimal
+    commas. A cell that the database cannot read as a number counts as missing.
+
+    Examples
+    --------
+    >>> print(to_sql(model.explain_global(), table="visits", dialect="duckdb"))  # doctest: +SKIP
+    """
+    parts = explained_classes(explanation)
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect={shown(dialect)} must be one of {listing(DIALECTS)}.")
+    source = ".".join(quoted(name) for name in _names([table] if isinstance(table, str) else table))
+    results = [name.lower() for name in (*_results(parts), *_names(keep))]
+    if len(set(results)) < len(results):
+        raise ValueError(f"keep repeats a column, or has the name of a result: {listing(keep)}.")
+    _warn_of_formats(parts[0].schema)
+    query = _Query(DIALECTS[dialect], parts, [quoted(name) for name in keep])
+    words = " ".join(explanation.guarantee.statement().split())  # one line cannot end a comment
+    comment = textwrap.wrap(words, _WIDTH, initial_indent="-- ", subsequent_indent="-- ")
+    return "\n".join([*comment, *query.lines(source)]) + "\n"
+
+
+def _names(given: Any) -> list[str]:
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        names = list(given)
+        if all(isinstance(name, str) for name in names):
+            return names
+    raise TypeError("table and keep must be names: table='visits', keep=['id'].")
+
+
+def _results(parts: Sequence[GlobalExplanation]) -> list[str]:
+    """Return the names of the columns of the result, in their order."""
+    classes = parts[0].classes
+    if classes is None:
+        return ["prediction"]
+    scores = [f"score_{part.of_class}" for part in parts] if len(parts) > 1 else ["score"]
+    return ["prediction", *(f"probability_{name}" for name in classes), *scores]
+
+
+def _warn_of_formats(schema: Schema | None) -> None:
+    features = {} if schema is None else schema.features
+    if named := [n for n, part in features.items() if isinstance(part, Date) and part.format]:
+        warnings.warn(
+            f"the query reads {listing(named)} as dates, times and ISO text only; other formats of "
+            "the schema count as missing there. Convert these columns to dates first.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+class _Cell(NamedTuple):
+    """One column of the table as read: a number, or the code of a category."""
+
+    name: str
+    categories: tuple[str, ...] | None
+
+
+class _Query:
+    """The steps of a query: read cells, add up scores, predict."""
+
+    def __init__(
+        self, dialect: Dialect, parts: Sequence[GlobalExplanation], keep: list[str]
+    ) -> None:
+        self._dialect, self._parts, self._keep = dialect, parts, keep
+        self._schema = parts[0].schema
+        axes = [axis for pair in parts[0].pairs for axis in pair.axes]
+        self._bins: dict[_Cell, Binned] = {_cell(b): b for b in (*parts[0].terms, *axes)}
+        self._columns = {cell: f"{_OWN}cell_{i}" for i, cell in enumerate(self._bins)}
+        self._scores = [f"{_OWN}score_{k}" for k in range(len(parts))]
+
+    def lines(self, source: str) -> Iterable[str]:
+        """Return the lines of the query."""
+        cells = [
+            f"{self._read(bins)} AS {self._columns[cell]}" for cell, bins in self._bins.items()
+        ]
+        scores = [
+            f"{self._score(part)} AS {name}"
+            for part, name in zip(self._parts, self._scores, strict=True)
+        ]
+        yield f"WITH {_OWN}cells AS ("
+        yield from self._select(cells, source)
+        yield f"), {_OWN}scores AS ("
+        yield from self._select(scores, f"{_OWN}cells")
+        yield ")"
+        values = self._outcome()
+        named = zip(values, _results(self._parts), strict=True)
+        yield from self._select(
+            [f"{value} AS {quoted(name)}" for value, name in named], f"{_OWN}scores"
+        )
+
+    def _select(self, columns: list[str], source: str) -> Iterable[str]:
+        yield "SELECT"
+        yield ",\n".join(f"  {column}" for column in (*self._keep, *columns))
+        yield f"FROM {source}"
+
+    def _read(self, bins: Binned) -> str:
+        """Return a cell as a number, or as the code of its category."""
+        column, d = quoted(bins.name), self._dialect
+        feature = None if self._schema is None else self._schema.features[bins.name]
+        if bins.bin_edges is None:
+            return self._code(column, bins.categories or (), feature)
+        assert not isinstance(feature, Categorical)
+        if bins.unit == DATE_UNIT:
+            read = d.day(column)
+            if feature is None:  # days as numbers are unambiguous only without a schema
+                read = f"COALESCE({read}, {d.read_number(column)})"
+            known = {cell_day(marker) for marker in feature.missing} if feature else set()
+        else:
+            read = d.read_number(column, feature.decimal if feature else ".")
+            known = _numbers_of(feature)
+        for marker in sorted(x for x in known if np.isfinite(x)):
+            read = f"NULLIF({read}, {literal(marker)})"
+        return read
+
+    def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
+        """Return the position of a category; after the last, those of "other" and "missing"."""
+        other, missing = len(categories), len(categories) + 1
+        codes = {cell_text(name): code for code, name in enumerate(categories)}
+        if isinstance(feature, Categorical):
+            codes |= {cell_text(alias): codes[cell_text(name)] for alias, name in feature.aliases}
+            codes |= {cell_text(marker): missing for marker in feature.missing}
+        listed = {text: code for text, code in codes.items() if text}
+        text = f"COALESCE({self._dialect.read_text(column)}, '')"
+        empty = ["", "nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
+        unlisted = (
+            f"CASE WHEN LOWER({text}) IN ({', '.join(map(quoted_text, empty))}) "
+            f"THEN {missing} ELSE {other} END"
+        )
+        read = _choice(text, {quoted_text(name): code for name, code in listed.items()}, unlisted)
+        numbers = {cell_number(name): code for name, code in listed.items()}
+        spelled = {literal(x): code for x, code in numbers.items() if np.isfinite(x)}
+        return _choice(self._dialect.read_number(column), spelled, read) if spelled else read
+
+    def _score(self, part: GlobalExplanation) -> str:
+        """Add up the contributions of one score."""
+        added = [literal(part.intercept)]
+        added += [
+            self._looked_up(term, [literal(x) for x in term.contribution]) for term in part.terms
+        ]
+        for pair in part.pairs:
+            width = pair.axes[1].n_bins
+            row, column = (
+                self._looked_up(axis, [str(i) for i in range(axis.n_bins)], "NULL")
+                for axis in pair.axes
+            )
+            cells = {str(i): literal(x) for i, x in enumerate(pair.contribution.ravel())}
+            added.append(_choice(f"{row} * {width} + {column}", cells, "0e0"))
+        return f"CAST({' + '.join(added)} AS DOUBLE PRECISION)"
+
+    def _looked_up(self, bins: Binned, values: Sequence[str], without: str = "0e0") -> str:
+        """Return the value of the bin of a cell; `without` if it has none."""
+        cell = self._columns[_cell(bins)]
+        n = bins.n_value_bins
+        special = {name: values[n + i] for i, name in enumerate(bins.special)}
+        missing = special.get("missing", without)
+        if bins.bin_edges is None:
+            known = {str(code): values[code] for code in range(n)}
+            return _choice(
+                cell, {**known, str(n): special.get("other", without), str(n + 1): missing}, without
+            )
+        steps = zip(bins.bin_edges[1:-1], values, strict=False)
+        below = [f"WHEN {cell} < {literal(edge)} THEN {value}" for edge, value in steps]
+        whens = " ".join([f"WHEN {cell} IS NULL THEN {missing}", *below])
+        return f"(CASE {whens} ELSE {values[n - 1]} END)"
+
+    def _outcome(self) -> list[str]:
+        """Return the values of the columns in `_results`."""
+        first, d = self._parts[0], self._dialect
+        if first.classes is None:
+            score = self._scores[0]
+            return [f"EXP({d.clamped(score)})" if first.link == "log" else score]
+        labels = _labels(first)
+        if len(self._scores) == 1:
+            score = self._scores[0]
+            second = f"1e0 / (1e0 + EXP(-{d.clamped(score)}))"
+            chosen = f"CASE WHEN {score} > 0e0 THEN {labels[1]} ELSE {labels[0]} END"
+            return [chosen, f"1e0 / (1e0 + EXP({d.clamped(score)}))", second, score]
+        top = f"{d.largest}({', '.join(self._scores)})"
+        shares = [f"EXP({d.clamped(f'{score} - {top}')})" for score in self._scores]
+        total = " + ".join(shares)
+        chosen = _choice(top, dict(zip(self._scores, labels, strict=True)), "NULL")
+        return [chosen, *(f"{share} / ({total})" for share in shares), *self._scores]
+
+
+def _cell(bins: Binned) -> _Cell:
+    return _Cell(bins.name, bins.categories)
+
+
+def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
+    whens = " ".join(f"WHEN {case} THEN {result}" for case, result in results.items())
+    return f"(CASE {value} {whens} ELSE {otherwise} END)" if results else otherwise
+
+
+def _numbers_of(feature: Numeric | None) -> set[float]:
+    """Return the numbers that stand for a missing value, in either spelling."""
+    markers = () if feature is None else feature.missing
+    return {read(marker) for marker in markers for read in (cell_number, comma_number)}
+
+
+def _labels(first: GlobalExplanation) -> list[str]:
+    target = None if first.schema is None else first.schema.target
+    labels = target.labels if isinstance(target, Classes) else first.classes or ()
+    numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
+    return [repr(x) if numbers else quoted_text(str(x)) for x in labels]

@@ -1,0 +1,80 @@
+"""Parameters that users of InterpretML know, answered with their replacement here."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Concatenate, Final, ParamSpec
+
+P = ParamSpec("P")
+
+_SCHEMA: Final = (
+    "declare it in a schema (schema=Schema({'age': Numeric(17, 90)}, target=...)), or convert it "
+    "with Schema.from_interpret"
+)
+_NO_PAIRS: Final = "omit it, because models here have no pairs of features"
+_OMIT: Final = "omit it, because fits here do not have this setting"
+
+REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "privacy_bounds": _SCHEMA,
+        "feature_types": _SCHEMA,
+        "feature_names": _SCHEMA,
+        "exclude": "leave these features out of the schema; further columns of a table are ignored",
+        "missing": "declare markers in the schema (Numeric(0, 99, missing=[-99]))",
+        "privacy_target_min": "declare the range in the schema (target=Range(low, high))",
+        "privacy_target_max": "declare the range in the schema (target=Range(low, high))",
+        "random_state": "pass structure_seed for the public random structure; noise has no seed, "
+        "and reproducible_seed makes a fit for demonstrations, which is not private",
+        "interactions": _NO_PAIRS,
+        "max_interaction_bins": _NO_PAIRS,
+        "interaction_smoothing_rounds": _NO_PAIRS,
+        "objective": "omit it for classes; the regressors have objective='squared' or 'poisson'",
+        "monotonize": "pass monotone_constraints={'age': 'increasing'}",
+        "callback": "omit it; progress is printed by the notebook views and the command line",
+        **dict.fromkeys(
+            (
+                *("validation_size", "inner_bags", "greedy_ratio", "cyclic_progress"),
+                *("smoothing_rounds", "early_stopping_rounds", "early_stopping_tolerance"),
+                *("min_samples_leaf", "min_hessian", "reg_alpha", "reg_lambda", "max_delta_step"),
+                *("gain_scale", "min_cat_samples", "cat_smooth"),
+            ),
+            _OMIT,
+        ),
+    }
+)
+"""What to do instead, by name of a parameter of InterpretML."""
+
+
+def answers_interpret_names(
+    init: Callable[Concatenate[Any, P], None],
+) -> Callable[Concatenate[Any, P], None]:
+    """Make a constructor answer parameters of InterpretML with their replacement.
+
+    The signature stays as it is, so that parameters can be read and cloned.
+
+    Parameters
+    ----------
+    init : function
+        ``__init__`` of an estimator.
+
+    Returns
+    -------
+    function
+        Raises a TypeError that names the replacement.
+    """
+    own = inspect.signature(init).parameters
+
+    @functools.wraps(init)
+    def checked(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        for name in kwargs:
+            if name in REPLACEMENTS and name not in own:
+                raise TypeError(
+                    f"{type(self).__name__} does not have InterpretML's parameter {name!r}; "
+                    f"{REPLACEMENTS[name]}."
+                )
+        init(self, *args, **kwargs)
+
+    return checked

@@ -1,0 +1,101 @@
+// The claim below a chart: the answer to the question that is asked there, and where it holds over epsilon.
+import { claimOf, claimStrip, typicalShares } from "./claims.js";
+import { basisWords, claimWords, frequencyWords, stripWords } from "./claim_words.js";
+import { addToFigure } from "../../export/figure.js";
+import { button } from "../../kit/controls.js";
+import { html, setText } from "../../kit/dom.js";
+import { formatEpsilon, formatNumber, formatSigned } from "../../kit/format.js";
+import { choose } from "../../state/state.js";
+
+const CLAIM_UNKNOWN = {
+  rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or it has too many bins " +
+    "for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
+  decision: "The page makes no claim about this decision: it needs a threshold, and a score that is the sum of " +
+    "curves with known errors, of a model without pairs, edits, or a third class.",
+  range: "A range makes a claim if it leaves a bin to compare with.",
+};
+const CLAIM_OPEN = "Claims are made from private fits: choose an ε.";
+const CLAIM_SIGNS = {
+  holds: "✓", reversed: "↔", "may be noise": "~", "may be noise or hidden by shrinkage": "?", "not resolved": "·",
+};
+
+function claimCellWords({ epsilon, claim, state }, { kind }) {
+  const number = kind === "rank" ? formatNumber : formatSigned;
+  const numbers = claim === null ? "" : `: ${number(claim.estimate)}, 95% between ${number(claim.low)} and ` +
+    `${number(claim.high)}`;
+  return `ε = ${formatEpsilon(epsilon)}: ${state}${numbers}`;
+}
+
+/** One cell of a strip, as an element of any kind. */
+function stripCell(tag, each, attributes) {
+  const sign = html("span", { class: "dpx-claim-sign", "aria-hidden": "true" }, CLAIM_SIGNS[each.state]);
+  const names = { class: "dpx-claim-cell", "data-state": each.state.replaceAll(" ", "-") };
+  return html(tag, { ...names, ...attributes }, sign, html("span", {}, formatEpsilon(each.epsilon)));
+}
+
+/** A claim as it stands in a figure. */
+function claimCopy(said) {
+  const cells = said.strip.map((each) => stripCell("span", each, {}));
+  return html("div", { class: "dpx-claim" },
+    ...said.texts.filter(Boolean).map((text) => html("p", { class: "dpx-claim-words" }, text)),
+    html("div", { class: "dpx-claim-strip", "aria-hidden": "true" }, cells.length > 1 ? cells : []));
+}
+
+/**
+ * The claim below a chart: `element` to place, `draw(state, question)` after changes. `pictureFor()` draws
+ * the chart for a figure: {key, title, elements}, or a text that says why it must not be in one.
+ * @param {import("../../types").Model} model
+ */
+export function claimPanel(model, controls, pictureFor) {
+  const words = html("p", { class: "dpx-claim-words", role: "status" });
+  const often = html("p", { class: "dpx-claim-words" });
+  const strip = html("div", { class: "dpx-claim-strip", role: "group", "aria-label": "The claim at every ε" });
+  const more = html("p", { class: "dpx-note" });
+  const status = html("span", { class: "dpx-note", role: "status" });
+  let said = null;
+  const add = button("Add to figure", () => {
+    const picture = pictureFor();
+    const released = typeof picture !== "string";
+    if (released) addToFigure(model, { ...picture, claim: { ...said, copy: claimCopy(said) } });
+    setText(status, released ? "added below" : picture);
+  });
+  const tools = html("div", { class: "dpx-controls dpx-claim-tools" }, controls, add, status);
+  const element = html("section", { class: "dpx-claim", "aria-label": "Can I say this?" },
+    words, often, strip, more, tools);
+
+  const cell = (each, question, chosen) => {
+    const text = claimCellWords(each, question);
+    const made = stripCell("button", each, {
+      type: "button", title: text, "aria-label": text, "aria-pressed": String(chosen),
+    });
+    made.addEventListener("click", () => choose(model, { epsilon_index: each.stop }));
+    return made;
+  };
+
+  const drawStrip = (found, state, question) => {
+    const focused = Array.from(strip.children).indexOf(document.activeElement);
+    strip.replaceChildren(...found.map((each) => cell(each, question, each.stop === state.stop)));
+    strip.children[focused]?.focus();
+  };
+
+  const draw = (state, question) => {
+    const claim = state.atReference ? null : claimOf(state, state.fit, question);
+    const found = claim === null ? [] : claimStrip(state, question);
+    const texts = claim === null ? [] : [
+      claimWords(state, question, claim), frequencyWords(state, question, typicalShares(state, question, claim)),
+      found.length < 2 ? "" : stripWords(found),
+    ];
+    const unknown = state.atReference ? CLAIM_OPEN : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
+    if (said?.texts[0] !== texts[0]) setText(status, "");
+    said = { epsilon: state.fit.epsilon, claim, texts, strip: found };
+    setText(words, texts[0] ?? unknown);
+    setText(often, texts[1] ?? "");
+    setText(more, claim === null ? "" : `${texts[2]} ${basisWords(claim, question)}`.trim());
+    drawStrip(found, state, question);
+    often.hidden = !texts[1];
+    strip.hidden = found.length < 2;
+    more.hidden = claim === null;
+    add.hidden = claim === null;
+  };
+  return { element, draw };
+}

@@ -1,0 +1,125 @@
+// Claims in words: what is compared, by how much, and where it holds over epsilon.
+import { predictionOf, thresholdScore } from "../local/contributions.js";
+import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
+
+/**
+ * @typedef {import("../../types").State} State
+ * @typedef {import("../../types").Question} Question
+ * @typedef {import("../../types").Claim} Claim
+ */
+
+/** The class that scores and shares are about: "affairs = yes". */
+function claimedClass({ link, target }) {
+  const shown = link === "softmax" ? target.shown_class : target.classes?.at(-1);
+  return shown === undefined ? null : `${quotedName(target.name, 40)} = ${quotedName(shown, 40)}`;
+}
+
+/** What is higher or lower, in the unit of the score. */
+function claimedScore(payload) {
+  const about = claimedClass(payload);
+  if (about !== null) return `odds of ${about}`;
+  return `${payload.link === "log" ? "expected " : ""}${quotedName(payload.target.name, 40)}`;
+}
+
+function claimTimes(link, estimate) {
+  if (link === "identity") return "";
+  return ` (${link === "log" ? "" : "odds "}× ${formatNumber(Math.exp(estimate))})`;
+}
+
+/** Both sides of a contrast: ["30 – 34", "the average"]. */
+function comparedNames({ fit, termIndex }, { kind, bins }) {
+  const labels = bins.map((bin) => fit.terms[termIndex].labels[bin]);
+  if (kind === "range") return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
+  return [quotedName(labels[0], 40), kind === "sign" ? "the average" : quotedName(labels[1], 40)];
+}
+
+function claimedContrast(state, question, claim) {
+  const { payload, term } = state;
+  const name = quotedName(term.name, 40);
+  const [first, second] = comparedNames(state, question);
+  const against = question.kind === "difference" ? `records with ${name} = ${second}` : second;
+  const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  return `records with ${name} = ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} ` +
+    `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
+    `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ` +
+    `${formatSigned(claim.high)}`;
+}
+
+function claimedRank({ payload, term }, claim) {
+  const count = payload.terms.filter(({ kind }) => kind !== "pair").length;
+  return `${quotedName(term.name, 40)} has rank ${claim.estimate} of ${count} by importance: 95% between ` +
+    `${claim.low} and ${claim.high}`;
+}
+
+function claimedDecision({ payload }, { threshold }, claim) {
+  const at = thresholdScore(payload.link, threshold);
+  const [said, low, high, limit] = [claim.estimate, claim.low, claim.high, 0]
+    .map((each) => formatNumber(predictionOf(payload.link, each + at)));
+  const about = claimedClass(payload);
+  const what = about === null ? `prediction of ${claimedScore(payload)}` : `predicted probability of ${about}`;
+  return `the ${what} for this record is ${claim.estimate > 0 ? "above" : "below"} ${limit}: ${said}, 95% between ` +
+    `${low} and ${high}`;
+}
+
+function doubtWords({ holds, basis }, kind) {
+  if (holds) return "";
+  if (kind === "rank") return "; the rank is open";
+  return basis === "effect" ? "; may be noise" : "; may be noise or hidden by shrinkage";
+}
+
+/**
+ * The claim as a sentence.
+ * @param {State} state
+ * @param {Question} question
+ * @param {Claim} claim
+ */
+export function claimWords(state, question, claim) {
+  const words = { rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim) };
+  const said = (words[question.kind] ?? (() => claimedContrast(state, question, claim)))();
+  const { fit, payload, stop } = state;
+  const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
+  return `${at}, ${said}${doubtWords(claim, question.kind)}.`;
+}
+
+/**
+ * Shares as a number of 100 records, or of more where one would be rounded away; "" without shares.
+ * @param {State} state
+ * @param {Question} question
+ * @param {number[] | null} shares
+ */
+export function frequencyWords(state, question, shares) {
+  if (shares === null) return "";
+  const rarest = Math.min(...shares.slice(0, 2).map((share) => Math.min(share, 1 - share)));
+  const records = [100, 1000].find((count) => count * rarest >= 1) ?? 10000;
+  const [second, first, low, high] = shares.map((share) => formatCount(Math.floor(records * share + 0.5)));
+  const name = quotedName(state.term.name, 40);
+  const [one, other] = comparedNames(state, question);
+  const sides = {
+    difference: `${name} = ${other}`, range: `${name} is in any other bin`, sign: `${name} contributes its average`,
+  };
+  return `Of ${formatCount(records)} records in the largest released bin of every other feature, the model expects ` +
+    `${second} to have ${claimedClass(state.payload)} where ${sides[question.kind]}, and ${first} where ${name} = ` +
+    `${one} (95% between ${low} and ${high}).`;
+}
+
+/** Where the claim holds, as a sentence. */
+export function stripWords(strip) {
+  const holding = strip.filter(({ state }) => state === "holds");
+  const names = holding.map(({ epsilon }) => formatEpsilon(epsilon));
+  if (holding.length === 0) return "The claim holds at no ε shown.";
+  if (holding.length === strip.length) return "The claim holds at every ε shown.";
+  const upwards = strip.slice(strip.indexOf(holding[0])).every(({ state }) => state === "holds");
+  return upwards ? `The claim holds from ε = ${names[0]}.` : `The claim holds at ε = ${names.join(", ")} only.`;
+}
+
+const CLAIM_BASES = {
+  effect: "It refers to the estimated effect on people, with noise, sampling and shrinkage in its interval.",
+  noise: "It refers to the released curve without its noise; a short fit shrinks curves, so the effect can be larger.",
+  decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
+    "largest correlation of any of their bins.",
+};
+
+/** What the interval of a claim covers, in a sentence. */
+export function basisWords({ basis }, { kind }) {
+  return CLAIM_BASES[kind === "decision" ? kind : basis];
+}

@@ -1,0 +1,196 @@
+// Claims: the answer to one question, with the joint errors of what it compares.
+import { explainValues, thresholdScore } from "../local/contributions.js";
+import { binOfValue, binWeights } from "../disagreement/distance.js";
+import { chosenBin, chosenRange } from "../../state/state.js";
+
+/**
+ * @typedef {import("../../types").State} State
+ * @typedef {import("../../types").Fit} Fit
+ * @typedef {import("../../types").TermFit} TermFit
+ * @typedef {import("../../types").Question} Question
+ * @typedef {import("../../types").Claim} Claim
+ */
+
+const SHARE_RATIO = 2000 ** (1 / 40);
+const MOST_BLOCKS = { difference: 32, range: 16 };
+const FIRST_LETTER = 35;
+const CORRELATION_STEPS = 90;
+
+const valueCount = ({ labels, special }) => labels.length - special.length;
+
+/**
+ * The question that the choices ask about a term: a range, a pair of bins, one bin, or else its rank.
+ * @param {State} state
+ * @param {TermFit} termFit
+ * @returns {Question}
+ */
+export function askedAbout(state, termFit) {
+  const count = termFit.labels.length;
+  const range = chosenRange(state, valueCount(termFit));
+  if (range !== null) return { kind: "range", bins: range };
+  const one = chosenBin(state, count);
+  if (one === null) return { kind: "rank", bins: [] };
+  const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  return other === null || other === one ? { kind: "sign", bins: [one] } : { kind: "difference", bins: [one, other] };
+}
+
+/** Weights of the mean of the chosen bins, by (noisy) counts if there are any. */
+function meanOfBins(termFit, chosen) {
+  const weights = binWeights(termFit).map((weight, i) => (chosen[i] ? weight : 0));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (sum > 0) return weights.map((weight) => weight / sum);
+  const count = chosen.filter(Boolean).length || 1;
+  return chosen.map((is) => (is ? 1 / count : 0));
+}
+
+/** Weights of both sides of a contrast; the second is zero for a sign. */
+function sidesOf(termFit, { kind, bins }) {
+  const only = (bin) => termFit.labels.map((_, i) => (i === bin ? 1 : 0));
+  if (kind !== "range") return [only(bins[0]), only(bins[1])];
+  const inside = termFit.labels.map((_, i) => i >= bins[0] && i <= bins[1]);
+  return [meanOfBins(termFit, inside), meanOfBins(termFit, inside.map((is) => !is))];
+}
+
+/** Variance of a contrast as a share of the largest possible, rounded up; 1 where it is unknown. */
+function shareOfVariance(termFit, { kind, bins }) {
+  const { pairs, ranges } = termFit.claims;
+  const letters = { difference: pairs, range: ranges }[kind] ?? null;
+  if (letters === null) return 1;
+  const count = kind === "range" ? valueCount(termFit) : termFit.labels.length;
+  const blocks = Math.min(MOST_BLOCKS[kind], count);
+  const [low, high] = [Math.min(...bins), Math.max(...bins)].map((bin) => Math.floor((bin * blocks) / count));
+  return SHARE_RATIO ** -(letters.charCodeAt(low * blocks - (low * (low - 1)) / 2 + high - low) - FIRST_LETTER);
+}
+
+const dot = (weights, values) => weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
+
+/** @returns {Claim} */
+function claimBetween(estimate, std, factor, basis) {
+  const [low, high] = [estimate - factor * std, estimate + factor * std];
+  return { estimate, std, low, high, basis, holds: low > 0 || high < 0 };
+}
+
+function contrastClaim(termFit, question) {
+  const { claims } = termFit;
+  if (question.kind === "range" && question.bins[1] - question.bins[0] + 1 === termFit.labels.length) return null;
+  const effect = claims.basis === "effect";
+  const [values, stds] = effect ? [termFit.effect, termFit.effect_std] : [termFit.contribution, termFit.total_std];
+  const [first, second] = sidesOf(termFit, question);
+  const loads = first.map((weight, i) => weight - second[i]);
+  const std = Math.sqrt(shareOfVariance(termFit, question)) * dot(loads.map(Math.abs), stds);
+  return claimBetween(dot(loads, values), std, claims[question.kind], claims.basis);
+}
+
+function rankClaim(fit, termFit) {
+  if (!termFit.ranks) return null;
+  const effect = typeof termFit.effect_size === "number";
+  const sizeOf = (each) => (effect ? each.effect_size : each.importance);
+  const larger = fit.terms.filter((each) => !each.axes && sizeOf(each) > sizeOf(termFit)).length;
+  const [low, high] = termFit.ranks;
+  const holds = low === high && low === larger + 1;
+  return { estimate: larger + 1, std: NaN, low, high, holds, basis: effect ? "effect" : "noise" };
+}
+
+// The errors of any two terms have at most the largest correlation of any of their bins.
+function scoreError(stds, together) {
+  let variance = stds.reduce((sum, std) => sum + std * std, 0);
+  let place = 0;
+  for (let i = 0; i < stds.length; i += 1) {
+    for (let j = i + 1; j < stds.length; j += 1) {
+      const steps = together === null ? CORRELATION_STEPS : together.charCodeAt(place) - FIRST_LETTER;
+      variance += (2 * stds[i] * stds[j] * steps) / CORRELATION_STEPS;
+      place += 1;
+    }
+  }
+  return Math.sqrt(variance);
+}
+
+function decisionClaim({ payload }, fit, { values, threshold }) {
+  const at = thresholdScore(payload.link, threshold);
+  if (!fit.claims || at === null) return null;
+  const { parts, score } = explainValues(fit, values);
+  const std = scoreError([...parts.map((part) => part.std), fit.intercept_std], fit.claims.together);
+  return claimBetween(score - at, std, fit.claims.factor, "noise");
+}
+
+/**
+ * The answer of one fit; null if its errors are unknown, or the question makes no claim.
+ * @param {State} state
+ * @param {Fit} fit
+ * @param {Question | null} question
+ * @returns {Claim | null}
+ */
+export function claimOf(state, fit, question) {
+  if (question === null) return null;
+  if (question.kind === "decision") return decisionClaim(state, fit, question);
+  const termFit = fit.terms[state.termIndex];
+  if (!termFit.claims) return null;
+  return question.kind === "rank" ? rankClaim(fit, termFit) : contrastClaim(termFit, question);
+}
+
+/**
+ * The bin of another fit that holds the middle of a bin, or has its name; null if there is none.
+ * @param {TermFit} here
+ * @param {TermFit} there
+ */
+export function matchedBin(here, place, there) {
+  if (here.edges !== null && there.edges !== null && place < valueCount(here)) {
+    return binOfValue(there.edges, (here.edges[place] + here.edges[place + 1]) / 2);
+  }
+  const found = there.labels.indexOf(here.labels[place]);
+  return found < 0 ? null : found;
+}
+
+/** The same question to another fit, which has its own bins; null where they do not tell the sides apart. */
+function askedElsewhere(state, fit, question) {
+  const { kind, bins } = question;
+  if (bins.length === 0) return question;
+  const [here, there] = [state.fit, fit].map((each) => each.terms[state.termIndex]);
+  if (kind !== "range") {
+    const matched = bins.map((bin) => matchedBin(here, bin, there));
+    return matched.includes(null) || new Set(matched).size < bins.length ? null : { ...question, bins: matched };
+  }
+  const places = there.labels.slice(0, valueCount(there)).map((_, i) => matchedBin(there, i, here));
+  const inside = places.map((place) => place !== null && place >= bins[0] && place <= bins[1]);
+  return inside.includes(true) ? { kind, bins: [inside.indexOf(true), inside.lastIndexOf(true)] } : null;
+}
+
+function claimState(claim, asked, kind) {
+  if (claim === null) return "not resolved";
+  const same = kind === "rank" ? claim.estimate === asked.estimate : claim.estimate * asked.estimate > 0;
+  if (claim.holds) return same ? "holds" : "reversed";
+  return claim.basis === "effect" ? "may be noise" : "may be noise or hidden by shrinkage";
+}
+
+/**
+ * The answer at every epsilon, compared with that of the fit shown: [{epsilon, stop, claim, state}].
+ * @param {State} state
+ * @param {Question} question
+ */
+export function claimStrip(state, question) {
+  const asked = claimOf(state, state.fit, question);
+  return state.payload.fits.map((row, stop) => {
+    const fit = row[Math.min(state.repeat, row.length - 1)];
+    const claim = claimOf(state, fit, fit === state.fit ? question : askedElsewhere(state, fit, question));
+    return { epsilon: state.payload.epsilons[stop], stop, claim, state: claimState(claim, asked, question.kind) };
+  });
+}
+
+/**
+ * Predicted shares at the second side of a contrast, at the first, and both ends of the latter, of records in
+ * the largest released bin of every other feature; null unless the score is that of two classes and a sum of curves.
+ * @param {State} state
+ * @param {Question} question
+ * @param {Claim} claim
+ */
+export function typicalShares({ payload, fit, termIndex }, question, claim) {
+  const isSum = !payload.main_effects_only && fit.terms.every((term) => !term.axes);
+  if (payload.link !== "logit" || !payload.target.classes || !isSum || question.bins.length === 0) return null;
+  const [, second] = sidesOf(fit.terms[termIndex], question);
+  const base = fit.terms.reduce((sum, term, i) => {
+    if (i === termIndex) return sum + dot(second, term.contribution);
+    const weights = binWeights(term).slice(0, valueCount(term));
+    return sum + term.contribution[weights.indexOf(Math.max(...weights))];
+  }, fit.intercept);
+  return [0, claim.estimate, claim.low, claim.high].map((each) => 1 / (1 + Math.exp(-(base + each))));
+}
