@@ -1,8 +1,8 @@
 """Compile the numeric kernels before the first session: ``dpexplain warm``.
 
-It fits models on a few simulated rows, so the compiled kernels are on disk when real data come,
-and it imports the plotting packages of the notebooks. Models that share kernels run one after
-another in one process.
+It fits models on a few simulated rows, so the compiled kernels are on disk before real data
+arrive, and it imports the plotting packages of the notebooks. Models that share kernels run one
+after another in one process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def simulated_rows() -> pd.DataFrame:
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
-    """Fit, explain and predict with one model, in each way that needs other kernels.
+    """Fit, explain and predict with one model, once for each set of kernels.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def warm_model(name: str, *, quick: bool = False) -> None:
 
 
 def warm_reader() -> None:
-    """Read a table of two lines from a file."""
+    """Read a two-line table from a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("age,job\n44,nurse\n", encoding="utf-8")
@@ -106,7 +106,7 @@ def _warm_all(names: Collection[str], quick: bool) -> None:
 
 
 def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
-    """Compile what models need, on all processors, with a progress bar on a terminal.
+    """Compile the kernels of models on all processors, with a progress bar.
 
     Parameters
     ----------

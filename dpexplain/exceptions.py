@@ -6,22 +6,22 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 
 
 class PrivacyWarning(UserWarning):
-    """Warning: outside the stated guarantee, or the guarantee is weak.
+    """Warning that something is outside the guarantee, or the guarantee is weak.
 
-    Examples are bounds read from the data, an epsilon above 10, or a delta that is not well below
-    one over the number of records.
+    Examples are bounds read from the data, an epsilon above 10, or a delta that is not well
+    below 1 divided by the number of records.
     """
 
 
 class BudgetError(ValueError):
-    """A ledger refuses a charge, or cannot record it.
+    """Error raised if a ledger refuses a charge, or cannot record it.
 
-    It is raised before any data are touched and leaves the ledger as it was.
+    It is raised before any data are touched, and the ledger is left unchanged.
     """
 
 
 class SchemaError(ValueError):
-    """A schema is invalid, or does not fit the columns of a table.
+    """Error raised if a schema is invalid, or does not fit the columns of a table.
 
     The message contains names, bounds and shapes, which are public, but never a value of a record.
     """

@@ -290,7 +290,7 @@ def test_rules_survive_toml_copies_and_are_shown() -> None:
         (lambda: Categorical(["a"], aliases=5), "aliases must map"),
         (lambda: Classes(["a", "b"], aliases={"x": "a"}, missing="x"), "also a marker"),
         (lambda: Range(0, 99, missing="99"), "is an end of the range"),
-        (lambda: Date("2020-01-01", "2021-01-01", format=5), "format must be a text"),
+        (lambda: Date("2020-01-01", "2021-01-01", format=5), "format must be a string"),
         (lambda: Date("2020-01-01", "2021-01-01", format="%d.%m"), "needs a year"),
         (lambda: Date("2020-01-01", "2021-01-01", format="%d.%m.%Y %Z"), "'%Z' is not a part"),
         (lambda: Date("2020-01-01", "2021-01-01", format="%d.%m%Y"), "as a number"),

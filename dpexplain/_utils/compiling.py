@@ -1,10 +1,10 @@
-"""Compile kernels at first use, keep them on disk, and say so to users who wait.
+"""Compile kernels at first use, cache them on disk, and notify waiting users.
 
 Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
 
 A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
-functions, because each is optimized once alone and again in its caller. A part that few fits need
-depends on an argument that is None in the others, for which it is not compiled.
+functions, because each is optimized once by itself and again in its caller. Code that few fits
+need is skipped by the compiler when an optional argument is None.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAID = (
 
 
 def njit(*functions: Any, **options: Any) -> Any:
-    """Compile as ``numba.njit`` does, without the entry for callers in C, which has none here."""
+    """Compile like ``numba.njit``, but without the unused entry point for C callers."""
     return numba.njit(*functions, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
 
 
@@ -36,16 +36,16 @@ def _ours(given: Any) -> bool:
 class Word(event.Listener):
     """Notice, shown once per process, that kernels are being compiled.
 
-    Which of them a fit needs follows from its settings and its schema, so the notice reveals
-    nothing about records. It is for people who wait, at a terminal or in a notebook: logs stay
-    unchanged.
+    The kernels that a fit needs depend only on its settings and schema, so the notice reveals
+    nothing about records. It is shown to someone waiting at a terminal or in a notebook, and never
+    logged.
     """
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Show the notice before our first kernel; kernels found on disk do not count."""
+        """Show the notice before compiling our first kernel, unless it is cached on disk."""
         if _ours(event) and not self.said and _somebody_waits():
             self.said = True
             print(SAID, file=sys.stderr, flush=True)
@@ -55,16 +55,16 @@ class Word(event.Listener):
 
 
 class Pause(event.Listener):
-    """Stops Python's garbage collector while one of our kernels is compiled.
+    """Pause Python's garbage collector while one of our kernels is compiled.
 
-    It would run hundreds of times and take about a tenth of the compile time.
+    Otherwise it would run hundreds of times and take about a tenth of the compile time.
     """
 
     def __init__(self) -> None:
         self._depth, self._on = 0, False
 
     def on_start(self, event: Any) -> None:
-        """Stop the collector before the first kernel; those that it calls are compiled within."""
+        """Stop the collector before the outermost kernel."""
         if _ours(event):
             if self._depth == 0:
                 self._on = gc.isenabled()
@@ -72,7 +72,7 @@ class Pause(event.Listener):
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Restart the collector after the first kernel, also after an error."""
+        """Restart the collector after the outermost kernel, even after an error."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

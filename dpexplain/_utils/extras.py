@@ -12,16 +12,16 @@ def needed(what: str, package: str, extra: str) -> str:
     Parameters
     ----------
     what : str
-        The part, such as a function.
+        What needs the package, such as a function.
     package : str
-        What it needs.
+        The missing package.
     extra : str
-        The extra of this project that brings the package.
+        The extra of this project that installs the package.
 
     Returns
     -------
     str
-        A sentence without its full stop.
+        A sentence without its final period.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArr
 
     Notes
     -----
-    Plain enough to be compiled: models run it on every update of a constrained curve.
+    Simple enough to be compiled, because models run it on every update of a constrained curve.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Strict JSON: limited in size, no NaN, no repeated fields, no enormous numbers.
 
-A document of dpexplain has a format, a version and content.
+A dpexplain document has a format, a version and content.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def cut(message: str) -> str:
 
 
 def write_document(kind: str, content: Mapping[str, Any]) -> str:
-    """Write a document of dpexplain.
+    """Write a dpexplain document.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def read_document(
     read: Callable[[str, Any], Any],
     max_bytes: int = MAX_BYTES,
 ) -> Any:
-    """Read a document of dpexplain.
+    """Read a dpexplain document.
 
     Parameters
     ----------
     text : str
         The whole document.
     kinds : tuple of str
-        Formats that are expected, without the name of the library.
+        Accepted formats, without the name of the library.
     read : callable
         Takes the format and the content.
     max_bytes : int, default=64 MiB

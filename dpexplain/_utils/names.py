@@ -1,4 +1,4 @@
-"""Did you mean" suggestions for names of columns and terms, never for cells."""
+"""Suggestions ("did you mean") for names of columns and terms, never for cells."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The name that differs only in case and outer spaces; else the only one that adds the prefix
-        of a scikit-learn transformer (``"scale__age"`` for ``"age"``); else the most similar one.
-        None if none is similar.
+        The name that differs only in case and surrounding spaces; else the only one that adds the
+        prefix of a scikit-learn transformer (``"scale__age"`` for ``"age"``); else the most
+        similar one. None if none is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

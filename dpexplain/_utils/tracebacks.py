@@ -17,7 +17,7 @@ T = TypeVar("T")
 def without_records(function: Callable[P, T]) -> Callable[P, T]:
     """Strip frames and causes from errors raised by functions that take records.
 
-    The message stays, and the line of the caller. The caller's own variables are out of reach.
+    The message and the caller's line are kept. The caller's own variables cannot be removed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks of public scalars. Each returns the value or raises with advice.
+"""Checks of public scalars. Each returns the value or raises an error with advice.
 
 The checks see parameters only, never data. A message shows the value if it is a plain scalar, else
 its type, so that a table passed by mistake does not end up in a log.
@@ -43,7 +43,7 @@ def shown(value: object) -> str:
     Returns
     -------
     str
-        A short scalar or string as it is; else its type, such as ``"<a DataFrame>"``.
+        A short scalar or string unchanged; else its type, such as ``"<a DataFrame>"``.
     """
     if value is None or isinstance(value, bool | int | float | complex | str):
         # A subclass of float may print its type too: np.float64(0.5) is just 0.5 to a reader.
@@ -120,7 +120,7 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     delta : float
         Probability with which the log-ratio may exceed epsilon, in (0, 1).
     n_public : int, optional
-        A number of records that is public knowledge.
+        Number of records, if it is public knowledge.
 
     Returns
     -------

@@ -1,3 +1,3 @@
-"""The version of the library, which files and statements contain."""
+"""Version of the library, as stored in files and statements."""
 
 __version__ = "0.1.0"

@@ -129,7 +129,7 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     Returns
     -------
     float
-        Epsilon of everything together, rounded up.
+        Total epsilon, rounded up.
     """
     bounds = [epsilon_from_mu(spending.gaussian_bound, delta)]
     if not (spending.gaussian or spending.squared_mu or spending.subsampled):

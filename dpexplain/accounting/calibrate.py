@@ -1,4 +1,4 @@
-"""Split one budget between histograms and training."""
+"""Splits of one privacy budget between histograms and training."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class BudgetSplit:
         Returns
         -------
         float
-            Root of the sum of both squares.
+            Square root of the sum of both squares.
         """
         return math.hypot(self.mu_bins, self.mu_train)
 
 
 def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
-    """Split the squared mu of one guarantee, without loss.
+    """Split the squared mu of one guarantee, losing none of the budget.
 
     Parameters
     ----------

@@ -2,27 +2,29 @@
 
 Totals of mixed releases hold for noise and counts fixed in advance. Choosing the next budget after
 looking at results needs more: a filter, which stops before a limit set at the start. For Gaussian
-DP, the sum of mu squared is one [1]_. Here every entry of a ledger is converted to that form:
+DP, the sum of the squared mu is such a filter [1]_. Here every entry of a ledger is converted to
+Gaussian DP:
 
-* Gaussian releases have this form.
-* No useful mu covers a subsampled release in its far tail. It is covered by a mechanism
+* Gaussian releases satisfy it as they are.
+* No useful mu covers the far tail of a subsampled release. The release is covered by a mechanism
   that reveals the record with a tiny probability t and adds Gaussian noise otherwise, for
   every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by
   Blackwell's theorem [2]_ it is then a function of that mechanism's output.
 * A pure release is covered by its own mu (`mu_of_pure`), which is expensive, or adds its epsilon
   to that of everything else.
 
-Fix limits in advance: M for the root of the sum of mu squared, E for the sum of pure epsilons, T
-for the sum of t. For any adaptive choices within these limits, a pure release changes the odds of
-any transcript by at most its epsilon; the runs in which no record is revealed are those of an M-GDP
-process, counted at most once each; and all other runs have a total probability of at most T. So the
-total is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E) are
-allowed, and the results determine which of them a run satisfies, their deltas add up.
+Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of pure
+epsilons, T for the sum of t. For any adaptive choices within these limits, a pure release changes
+the odds of any transcript by at most its epsilon; the runs in which no record is revealed are
+those of an M-GDP process, counted at most once each; and all other runs have a total probability
+of at most T. So the total is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If
+several pairs (M, E) are allowed, and the results determine which of them a run satisfies, their
+deltas add up.
 
 The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap, E
-= 0), small shares for tails and for a few pairs that mix both; only pure releases (E = cap) need
-none. The first private charge of a ledger cannot depend on results, so its exact total is valid
-regardless of the limits.
+= 0), and small shares for tails and for a few pairs that mix both; pure releases alone (E = cap)
+need none. The first private charge of a ledger cannot depend on results, so its exact total is
+valid regardless of the limits.
 
 References
 ----------

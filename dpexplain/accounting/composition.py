@@ -12,10 +12,10 @@ __all__ = ["classic_noise_multiplier", "compose_mu", "gdp_noise_multiplier"]
 
 
 def compose_mu(mus: Iterable[float]) -> float:
-    """Compose Gaussian-DP parameters: the root of the sum of their squares.
+    """Compose Gaussian-DP parameters: the square root of the sum of their squares.
 
-    The rule is exact, holds for adaptively chosen queries [1]_, and, checked against a cap
-    before each release, for adaptively chosen parameters as well [2]_.
+    The rule is exact and holds for adaptively chosen queries [1]_. If it is checked against a cap
+    before each release, it also holds for adaptively chosen parameters [2]_.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def compose_mu(mus: Iterable[float]) -> float:
 
 
 def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
-    """Noise multiplier of each of several Gaussian releases, by Gaussian DP (exact).
+    """Return the noise multiplier of several Gaussian releases, by Gaussian DP.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
 
 
 def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
-    """Noise multiplier of each of several Gaussian releases, by strong composition.
+    """Return the noise multiplier of several Gaussian releases, by strong composition.
 
     It is larger than needed; it is provided to reproduce published tables. The formula ``sqrt(8 T
     log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon in the

@@ -115,7 +115,7 @@ class SubsampledGaussianEvent:
 
 @dataclass(frozen=True)
 class LaplaceEvent:
-    """One or more releases of ``q + z`` with Laplace noise on an unstated lattice.
+    """One or more releases of ``q + z`` with Laplace noise on an unspecified lattice.
 
     q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
     independent, with probabilities proportional to ``exp(-|z| / t)``, ``t = noise_multiplier *

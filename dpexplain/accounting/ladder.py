@@ -1,18 +1,18 @@
 """Exact privacy loss of discrete Laplace noise, and its grid version.
 
-A record moves an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``, with
-an integer scale t. The answer depends on the record only through its distance from the sum without
-the record, in the direction of the move and clipped to ``x = 0, ..., D``, and
+A record changes an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``,
+with an integer scale t. The answer depends on the record only through its distance from the sum
+without the record, in the direction of the change and clipped to ``x = 0, ..., D``, and
 
     P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
 
 between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
 D / t. With D = 1 it is randomized response, the worst of all mechanisms with this epsilon. The
-continuous Laplace distribution is the limit of small steps, and reveals less than any lattice:
-at the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t -
-epsilon) / 2)``; between them, it lies on the chords in exp(epsilon).
+continuous Laplace distribution is the limit for small steps, and reveals less than any lattice: at
+the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t - epsilon)
+/ 2)``; between them, it lies on the chords in exp(epsilon).
 
-*Several sums*: a record that moves them by D_1, ..., D_m reveals no more than one that moves a
+*Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
 single sum by D, the sum of all |D_i|. Take two of them, and let w' be their weights over the sum
 of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
 at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
@@ -36,7 +36,7 @@ _LOSS_MARGIN, _SHARE_MARGIN = 1e-14, 1e-11
 
 
 def raised(epsilon: float) -> float:
-    """Raise a loss by its rounding margin.
+    """Increase a loss by its rounding margin.
 
     Parameters
     ----------

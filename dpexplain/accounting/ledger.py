@@ -28,7 +28,7 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 
 
 class PrivacyLedger(LedgerReading):
-    """Track the privacy budget of one data set and enforce a cap.
+    """Tracks the privacy budget of one data set and enforces a cap.
 
     Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
     of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
@@ -163,7 +163,7 @@ class PrivacyLedger(LedgerReading):
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Description of who makes the releases.
+            Name of what makes the releases, such as an estimator.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the ledger's.
         what : str, default="fit"
@@ -171,8 +171,8 @@ class PrivacyLedger(LedgerReading):
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about the charge. Today's date in UTC, and the person and purpose of the
-            ledger, are added where it leaves them out.
+            Public facts about the charge. If missing, today's date in UTC and the person and
+            purpose of the ledger are added.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError, ValueError
-            As for `charge`. In these cases nothing has changed.
+            As for `charge`. In these cases nothing is changed.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -273,7 +273,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         ValueError
-            If the entry does not exist or is not private, or the hash is none.
+            If the entry does not exist or is not private, or the hash is malformed.
         BudgetError
             If the ledger belongs to another process, or its file cannot be read or written.
         """
@@ -314,7 +314,7 @@ class PrivacyLedger(LedgerReading):
             If `unit` is not a unit.
         BudgetError
             If it is above the current cap, or below what has been spent, or the cap protects
-            another unit. In these cases nothing has changed.
+            another unit. In these cases nothing is changed.
 
         Notes
         -----
@@ -328,8 +328,8 @@ class PrivacyLedger(LedgerReading):
             if fixed and not same_unit(wanted, state.cap_unit()):
                 raise BudgetError(
                     f"unit={wanted!r}: the cap of this ledger protects "
-                    f"{state.cap_unit().kind_words}, and goes on doing so; leave unit out. The "
-                    "cap stays."
+                    f"{state.cap_unit().kind_words}, and continues to do so; omit unit. The cap "
+                    "is unchanged."
                 )
             lowered = dataclasses.replace(
                 state,
@@ -350,7 +350,9 @@ class PrivacyLedger(LedgerReading):
                         f"what was spent on {wanted.kind_words}, for whom some entries have no "
                         "bound; pass another unit=, such as RECORD"
                     )
-                raise BudgetError(f"cap_epsilon={cap_epsilon:g} is below {what}. The cap stays.")
+                raise BudgetError(
+                    f"cap_epsilon={cap_epsilon:g} is below {what}. The cap is unchanged."
+                )
             self._store.write(lowered)
 
     @classmethod

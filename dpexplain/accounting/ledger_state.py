@@ -91,7 +91,7 @@ class LedgerState:
     releases : tuple of ReleasedFile, default=()
         Released files that belong to entries, oldest first.
     unchained : int, default=0
-        Number of first entries that were written before the ledger had a chain of hashes.
+        Number of entries written before the ledger had a hash chain; they come first.
     chained : bool, default=True
         False if the state was read from a file without a chain.
     """
@@ -130,7 +130,7 @@ class LedgerState:
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Whether the limits equal an earlier state's, except for a lowered cap."""
+        """Whether the limits equal those of an earlier state, except for a lowered cap."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -166,7 +166,7 @@ class LedgerState:
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
-        """List the cost of each entry for a unit; infinite without a bound."""
+        """List the cost of each entry to a unit; infinite without a bound."""
         chosen = self.entries if entries is None else entries
         return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
 
@@ -178,7 +178,7 @@ class LedgerState:
     def epsilon_for(
         self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
     ) -> float:
-        """Return the private epsilon of entries for a unit, if planned in advance."""
+        """Return the total epsilon for a unit, valid if fits were planned in advance."""
         chosen = self.entries if entries is None else tuple(entries)
         spending = spending_for(chosen, unit, self.adjacency)
         return math.inf if spending is None else epsilon_of(spending, delta)
@@ -186,7 +186,7 @@ class LedgerState:
     def replace_epsilon_for(
         self, unit: Unit, delta: float, entries: Iterable[LedgerEntry] | None = None
     ) -> float:
-        """Return the private epsilon of entries under replace-one adjacency."""
+        """Return the total epsilon of private entries under replace-one adjacency."""
         chosen = self.entries if entries is None else tuple(entries)
         spending = exchanged_spending(chosen, unit, self.adjacency)
         return math.inf if spending is None else epsilon_of(spending, delta)
@@ -235,7 +235,7 @@ class LedgerState:
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """Summarize the state in epsilons."""
+        """Summarize the state: the epsilon of each entry and of all together."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
@@ -284,7 +284,7 @@ class LedgerState:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the state as plain data, with its chain of hashes."""
+        """Write the state as plain data, with its hash chain."""
         limits = {
             "dataset": self.dataset,
             "cap_epsilon": number_to_json(self.cap_epsilon),
@@ -316,7 +316,7 @@ class LedgerState:
         Parameters
         ----------
         n_entries, n_releases : int
-            Numbers at that time.
+            Number of entries, and of released files, at that time.
         cap_epsilon : float
             Cap at that time, which may have been lowered since.
         unit : Record, Person or None
@@ -382,12 +382,12 @@ class LedgerState:
 
 
 def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Compare a file with the chain of hashes that its content requires."""
+    """Compare a file with the hash chain computed from its content."""
     check_links(found["entries"], expected["entries"], "entry")
     check_links(found["releases"], expected["releases"], "released file")
     if found["head"] != expected["head"]:
         raise ValueError(
-            "the chain of hashes does not end in the head of the file: the limits (data set, cap, "
+            "the hash chain does not end in the head of the file: the limits (data set, cap, "
             "delta, adjacency, unit), the last entry or the last released file were changed or "
             "removed by hand."
         )
@@ -434,7 +434,7 @@ def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """Restate all events of a charge as replace-one if any of them is."""
+    """Restate all events of a charge for replace-one adjacency if any of them is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

@@ -53,7 +53,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        False if the accountant must work without it.
+        False if the accountant must do without it.
     """
     return find_spec("dp_accounting") is not None
 
@@ -71,7 +71,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     Returns
     -------
     float
-        Epsilon of everything together, rounded up; infinite if the method fails.
+        Total epsilon, rounded up; infinite if the method fails.
     """
     check_delta(delta)
     distribution = loss_distribution(spending)
@@ -96,7 +96,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     spending : Spending
         The releases.
     epsilon : ndarray of shape (n_epsilons,)
-        Log-ratios, at least 0, in rising order.
+        Log-ratios, at least 0, in increasing order.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Rényi differential privacy: bounds for all events, and moments accountant.
+"""Rényi differential privacy: bounds for all events, and the moments accountant.
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
-neighboring data sets is at most r [1]_. Divergences of a composition add up at each order. They
+neighboring data sets is at most r [1]_. Under composition, divergences add up at each order. They
 give an upper bound on epsilon at any delta, slightly above that of privacy loss distributions, and
 need no library.
 
@@ -64,7 +64,7 @@ def rdp_epsilon(spending: Spending, delta: float) -> float:
     Returns
     -------
     float
-        Epsilon of everything together, at least the exact one.
+        Total epsilon, at least the exact one.
     """
     log_delta = math.log(check_delta(delta))
     alphas, cumulants = _ORDERS, rdp_cumulants(spending)

@@ -208,8 +208,8 @@ class Spending:
         Returns
         -------
         float
-            A pure mechanism counts with the smallest parameter that covers it, a subsampled
-            release as if every record were included.
+            A pure mechanism counts as the smallest parameter that covers it; a subsampled release
+            counts as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
         return math.sqrt(

@@ -68,8 +68,8 @@ def subsampled_noise_multiplier(
     -------
     float
         Noise standard deviation divided by the bound on one record's L2 norm. The releases then
-        spend at most `epsilon`. They spend less by a share of at most 1e-4, or 1e-2 if delta is
-        near double precision and the accountant switches between bounds.
+        spend at most `epsilon`, and fall short of it by at most 0.01%, or 1% if delta is near
+        double precision and the accountant switches between bounds.
 
     Raises
     ------

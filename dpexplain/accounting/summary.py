@@ -135,15 +135,15 @@ class LedgerSummary:
     replace_epsilon : float
         The same under replace-one adjacency, in which one record is replaced by another.
     naive_epsilon : float
-        Plain sum of the epsilons of the entries' private events, for comparison: composition
-        gives less.
+        Plain sum of the epsilons of the entries' private events, for comparison with the total,
+        which is smaller by composition.
     entries : tuple of EntrySummary
         The charges, oldest first.
     unit : str, default="one record"
         Unit of `private_epsilon`, `replace_epsilon` and `naive_epsilon`.
     adaptive_epsilon : float, default=inf
         Epsilon of all private events, valid for adaptive choices, see `UnitTotal`.
-        `private_epsilon` holds if number and budgets of the fits were fixed in advance.
+        `private_epsilon` holds if the number and the budgets of the fits were fixed in advance.
     units : tuple of UnitTotal, default=()
         Totals for each unit in the ledger, the one of `unit` first.
     """
@@ -310,7 +310,7 @@ class LedgerSummary:
         return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
 
     def _use_words(self) -> str:
-        """Describe the use for which the total holds, and the total for other uses."""
+        """Describe when the total holds, and the total that holds otherwise."""
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (

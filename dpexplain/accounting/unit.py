@@ -79,7 +79,7 @@ class Person:
     max_rows : int or None, default=None
         Maximum number of rows used per person. With a number, the events of an entry are stated
         for all these rows together, and a single row changes a query by at most the corresponding
-        fraction; None if this does not hold, and for the unit of a ledger.
+        fraction; None if this does not hold, or for the unit of a ledger.
     named : bool, default=True
         False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 
@@ -133,7 +133,7 @@ class Person:
         Returns
         -------
         str
-            With the number of rows, if there is one.
+            The name, with the number of rows if there is one.
         """
         who = f"one person ({self.kind})" if self.named else "one person"
         if self.max_rows is None:
@@ -154,7 +154,7 @@ class Person:
 
 @dataclass(frozen=True)
 class OtherUnit:
-    """Unit from an older file that this version cannot interpret.
+    """Unit in an older file that this version cannot interpret.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Returns
     -------
     bool
-        Regardless of the numbers of rows used.
+        The number of rows used does not matter.
     """
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
@@ -222,7 +222,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
 
 
 def whole_unit(unit: Unit) -> Unit:
-    """Drop the number of rows of an entry: a ledger protects persons with all their rows.
+    """Drop the row limit, because a ledger protects persons with all their rows.
 
     Parameters
     ----------

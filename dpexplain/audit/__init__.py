@@ -2,7 +2,7 @@
 
 Four tiers: `replay` of transcripts, `audit_noise`, `refute_transcripts`, `audit_final_model`;
 `audit_transcripts` gives bounds for the third tier. All of them run on simulated data;
-``python -m dpexplain.audit`` prints their findings.
+``python -m dpexplain.audit`` prints the results.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Audit of the final model: predictions, explanation and attributes.
 
 The audit uses nothing from the fit itself. Models are fitted many times with and without the
-canary. On some of them, a linear discriminant learns which numbers of the published model
+canary. On some of them, a linear discriminant learns which numbers in the published model
 distinguish the two; on the others it guesses, and its errors bound epsilon from below. This is the
 classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
-hundred fits, and can prove at most about the logarithm of their number.
+hundred fits, and can prove an epsilon of at most about the logarithm of the number of fits.
 
 References
 ----------
@@ -91,7 +91,7 @@ class FinalModelAudit:
         Parameters
         ----------
         confidence : float
-            Error probability of calling a true statement false.
+            Minimum probability that no true statement is refuted.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class FinalModelAudit:
 
 
 def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
-    """Guess from `n_fits` final models with the canary and as many without it.
+    """Guess which final models were fitted with the canary.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta
 
 
 def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
-    """Return every number that a published model shows.
+    """Return every number visible in a published model.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Return an attribute's numbers by index and strings by presence."""
+    """Return an attribute's numbers by index, and 1 for each string it contains."""
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):

@@ -70,7 +70,7 @@ def canary_case(
         Whether no other record has the canary's class. Otherwise the residuals of the other
         records nearly cancel, and a final model reveals the canary best.
     **settings
-        Parameters in addition to the saturating ones, or instead of them.
+        Parameters that extend or override the saturating ones.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Give the canary's person a second row; list the rows used with each of them.
+    """Give the canary's person a second row; list the rows used in either case.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. Without one of the two rows, the other one is used.
+        Table, target and person of each row. If one of the two rows is missing, the other is used.
     kept, instead : list of int
         Rows in use: the canary, or the other row of the same person.
     """
@@ -118,7 +118,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
 
 
 def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
-    """Return cells and target of a record that shares nothing with the canary."""
+    """Return the cells and target of a record that shares nothing with the canary."""
     cells = {
         name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
         for name, feature in schema.features.items()

@@ -80,7 +80,7 @@ def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) ->
 def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
     """Return the Gaussian-DP parameter with the same optimal attack error.
 
-    Releases from samples have no such parameter. Their total variation, which is delta at
+    Releases on samples have no such parameter. Their total variation, which is delta at
     epsilon 0, determines how often the best attacker, who uses the likelihood ratio, errs. A
     Gaussian release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
     """
@@ -151,7 +151,7 @@ def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        In order, by label.
+        Items of each label, in order.
     """
     groups: dict[str, list[Any]] = {}
     for one in named:

@@ -1,7 +1,7 @@
-"""Mistakes to plant in private estimators, as mixins.
+"""Mixins that plant mistakes in private estimators.
 
-They change its noise source, its mechanism, the records it reads, what it stores, and how it draws
-samples. None of them is fit for use.
+They change the noise source, the mechanism, the records read, what is stored, and how samples are
+drawn. Never use them outside tests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OF_COUNTS = ("count", "histograms")
 
 
 class _Disguised(NoiseSource):
-    """Noise source with the description of an honest one."""
+    """Noise source that claims to be an honest one."""
 
     def __init__(self, honest: NoiseSource) -> None:
         super().__init__(honest.backend)
@@ -311,7 +311,7 @@ class ShuffledBatches:
 
 
 class EverybodySampled:
-    """Mutant: samples everybody in every step."""
+    """Mutant: samples every record in every step."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         return super()._sampler(person, 1.0)  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """Planted mistakes that audits must detect.
 
 Each mutant turns any private estimator into one that states the same guarantee and violates it.
-None of them is fit for use.
+Never use them outside tests.
 """
 
 from __future__ import annotations

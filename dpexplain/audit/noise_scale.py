@@ -1,8 +1,9 @@
 """Check that noise is fresh and has the charged scale.
 
-The noise of a recorded fit is its answers minus its queries. In units stated by the charged
-events, it must be standard normal: a chi-square test of its scale, a bound on the distance of its
-distribution (DKW), and correlations that vanish between fits and between releases of one fit.
+The noise of a recorded fit is its answers minus its queries. In the units stated by the charged
+events, it must be standard normal. This is checked by a chi-square test of its scale, a bound on
+the distance of its distribution (DKW), and correlations, which must vanish between fits and
+between releases of one fit.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ class NoiseAudit:
     n_draws : int
         Number of noisy values examined.
     scale : float
-        Their standard deviation over the charged one.
+        Their standard deviation divided by the charged one.
     scale_limits : tuple of float
-        Limits that contain `scale` with probability ``1 - alpha`` if the noise is right.
+        Limits that contain `scale` with probability ``1 - alpha`` if the noise is correct.
     distance : float
         Kolmogorov-Smirnov distance from the Gaussian distribution.
     distance_limit : float
         Limit that `distance` exceeds with probability at most `alpha`.
     correlations : dict of str to float
-        Mean products of noise "between fits" and "between releases", times the root of their
-        number: standard normal if all noise is fresh.
+        Mean products of noise "between fits" and "between releases", times the square root of the
+        number of products; standard normal if all noise is fresh.
     """
 
     label: str
@@ -59,7 +60,7 @@ class NoiseAudit:
 
     @property
     def problems(self) -> list[str]:
-        """Describe faults of the noise; empty if none were found."""
+        """Describe the faults found in the noise; empty if there are none."""
         low, high = self.scale_limits
         found = []
         if not low <= self.scale <= high:
@@ -89,8 +90,8 @@ def audit_noise(
     records : tuple of DataFrame and Series
         Public or simulated data.
     n_draws : int, default=1000
-        Noisy values per label to examine; fits are repeated until there are enough. With a
-        noise standard deviation of 0.8 times the right one, 1000 draws are enough.
+        Noisy values per label to examine; fits are repeated until there are enough. To detect a
+        noise standard deviation of 0.8 times the correct one, 1000 draws are enough.
     max_fits : int, default=200
         Maximum number of fits, for phases of a single value: 200 draws reveal halved noise.
     alpha : float, default=1e-9

@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 _COINS = 2718
 
-_EXACT = NonPrivateEvent("audit", "exact sums were recorded beside the answers")
+_EXACT = NonPrivateEvent("audit", "exact sums were recorded with the answers")
 
 Forge = Callable[[AnyPhase, Integers], Integers]
 """Maps the phase and the drawn answer to the forced answer."""
@@ -177,12 +177,12 @@ def record(
     """Fit a clone and record every release with its exact sums. NOT PRIVATE.
 
     For public or simulated data. The transcript contains what noise should hide, answers may be
-    forced and the coins are known, so epsilon is infinite. The clone's own ledger states this. If
+    forced, and the seed is known, so epsilon is infinite. The clone's own ledger states this. If
     the estimator has a ledger, it is charged with a non-private event before records are read, and
     its total is infinite from then on.
 
-    Secret coins, which assign records to bags, are the same in every recorded fit, and are drawn
-    by position: data sets are neighbors for them if they differ in their last records.
+    Secret random choices, such as the bag of each record, are the same in every recorded fit and
+    are drawn by row position, so neighboring data sets must differ in their last records.
 
     Parameters
     ----------
@@ -196,11 +196,11 @@ def record(
         Answers to force instead of drawing noise: one per release, or a function of the
         phase and the drawn answer.
     coins : int, default=2718
-        Seed that replaces the secret coins.
+        Seed of the choices that are otherwise secret.
     last_is_sampled : bool, default=False
         Whether the last record is in every sample, if the estimator draws samples.
     kept : sequence of int or None, default=None
-        Rows used instead of those that secret coins choose per person; None draws them.
+        Rows to use for each person, instead of a secret random choice; None draws them.
 
     Returns
     -------

@@ -81,7 +81,7 @@ def without(records: Records, place: int) -> Records:
     Returns
     -------
     tuple of DataFrame and Series
-        One record less.
+        Table and target with one record fewer.
     """
     X, y = records
     kept = np.arange(len(X)) != place
@@ -103,7 +103,7 @@ def exchanged(records: Records, place: int, other: Records) -> Records:
     Returns
     -------
     tuple of DataFrame and Series
-        The same number of records.
+        Table and target with the same number of records.
     """
     parts: list[Any] = []
     pairs: list[tuple[Any, Any]] = list(zip(records, other, strict=True))

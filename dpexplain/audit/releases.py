@@ -1,4 +1,4 @@
-"""Functions of each mechanism that the audits need.
+"""Functions that audits need for each mechanism.
 
 New mechanisms register their phase type here, and their events in `charges`.
 """
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @singledispatch
 def distance(phase: Any, first: Integers, second: Integers) -> float:
-    """Return the distance of two exact answers, in sensitivities of one release.
+    """Return the distance between two exact answers, in units of the sensitivity.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     Returns
     -------
     float
-        At most 1 if the sensitivity is right.
+        At most 1 if the sensitivity is correct.
     """
     raise _unknown(phase)
 

@@ -34,8 +34,8 @@ class ReplayReport:
     Parameters
     ----------
     spent_mu : float
-        Root of the summed squared distances of the queries over their noise standard
-        deviations: the Gaussian-DP parameter spent on this pair of data sets.
+        Gaussian-DP parameter spent on this pair of data sets: each distance between queries is
+        divided by its noise standard deviation, and this is the square root of the sum of squares.
     claimed_mu : float or None
         The parameter stated by the estimator's guarantee, or None.
     spent_epsilon : float
@@ -59,7 +59,7 @@ class ReplayReport:
 
     @property
     def spent_share(self) -> float:
-        """Share of the guarantee that this pair of data sets spends.
+        """Share of the guarantee used up by this pair of data sets.
 
         Returns
         -------
@@ -99,10 +99,10 @@ def replay(
     transcript : Transcript
         Transcript that `record` returned.
     kept : sequence of int or None, default=None
-        Rows of the neighbor to use, instead of those that secret coins choose per person.
+        Rows of the neighbor to use for each person, instead of a secret random choice.
     unit : Unit or None, default=None
-        Unit by which the data sets differ, whose price in the ledger is compared with the
-        distance; None for the unit of the guarantee.
+        Unit by which the data sets differ; its cost in the ledger is compared with the distance.
+        None for the unit of the guarantee.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def replay(
 
 
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
-    """Return stated mu and epsilon for a unit, and its largest effect on a sum."""
+    """Return the stated mu and epsilon for a unit, and its largest effect on a sum."""
     guarantee = model.guarantee_
     # The last entry says that exact sums were recorded.
     entry = next(e for e in reversed(model.ledger_.entries) if e.private)
@@ -212,7 +212,7 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
         if a != b:
             found.append(f"release {place}: phase {a} became {b}")
         if first.queries[place].shape != second.queries[place].shape:
-            found.append(f"release {place}: another number of values")
+            found.append(f"release {place}: a different number of values")
     return found
 
 

@@ -61,7 +61,7 @@ class PowerRow:
     runs : int
         Number of audits per tier.
     noticed : dict of int to int
-        Audits of each tier that detected it.
+        Number of audits of each tier that detected it.
     """
 
     mutant: Mutant
@@ -166,7 +166,7 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Returns
     -------
     list of PowerRow
-        One per mistake that some estimator can make, those with the most powerful tiers first.
+        One per mistake that some estimator can make, starting with the most powerful tiers.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:
@@ -221,7 +221,7 @@ def power_table(rows: Sequence[PowerRow]) -> str:
     Returns
     -------
     str
-        Shares of runs; bold if the tier must detect the mistake in every run.
+        Table of shares of runs, in bold if the tier must detect the mistake in every run.
     """
 
     def share(row: PowerRow, tier: int) -> str:

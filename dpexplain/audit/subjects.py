@@ -25,22 +25,22 @@ class Audit:
     Parameters
     ----------
     features : mapping or None, default=None
-        Names to `Numeric` or `Categorical`, instead of the default columns.
+        `Numeric` or `Categorical` features by name, instead of the default columns.
     settings : mapping or None, default=None
-        Parameters under which the canary moves every sum by the full sensitivity.
+        Parameters under which the canary changes every sum by the full sensitivity.
     variants : mapping
-        Additional parameters varied by tier 1: names to the values to try.
+        Values of additional parameters that tier 1 tries, by the name of the parameter.
     size : mapping
         Parameters that make the fits of tiers 1 and 2 small.
     powerful : frozenset of int
-        Tiers that detect every mistake they test for, if not all of them do. A tier may miss
-        mistakes because no canary spends the stated guarantee (such a model needs separate
-        tests), or because the final model reveals little.
+        Tiers that detect every mistake they test for, if some do not. A tier may miss mistakes
+        because no canary uses up the stated guarantee (such a model needs separate tests), or
+        because the final model reveals little.
     replaced : float
-        Share of the guarantee that a canary spends, for two classes or a numeric target, if it is
+        Share of the guarantee that a canary uses up, for two classes or a numeric target, if it is
         replaced by a record with the same features at the other end of the target.
     by_place : bool
-        Whether secret coins decide which records are sampled.
+        Whether secret random draws by row position decide which records are sampled.
     """
 
     features: Mapping[str, Numeric | Categorical] | None = None
@@ -123,7 +123,7 @@ _AUDITS: Mapping[str, Audit] = {
 
 
 def audit_of(estimator_class: type[Any]) -> Audit:
-    """Look up the audit settings of an estimator; a subclass inherits those of its parent.
+    """Look up the audit settings of an estimator; subclasses inherit them.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def audit_of(estimator_class: type[Any]) -> Audit:
     Returns
     -------
     Audit
-        The default, unless a class attribute or the table overrides it.
+        The default settings, unless a class attribute or the table overrides them.
     """
     for known in estimator_class.__mro__:
         own = vars(known).get("_audit", _AUDITS.get(known.__name__))
@@ -165,7 +165,7 @@ _MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
 
 
 def private_estimators() -> dict[str, type[Any]]:
-    """Return every private estimator of ``dpexplain.models.__all__`` by its name.
+    """Return every private estimator of ``dpexplain.models.__all__``, by name.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
 
 
 def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
-    """Yield parameter settings, usual ones first."""
+    """Yield parameter settings, the usual ones first."""
     known = known_settings(estimator_class, _MODES)
     return [{}, *({name: value} for name, values in known.items() for value in values)]
 
@@ -332,7 +332,7 @@ def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> d
     estimator_class : type
         A private estimator.
     settings : mapping
-        Values by the names of parameters.
+        Values by the name of the parameter.
 
     Returns
     -------
@@ -353,9 +353,9 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Returns
     -------
     frozenset of int
-        All four, unless no canary can spend the stated guarantee, or its final model reveals so
-        little that a thousand fits cannot detect halved noise: for several classes, or as stated
-        by the estimator.
+        All four, unless no canary can use up the stated guarantee, or the final model reveals so
+        little that a thousand fits cannot detect halved noise. The latter is the case for several
+        classes, and for estimators whose audit settings say so.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated
@@ -366,11 +366,12 @@ def _has_several_classes(subject: Subject) -> bool:
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
-    """Return the share of the guarantee that the canary must spend.
+    """Return the share of the guarantee that the canary must use up.
 
-    With three classes, initial residuals are (1, -1/2, -1/2) clips, while the bound allows (1, -1,
-    0): this is 0.87 of the bound, or 0.75 if a record is replaced. Replacing the canary changes
-    nothing that does not depend on the target: for boosting, a fifth of mu squared stays unspent.
+    With three classes, initial residuals are (1, -1/2, -1/2) in units of the clip, while the bound
+    allows (1, -1, 0): this is 0.87 of the bound, or 0.75 if a record is replaced. Replacing the
+    canary changes nothing that does not depend on the target: for boosting, a fifth of mu squared
+    is then not used.
 
     Parameters
     ----------
@@ -403,7 +404,7 @@ def goes_by_place(estimator: Any) -> bool:
     Returns
     -------
     bool
-        If so, data sets are neighbors for a replay only if they differ in their last records.
+        If True, a replay needs data sets that differ in their last records.
     """
     sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

@@ -77,7 +77,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can cause the coins to choose a different row. Two tables that differ
+    Adding a row of a person can change which row is chosen at random. Two tables that differ
     by one *record* can differ in this way, and the ledger has a separate price for it.
 
     Parameters
@@ -88,7 +88,7 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     Returns
     -------
     ReplayReport
-        Compared with the price of one record.
+        Compared with the cost of one record.
     """
     estimator, table, kept, instead = row_exchange(case)
     model, transcript = record(estimator, *table, kept=kept)

@@ -1,4 +1,4 @@
-"""Bins of many values at once."""
+"""Bin lookup for many values at once."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
 class FeatureBins:
     """Bins of one feature: value bins first, then the special ones.
 
-    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one closed. Missing
-    values have their own bin, which always exists, and so do categories outside the schema:
-    nothing about the bins depends on whether such values occur.
+    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one being closed.
+    Missing values have their own bin, which always exists, and so do categories outside the
+    schema: nothing about the bins depends on whether such values occur.
 
     Parameters
     ----------

@@ -15,15 +15,16 @@ class BinCounts:
     Attributes
     ----------
     counts : ndarray of shape (n_bins,)
-        Noisy records per bin, special bins last.
+        Noisy number of records in each bin, special bins last.
     variance : ndarray of shape (n_bins,)
         Variance of the noise on each count.
     n_special : int
-        Bins at the end that hold no value of the schema.
+        Number of special bins at the end, which hold no value of the schema.
     ordered : bool
         Whether the value bins are ordered.
     unit_of_bin : ndarray of shape (n_bins,) or None
-        Value bins of one unit always share a leaf; None if each bin is a separate unit.
+        Index of the group of each value bin: bins of one group always share a leaf. None if each
+        bin is a separate group.
     """
 
     counts: NDArray[np.float64]

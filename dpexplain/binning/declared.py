@@ -30,9 +30,9 @@ def declared_cells(
     n_cells : int
         Maximum number of cells of a numeric feature.
     spacing : {"mixed", "equal"}, default="mixed"
-        "equal": cells of equal width, as in Algorithm 3 of [1]_. "mixed": half of
-        the edges equally spaced, half geometric from zero (or from the bound next
-        to zero), so that skewed columns such as incomes do not fall into one cell.
+        "equal": cells of equal width, as in Algorithm 3 of [1]_. "mixed": half of the edges
+        equally spaced, half geometric from zero (or from the bound closest to zero), so that
+        skewed columns such as incomes do not fall into one cell.
 
     Returns
     -------

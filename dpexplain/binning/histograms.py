@@ -1,8 +1,8 @@
 """Private bins: noisy histograms over public cells, with sparse cells merged.
 
 Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the exact sample size
-is replaced by a paid estimate (the exact one would be an unpaid release), the noise determines the
-number of cells, and a merged bin must rise above its noise.
+is replaced by a private estimate (the exact one would be an uncharged release), the noise
+determines the number of cells, and a merged bin must rise above its noise.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Gaussian spends up to 0.65% more delta than Gaussian differential privacy says.
 
 @dataclass(frozen=True, eq=False)
 class NoisyHistograms:
-    """Result of the histogram phase, with free post-processing.
+    """Result of the histogram phase, with post-processing that costs no privacy.
 
     Parameters
     ----------
     counts : tuple of ndarray of shape (n_cells,), one per feature
-        Noisy records per cell, special cells included; may be negative.
+        Noisy number of records in each cell, including special cells; may be negative.
     noise_std : float
         Standard deviation of the noise on one cell, in records.
     people : NoisyCount or None, default=None
@@ -46,8 +46,9 @@ class NoisyHistograms:
     def n_samples(self) -> float:
         """Estimate of the number of records, at least 1.
 
-        Each feature's total estimates it with variance proportional to its number
-        of cells, and so does the released count; all are weighted by precision.
+        The total of each feature's histogram estimates it, with a variance proportional to its
+        number of cells. If a count was released, it is another estimate. All are weighted by
+        precision.
         """
         totals = [float(c.sum()) for c in self.counts]
         if self.people is not None:
@@ -110,11 +111,11 @@ def release_count(
     Parameters
     ----------
     n_samples : int
-        Exact number; not kept.
+        Exact number; not stored.
     mechanism : Mechanism
         The release passes through it.
     noise_multiplier : float
-        Noise standard deviation over the sensitivity.
+        Noise standard deviation divided by the sensitivity.
     sensitivity : float, default=1.0
         Bound on the rows of one person.
 
@@ -128,12 +129,12 @@ def release_count(
 
 
 def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
-    """Return the phase of the number of records, in lattice steps.
+    """Return the phase that releases the number of records, in lattice steps.
 
     Parameters
     ----------
     noise_multiplier : float
-        Noise standard deviation over the sensitivity.
+        Noise standard deviation divided by the sensitivity.
     sensitivity : float
         Bound on the rows of one person.
 
@@ -182,11 +183,11 @@ def release_histograms(
     Parameters
     ----------
     cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
-        Exact records per cell of each public grid.
+        Exact number of records in each cell of each public grid.
     mechanism : Mechanism
         Every release passes through it.
     noise_multiplier : float
-        Noise standard deviation over the sensitivity of one histogram.
+        Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float, default=1.0
         L2 sensitivity of one histogram, in records: the adjacency's factor times the
         bound on the rows of one person.
@@ -202,16 +203,16 @@ def release_histograms(
 
 
 def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) -> Phase:
-    """Return the phase of the histograms, in lattice steps.
+    """Return the phase that releases the histograms, in lattice steps.
 
     Parameters
     ----------
     noise_multiplier : float
-        Noise standard deviation over the sensitivity of one histogram.
+        Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float
         L2 sensitivity of one histogram, in records.
     n_values : int
-        Cells of all features together.
+        Number of cells of all features together.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Bins read from the data, for non-private models only."""
+"""Bins computed from the data, for non-private models only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar record counts. NOT PRIVATE: edges follow the data.
+    """Return bins with similar record counts. NOT PRIVATE: edges depend on the data.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def quantile_bins(
     Returns
     -------
     FeatureBins
-        Outer edges are the public bounds of the schema (half a step further out where
-        the schema states a step).
+        The outer edges are the public bounds of the schema (half a step further out if the schema
+        states a step).
     """
     if isinstance(feature, Categorical):
         return FeatureBins(name, feature)

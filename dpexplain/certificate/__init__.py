@@ -1,7 +1,7 @@
-"""Certificates: one page about a released file, and the check that it is true.
+"""Certificates: one page about a released file, and a check that it is true.
 
-A certificate is made from a released file, its ledger and its schema alone, so anybody who has them
-can make it again and compare. Neither needs the data or a network.
+A certificate is made only from a released file, its ledger and its schema, so anyone who has them
+can reproduce and compare it. Neither step needs the data or a network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A certificate as plain data, as JSON and as a page."""
+"""Certificates as plain data, JSON and HTML pages."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a released file promises, and where its ledger says so.
+    """Guarantees of a released file, and their evidence in the ledger.
 
     Every field follows from the released file, the ledger and the version of this library, so
-    `verify` can make it again. Epsilons are rounded up, what is left of a cap is rounded down.
+    `verify` can reproduce it. Epsilons are rounded up; what is left of a cap is rounded down.
 
     Parameters
     ----------
@@ -61,33 +61,35 @@ class Certificate:
     epsilon, delta : float
         Guarantee of the file.
     total_epsilon, adaptive_epsilon : float
-        Epsilon of all private entries of the ledger together, for the same unit: if they were fixed
-        in advance, and in any case. Infinite without a bound.
+        Epsilon of all private entries of the ledger together, for the same unit. The first holds
+        if the fits were planned in advance, the second even if they were not. Infinite without a
+        bound.
     total_delta : float
-        Delta of both.
+        Delta of both epsilons.
     cap_epsilon, left_epsilon : float
-        Cap of the ledger, and the epsilon of one more fit that it leaves room for; infinite
+        Cap of the ledger, and the largest epsilon that it leaves for one more fit; infinite
         without a cap.
     cap_unit : Unit or None
         Unit of the cap as the ledger states it.
     mechanisms : tuple of str
         What was released for the file, and with how much noise.
     not_private : tuple of str
-        What the ledger holds that is not private.
+        Entries of the ledger that are not private.
     sampler : str
         Source of the noise.
     fit, release : Provenance
-        Date, person, purpose, target and hash of the schema, of the fit and of the release.
+        Provenance of the fit and of the release: date, person, purpose, target and hash of the
+        schema.
     release_sha256 : str
         Hash of the released file.
     entry : int
         Index of its entry in the ledger.
     n_entries, n_releases : int
-        Numbers of entries and released files in the ledger when the certificate was made.
+        Number of entries, and of released files, in the ledger when the certificate was made.
     head : str
         Hash of the ledger at that time.
     fitted_with, library : str
-        Versions that made the file and the certificate.
+        Versions of the library that made the file and the certificate.
     signature : tuple of (str, str) or None, default=None
         Public key and Ed25519 signature, in hexadecimal digits.
 
@@ -128,11 +130,11 @@ class Certificate:
     def __post_init__(self) -> None:
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str):
-                raise ValueError(f"{name}={shown(getattr(self, name))} must be a text.")
+                raise ValueError(f"{name}={shown(getattr(self, name))} must be a string.")
         for name in _LISTS:
             values = tuple(getattr(self, name))
             if not all(isinstance(value, str) for value in values):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
             object.__setattr__(self, name, values)
         for name in _NUMBERS:
             object.__setattr__(self, name, not_negative(name, getattr(self, name)))
@@ -145,7 +147,7 @@ class Certificate:
         check_delta(self.total_delta)
 
     def promise(self) -> dict[str, Any]:
-        """Write everything but the signature as plain data; this is what a signature covers.
+        """Write everything that a signature covers as plain data.
 
         Returns
         -------
@@ -220,7 +222,7 @@ class Certificate:
         -------
         str
             HTML without scripts, pictures or links; it also holds the certificate as JSON.
-            "Print to PDF" of a browser makes a PDF file of it.
+            A browser's "Print to PDF" turns it into a PDF file.
         """
         return page_of(self, self.to_json())
 
@@ -283,7 +285,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     Raises
     ------
     ValueError
-        If the file is no certificate, or was changed after it was written.
+        If the file is not a certificate, or was changed after it was written.
     OSError
         If it cannot be read.
     """
@@ -300,12 +302,12 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         )
     except ValueError as error:
         why = "not UTF-8 text." if isinstance(error, UnicodeDecodeError) else error
-        raise ValueError(f"{str(path)!r} is no certificate: {why}") from None
+        raise ValueError(f"{str(path)!r} is not a certificate: {why}") from None
     written = certificate.html() if is_page else certificate.to_json()
     if written != text:
         raise ValueError(
             f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
-            "this is another version of dpexplain, which words its pages differently."
+            "this is a different version of dpexplain, which words its pages differently."
         )
     return certificate
 

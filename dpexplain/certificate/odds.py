@@ -1,4 +1,4 @@
-"""Epsilon and delta as odds and natural frequencies, always rounded against the promise."""
+"""Epsilon and delta as odds and natural frequencies, rounded conservatively."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LARGEST = 700.0  # exp of more is no float
 
 
 def guesses_of_hundred(epsilon: float, delta: float) -> int:
-    """Bound how many of 100 guesses about one unit are right, where 50 are by chance.
+    """Bound how many of 100 guesses about one unit are right, where chance gives 50.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
     Returns
     -------
     int
-        The whole number above ``100 (exp(epsilon) + delta) / (1 + exp(epsilon))``, at most 100.
+        The integer above ``100 (exp(epsilon) + delta) / (1 + exp(epsilon))``, at most 100.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
 
 
 def odds_words(epsilon: float) -> str:
-    """Say how far even odds can move.
+    """Describe how far even odds can move.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def odds_words(epsilon: float) -> str:
 
 
 def chance_words(delta: float) -> str:
-    """Say how large a small probability is.
+    """Describe a small probability as a natural frequency.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A certificate as one sheet of paper: plain English, no script, no picture, no link."""
+"""Certificates on one printed page: plain English, no scripts, pictures or links."""
 
 from __future__ import annotations
 
@@ -94,19 +94,19 @@ class Stated(Protocol):
 
 
 def page_of(stated: Stated, data: str | None) -> str:
-    """Write the page.
+    """Write a certificate as an HTML page.
 
     Parameters
     ----------
     stated : Certificate
         The content.
     data : str or None
-        The certificate as JSON, which the page also holds; None leaves it out.
+        The certificate as JSON, to be embedded in the page; None omits it.
 
     Returns
     -------
     str
-        Every name is escaped.
+        HTML in which every name is escaped.
     """
     title = f"Privacy certificate: {shorten(stated.dataset, 80)}"
     parts = [
@@ -133,7 +133,7 @@ def page_of(stated: Stated, data: str | None) -> str:
 
 
 def data_of_page(text: str) -> str:
-    """Return the JSON that a page holds.
+    """Return the JSON embedded in a page.
 
     Parameters
     ----------
@@ -147,11 +147,11 @@ def data_of_page(text: str) -> str:
     Raises
     ------
     ValueError
-        If it holds none, or several.
+        If it contains none, or several.
     """
     parts = text.split(_OPEN)
     if len(parts) != 2 or _CLOSE not in parts[1]:
-        raise ValueError("the page holds no certificate.")
+        raise ValueError("the page contains no certificate.")
     return parts[1].split(_CLOSE)[0]
 
 

@@ -1,4 +1,4 @@
-"""Make a certificate of a released file."""
+"""Make a certificate for a released file."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ def release(
     purpose: str = "",
     key: str | os.PathLike[str] | None = None,
 ) -> Certificate:
-    """Record a released file in its ledger and make a certificate of it.
+    """Record a released file in its ledger and make its certificate.
 
     It spends nothing and needs no data.
 
     Parameters
     ----------
     path : path-like
-        File that ``dpexplain fit`` or `dpexplain.io.save` wrote: an explanation of one private
+        File written by ``dpexplain fit`` or `dpexplain.io.save`: an explanation of one private
         model.
     ledger : PrivacyLedger
         Ledger that the fit was charged to.
     schema : Schema or None, default=None
         Schema of the fit; its hash is compared with the one in the ledger.
     entry : int or None, default=None
-        Index of the entry of the fit in ``ledger.entries``; None finds it.
+        Index of the fit's entry in ``ledger.entries``; None searches for it.
     person, purpose : str, default=""
-        Person who releases the file and what for; the ones of the fit by default.
+        Person who releases the file, and for what purpose; by default, those of the fit.
     key : path-like or None, default=None
         Private Ed25519 key (PEM) that signs the certificate; needs the extra ``sign``.
 
     Returns
     -------
     Certificate
-        With ``save(path)`` for a page or JSON.
+        Its ``save(path)`` writes a page or JSON.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def release(
 
 
 def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) -> Certificate:
-    """Make a certificate from a released file and the state of its ledger, without a signature.
+    """Make an unsigned certificate from a released file and its ledger's state.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     Parameters
     ----------
     path : path-like
-        File that `dpexplain.io.save` wrote.
+        File written by `dpexplain.io.save`.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float:
-    """Compute epsilon of an entry from its events.
+    """Compute the epsilon of an entry from its events.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Find the entry of a released file: as given, as recorded before, or the one that fits."""
+    """Find a file's entry: the given one, the recorded one, or the only match."""
     guarantee, model = shown.guarantee, shown.model_name
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
     if entry is not None:

@@ -34,7 +34,7 @@ def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str
     ImportError
         If ``cryptography`` is not installed.
     ValueError
-        If the file is no such key. The message shows nothing of it.
+        If the file is not such a key. The message shows nothing from it.
     """
     serialization, ed25519 = _library()
     held = Path(key).read_bytes()
@@ -69,7 +69,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
     ImportError
         If ``cryptography`` is not installed.
     ValueError
-        If the file is no such key.
+        If the file is not such a key.
     """
     serialization, ed25519 = _library()
     held = Path(path).read_bytes()
@@ -83,7 +83,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
 
 
 def signature_holds(promise: Mapping[str, Any], public_key: str, signature: str) -> bool:
-    """Whether a signature is that of a key.
+    """Whether a signature was made with a key.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _hex(public: Any) -> str:
 
 
 def _library() -> tuple[Any, Any]:
-    """Import the parts of ``cryptography``, or say how to install it."""
+    """Import ``cryptography``, or raise an error that says how to install it."""
     try:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
@@ -133,4 +133,4 @@ def _library() -> tuple[Any, Any]:
 
 
 def _no_key(path: object, kind: str) -> str:
-    return f"{str(path)!r} is no unencrypted {kind} Ed25519 key in PEM form."
+    return f"{str(path)!r} is not an unencrypted {kind} Ed25519 key in PEM form."

@@ -1,4 +1,4 @@
-"""Check a certificate against ledger, released file, schema and key, offline and without data."""
+"""Check certificates against ledger, file, schema and key, without data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Check", "Verification", "verify"]
 
 Status: TypeAlias = Literal["passed", "failed", "not checked"]
 _AnyPath: TypeAlias = str | os.PathLike[str]
-_SAME = "the certificate made again from ledger and file is the same"
+_SAME = "the certificate can be reproduced from ledger and file"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed.
+        """True if no check failed.
 
         Returns
         -------
@@ -95,12 +95,12 @@ def verify(
     schema: _AnyPath | None = None,
     public_key: _AnyPath | None = None,
 ) -> Verification:
-    """Check a certificate: every number on it, the ledger's chain of hashes, and the file.
+    """Check a certificate: every number on it, the ledger's hash chain, and the file.
 
     Nothing is charged or written. The ledger may have been charged, and its cap lowered, since the
-    certificate was made. Whoever can write all files could have made them anew together: only a
-    signature that is compared with a known public key, or a head of the ledger that was kept
-    elsewhere, excludes that.
+    certificate was made. Someone who can write all the files could have replaced them together.
+    Only a signature checked against a known public key, or a ledger head that was kept elsewhere,
+    rules that out.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def verify(
     Returns
     -------
     Verification
-        With ``passed``, ``checks`` and ``text()``. What is wrong with a file is a failed check, not
-        an error.
+        Has ``passed``, ``checks`` and ``text()``. A fault in a file is a failed check, not an
+        exception.
     """
     return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
 
@@ -152,7 +152,7 @@ def _checks(
 
 
 def _tried(name: str, found: list[object], read: Callable[[], object], words: str) -> Check:
-    """Read a file; add what it holds, or the error."""
+    """Read a file; return its content, or add a failed check."""
     try:
         found.append(read())
     except (ValueError, OSError, BudgetError) as error:
@@ -177,7 +177,7 @@ def _state(path: _AnyPath) -> LedgerState:
 
 
 def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
-    """Return the ledger as it was when the certificate was made; None if it never was so."""
+    """Return the ledger at the time of the certificate; None if it never existed."""
     if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
         return None
     try:
@@ -247,7 +247,7 @@ def _schema(given: Certificate, path: _AnyPath | None) -> Check:
 
 
 def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Compute epsilon from the events of the entry, and compare it with what the file says."""
+    """Compute epsilon from the entry's events, and compare it with what the file says."""
     words = f"ε = {given.epsilon:g}, δ = {given.delta:g}"
     if given.entry < len(then.entries):
         entry, guarantee = then.entries[given.entry], shown.guarantee
@@ -259,7 +259,7 @@ def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
 
 
 def _made_again(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Make the certificate again from the ledger of that time and the file, and compare."""
+    """Reproduce the certificate from the file and the ledger, and compare."""
     places = [
         place
         for place, file in enumerate(then.releases)
@@ -286,7 +286,7 @@ def _signature(given: Certificate, path: _AnyPath | None) -> Check:
     if given.signature is None:
         if path is not None:
             return Check("signature", "failed", "the certificate is not signed")
-        words = "not signed: someone who can write all files could have made them anew"
+        words = "not signed: someone who can write all files could have replaced them"
         return Check("signature", "not checked", words)
     key, signature = given.signature
     try:

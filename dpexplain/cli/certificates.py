@@ -17,8 +17,9 @@ def add_commands(commands: Any) -> None:
     release = add_command(
         commands,
         "release",
-        summary="Record a saved explanation as released in its ledger, and write its certificate: "
-        "one page that prints, in plain English. Needs no data and spends nothing.",
+        summary="Record a saved explanation as released in its ledger, and "
+        "write its certificate: one "
+        "printable page in plain English. Needs no data and spends nothing.",
         examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
         '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
         "dpexplain release model.json --ledger data.ledger.json --key officer.pem --out "

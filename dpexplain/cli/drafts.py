@@ -1,4 +1,4 @@
-"""``dpexplain schema draft``, ``from-dictionary`` and ``check``; only the second reads no data."""
+"""``dpexplain schema``: ``draft``, ``from-dictionary`` and ``check``."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that a schema does not fit, for the eyes of the "
-        "person who holds the data. NOT PRIVATE: do not share the output.",
+        summary="Count the cells of a table that do not fit a schema, only for "
+        "the person who holds "
+        "the data. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
@@ -90,7 +91,7 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
 
 
 def _check_new(asked: argparse.Namespace) -> None:
-    """Check that no schema that somebody may have edited is overwritten by accident."""
+    """Check that no schema is overwritten by accident, since it may have been edited."""
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
         raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")

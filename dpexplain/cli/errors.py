@@ -12,16 +12,16 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Note in errors raised inside that the charge stays.
+    """Add to errors raised inside that the charge remains.
 
     Raises
     ------
     RuntimeError
-        Instead of errors that mean invalid input elsewhere.
+        In place of errors that would mean invalid input elsewhere.
     """
     try:
         yield
     except BrokenPipeError:  # the file is written; nobody reads the summary any more
         raise
     except (CommandError, ValueError, TypeError, OSError, ImportError) as error:
-        raise RuntimeError(f"{error} The fit is in the ledger, and its charge stays.") from None
+        raise RuntimeError(f"{error} The fit is in the ledger, and its charge remains.") from None

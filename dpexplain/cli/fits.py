@@ -59,7 +59,7 @@ def add_commands(commands: Any) -> None:
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """Add the options of a sweep; ``report`` has the same ones."""
+    """Add the options of a sweep, which ``report`` shares."""
     add_table(command)
     command.add_argument(
         "--epsilon",
@@ -108,7 +108,7 @@ def _health(estimator: Any) -> Health | None:
 
 
 def record_file(estimator: Any, path: Path) -> None:
-    """Record the hash of a private explanation at the entry of its fit, so it can be found."""
+    """Record the hash of a private explanation in the entry of its fit."""
     if not estimator.guarantee_.private:
         return
     ledger = estimator.ledger_

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 done, 1 failed, 2 wrong input, 3 rejected by the ledger, 130 stopped.
+        Exit status: 0 done, 1 failed, 2 invalid input, 3 rejected by the ledger, 130 interrupted.
     """
     asked = parser().parse_args(arguments)
     try:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say_warning
             return _ran(asked.run, asked)
     except KeyboardInterrupt:
-        _say("dpexplain: stopped. A charge that the ledger shows stays charged.")
+        _say("dpexplain: stopped. A charge that the ledger shows remains.")
         return STOPPED
 
 

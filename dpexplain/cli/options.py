@@ -48,7 +48,9 @@ def add_command(
 
 def add_file(command: argparse.ArgumentParser) -> None:
     """Add the table and how its text is read."""
-    command.add_argument("table", type=Path, help="CSV, TSV or Parquet file with one record a row")
+    command.add_argument(
+        "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
+    )
     command.add_argument(
         "--sep",
         metavar="CHARACTER",
@@ -57,12 +59,12 @@ def add_file(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--encoding",
         metavar="NAME",
-        help="of a text file: utf-8 (default) or a code page of one byte per character",
+        help="of a text file: utf-8 (default) or a one-byte code page",
     )
 
 
 def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None:
-    """Add the table, its target and its schema."""
+    """Add the options for the table, its target and its schema."""
     add_file(command)
     command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
     if private:
@@ -117,7 +119,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
 
 
 def add_responsible(command: argparse.ArgumentParser) -> None:
-    """Add who is responsible and why, which the ledger records."""
+    """Add the options for the responsible person and the purpose."""
     command.add_argument("--person", default="", help="person responsible, for the ledger")
     command.add_argument("--purpose", default="", help="what the release is for, for the ledger")
 
@@ -132,7 +134,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     schema : Schema
         Its target decides between classifier and regressor.
     **parameters
-        Set by the command itself.
+        Parameters set by the command itself.
 
     Returns
     -------
@@ -171,7 +173,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read ``name=value``, the value as in TOML.
+    """Read ``name=value``, with the value in TOML syntax.
 
     Parameters
     ----------
@@ -198,7 +200,8 @@ def setting(text: str) -> tuple[str, Any]:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         raise CommandError(
-            f"--set {text}: the value is no TOML; write texts in quotes: --set '{name}=\"word\"'."
+            f"--set {text}: the value is not TOML; write strings in quotes: --set "
+            f"'{name}=\"word\"'."
         ) from None
 
 

@@ -118,12 +118,12 @@ def add_class(command: argparse.ArgumentParser) -> None:
 
 
 def of_class(shown: Any, asked: argparse.Namespace) -> Any:
-    """Return the part of the class in the options.
+    """Return the explanation of the class named in the options.
 
     Parameters
     ----------
     shown : object
-        What was saved.
+        The saved object.
     asked : argparse.Namespace
         With ``of_class``.
 

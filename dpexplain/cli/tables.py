@@ -102,7 +102,7 @@ def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]
 def whole_table(
     asked: argparse.Namespace, *, as_text: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a table as a whole, for drafts and checks. NOT PRIVATE.
+    """Read a whole table, for drafts and checks. NOT PRIVATE.
 
     Parameters
     ----------
@@ -241,11 +241,11 @@ def _described(schema: Schema) -> str:
 
 
 def _in_lines(asked: argparse.Namespace) -> bool:
-    """Whether the table is a text file; reject text options for other files."""
+    """Return whether the table is a text file; reject text options for other files."""
     in_lines = _suffix(asked.table) in _SEPARATORS
     for option in ("sep", "encoding"):
         if not in_lines and getattr(asked, option) is not None:
-            raise CommandError(f"--{option} is for text files, and {asked.table} is none.")
+            raise CommandError(f"--{option} is for text files, and {asked.table} is not one.")
     return in_lines
 
 

@@ -48,7 +48,7 @@ def _filled(paragraph: str) -> str:
 
 
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
-    """Format a table in columns, numbers with four digits.
+    """Format a table in columns; numbers get four digits.
 
     Parameters
     ----------

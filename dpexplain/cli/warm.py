@@ -27,13 +27,14 @@ def add_commands(commands_of: Any) -> None:
     warm.add_argument(
         "--quick",
         action="store_true",
-        help="only what private boosting of two classes and of a number needs, with defaults",
+        help="only what private boosting with default settings needs, for two classes and for "
+        "regression",
     )
     warm.set_defaults(run=run_warm)
 
 
 def run_warm(asked: argparse.Namespace) -> None:
-    """Fit the models on a few simulated rows; what it compiles stays on disk."""
+    """Fit the models on a few simulated rows; compiled kernels stay on disk."""
     known = commands()
     for model in asked.models:
         if model not in known:

@@ -39,6 +39,6 @@ class ByEpsilon(Mapping[float, tuple[Model, ...]]):
         return len(self._fits)
 
     def __repr__(self) -> str:
-        """Return the epsilons with their numbers of fits."""
+        """Return the epsilons and the number of fits at each."""
         parts = ", ".join(f"{epsilon:g}: {len(fits)}" for epsilon, fits in self._fits.items())
         return f"ByEpsilon(fits per epsilon {{{parts}}})"

@@ -68,7 +68,7 @@ def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
 
 
 def check_rows(name: str, X: Any, values: Any) -> None:
-    """Compare shapes alone; the number of rows stays out of the message."""
+    """Compare shapes only; the message omits the number of rows."""
     shape = tuple(getattr(values, "shape", ()))
     flat = len(shape) < 2 or shape[1:] == (1,)
     if not flat or _n_rows(name, values) != _n_rows("X", X):

@@ -13,11 +13,11 @@ from dpexplain.explain._record import FloatArray
 def filter_effects(bank: FilterBank) -> FloatArray:
     """Express filters by their scores on records within the public bounds.
 
-    The squared distance of two of them is the mean squared difference of their scores over such
-    records: numbers uniform between their bounds, categories equally likely, columns
-    independent. Where each record is centered and of unit norm, every direction is equally likely;
-    inputs whose preparation is not known have mean 0 and variance 1. So changing
-    the unit of a column, or subtracting a constant from it, does not change a distance.
+    The squared distance between two filters is the mean squared difference of their scores over
+    such records: numbers uniform between their bounds, categories equally likely, columns
+    independent. If each record is centered and has unit norm, every direction is equally likely;
+    inputs whose preparation is unknown have mean 0 and variance 1. So changing the unit of a
+    column, or subtracting a constant from it, does not change a distance.
 
     Parameters
     ----------

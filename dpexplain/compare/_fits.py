@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that explanations have one kind and agree in the fields `same`."""
+        """Check that explanations are of one kind and agree in the fields `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -59,12 +59,12 @@ class Fits(Record, Display, Generic[Model]):
             self._set("metrics", checked_metrics(self.metrics))
 
     def fits(self) -> Iterator[tuple[float, int, Model]]:
-        """Iterate over all fits.
+        """Iterate over all fits, the reference last.
 
         Yields
         ------
         tuple of (float, int, explanation)
-            Epsilon, repeat and explanation; the reference comes last, its epsilon infinite.
+            Epsilon, repeat and explanation; epsilon is infinite for the reference.
         """
         for epsilon, repeats in self.explanations.items():
             for repeat, explanation in enumerate(repeats):
@@ -130,14 +130,14 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def releasable(self) -> bool:
-        """Whether all of it may be released."""
+        """Whether everything may be released."""
         return self.private
 
     @property
     def epsilon_together(self) -> float:
         """Total epsilon of all private models shown here, if published together.
 
-        At the delta of the ledger. It leaves out the reference, and is infinite if a model
+        Stated at the delta of the ledger. It leaves out the reference, and is infinite if a model
         at a finite epsilon is not private.
         """
         guarantees = [each for row in self._guarantees().values() for each in row]
@@ -150,7 +150,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels for every view: the cost of each model, and of all models together."""
+        """Labels shown in every view: the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (
@@ -179,7 +179,7 @@ class Fits(Record, Display, Generic[Model]):
     ) -> str:
         """Return an HTML table of the first fit at each epsilon and the reference.
 
-        Names of further columns say whether they are numeric, `cells` gives their texts.
+        Further columns are named together with whether they are numeric; `cells` gives their text.
         """
         metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
         firsts = {epsilon: repeats[0] for epsilon, repeats in self.explanations.items()}

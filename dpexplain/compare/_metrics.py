@@ -108,14 +108,14 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
     Parameters
     ----------
     count : ndarray of float64, shape (n,)
-        What was counted; anything below 0 counts as 0.
+        Observed counts; negative ones are treated as 0.
     expected : ndarray of float64, shape (n,)
         Positive.
 
     Returns
     -------
     float
-        NaN without records, or where a count is NaN.
+        NaN without records, or if a count is NaN.
     """
     if not count.size:
         return float("nan")
@@ -133,7 +133,7 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     y : array-like of shape (n_samples,)
         Labels or targets.
     schema : Schema or None
-        With a target; None leaves everything as it is.
+        With a target; None leaves `y` unchanged.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     Parameters
     ----------
     model : estimator
-        Fitted; of two classes ``classes_[1]`` is the positive one.
+        Fitted; with two classes, ``classes_[1]`` is the positive one.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Held-out records.
     y : sequence of length n_samples
@@ -198,7 +198,7 @@ def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, 
 def _labeled(
     model: Any, X: Any, cells: npt.NDArray[np.object_]
 ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float64]]:
-    """Return labels as text, and probabilities, of the records whose label is a class."""
+    """Return labels and probabilities of the records whose label is a class."""
     texts = np.array([cell_text(cell) for cell in cells], dtype=object)
     names = {cell_text(label) for label in model.classes_}
     known = np.array([text in names for text in texts], dtype=bool)

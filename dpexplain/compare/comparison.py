@@ -1,4 +1,4 @@
-"""Explanations of one model at several epsilons, with the reference and the ledger."""
+"""Explanations of one model at several epsilons, with reference and ledger."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            One row per term in model order, one column per epsilon (infinite for the
-            reference), in :attr:`score_unit`. Noise alone makes them positive: compare
-            with ``explanations[epsilon][repeat][term].noise_floor``.
+            One row per term in model order, one column per epsilon (infinite for the reference),
+            in :attr:`score_unit`. Noise alone makes them positive, so compare them with
+            ``explanations[epsilon][repeat][term].noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}
         for epsilon, repeats in self.explanations.items():

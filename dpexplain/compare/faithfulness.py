@@ -1,4 +1,4 @@
-"""Faithfulness of an explanation to another one or to a known truth.
+"""Faithfulness of an explanation to another explanation or to a known truth.
 
 Two explanations of the same terms may have different bins. Curves are compared on the common
 refinement of their bins, with the records of the first explanation spread evenly inside each bin.
@@ -29,10 +29,10 @@ class Faithfulness:
     ----------
     distance : float
         Root mean square difference of all curves over the records, in the unit of the score;
-        squares are added up over curves.
+        squares are summed over the curves.
     relative_distance : float
-        The same over the root mean square of the other explanation's curves; 0 is perfect, 1
-        is as good as a model of zeros.
+        The same divided by the root mean square of the other explanation's curves; 0 is perfect,
+        and 1 is no better than curves of zeros.
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
@@ -42,7 +42,8 @@ class Faithfulness:
         Share of contributions, weighted by records and size, with the same sign as in the other
         explanation.
     top_k_overlap : float
-        Share of the `k` most important terms that are also among the other's `k`.
+        Share of the `k` most important terms that are also among the `k` most important terms of
+        the other explanation.
     k : int
         Number of terms in the overlap.
     """

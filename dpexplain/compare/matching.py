@@ -19,15 +19,15 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     """Put the filters of each class in the order of another model's.
 
     The order minimizes the sum of mean squared differences of filter responses (Hungarian
-    assignment), over records known only by their public bounds. So it does not depend on units of
-    columns, and it changes neither scores nor explanations.
+    assignment), over records known only by their public bounds. So it does not depend on the units
+    of columns, and reordering changes neither scores nor explanations.
 
     Parameters
     ----------
     bank : FilterBank
         The filters to reorder.
     to : FilterBank
-        Filters of the same number, classes and inputs.
+        A model with the same classes, inputs and number of filters.
 
     Returns
     -------

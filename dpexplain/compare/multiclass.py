@@ -107,12 +107,12 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def releasable(self) -> bool:
-        """Whether all of it may be released."""
+        """Whether everything may be released."""
         return self.private
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels for every view: the cost of each model, and of all models together."""
+        """Labels shown in every view: the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
 
     @property

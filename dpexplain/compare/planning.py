@@ -1,4 +1,4 @@
-"""Predict the result of a fit at another epsilon, from one released fit."""
+"""Predictions for a fit at another epsilon, from released fits."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
 
     A comparison has measured part of the answer: if the term rises above the noise in at least
     half of the repeats at an epsilon and at all larger ones, the smallest such epsilon is the
-    answer. The answer is extrapolated, from the nearest fits, only outside the measured range.
+    answer. Only outside the measured range is the answer extrapolated, from the nearest fits.
 
     To extrapolate, the privacy noise is assumed inversely proportional to the Gaussian-DP
     parameter, and the other parts constant. The curve is the estimate of the population effect if
-    available, because a fit with a larger epsilon comes closer to it; else the released curve,
-    shrunk by its noise. All of this is post-processing of released numbers; a fit at the resulting
-    epsilon must still be charged.
+    available, because a fit with a larger epsilon comes closer to it; otherwise, it is the
+    released curve, shrunk to correct for its noise. All of this is post-processing of released
+    numbers; a fit at the resulting epsilon must still be charged.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Raises
     ------
     KeyError, ValueError
-        As :func:`epsilon_to_stand_out`.
+        As for :func:`epsilon_to_stand_out`.
     """
     epsilon, name = epsilon_to_stand_out(source, term), shorten(term)
     delta = _one_fit(source).guarantee.delta
     if math.isnan(epsilon):
         return (
-            f"At which epsilon {name!r} would rise above the noise cannot be told: too little is "
-            "known of its effect."
+            f"The epsilon at which {name!r} would rise above the noise cannot be determined: too "
+            "little is known about its effect."
         )
     if math.isinf(epsilon):
         return (
@@ -133,7 +133,7 @@ def _needed_by_term(
 
 
 def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
-    """Share of the repeats at one epsilon in which each term rises above the noise."""
+    """Return the share of repeats in which each term rises above the noise."""
     for fit in repeats:
         _overall_factor(fit)  # refuses what cannot be planned with
     return {
@@ -143,7 +143,7 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Smallest measured epsilon from which a term rises, or an extrapolated one."""
+    """Return the smallest epsilon at which a term rises above the noise."""
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
@@ -157,7 +157,7 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Median over the repeats; NaN where most of them cannot tell."""
+    """Return the median over the repeats; NaN where most of them are undecided."""
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])
     return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])
@@ -191,7 +191,7 @@ def _needed(explanation: GlobalExplanation, term: str, factor: float) -> float:
 def _needed_for(
     curve: FloatArray, shape: ShapeFunction, guarantee: Guarantee, factor: float
 ) -> float:
-    """Smallest epsilon at which such a curve would stand out; infinity if none."""
+    """Return the smallest epsilon at which a curve would rise above the noise."""
     privacy, mu_now, delta = shape.noise_std, guarantee.mu, guarantee.delta
     assert privacy is not None
     assert mu_now is not None
@@ -218,7 +218,7 @@ def epsilon_for_metric(
     """Estimate the smallest epsilon that reaches a metric, on stand-in data.
 
     The comparison must use public or simulated data that stand in for the private data, with
-    metrics on held-out records and preferably several repeats, which show the spread between fits.
+    metrics on held-out records and preferably several repeats, to show the spread between fits.
     The metrics at each epsilon are assumed normal with a common standard deviation, with means
     that are monotone in epsilon and linear in its logarithm between two epsilons.
 

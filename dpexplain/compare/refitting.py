@@ -46,7 +46,7 @@ class Refitter:
     Raises
     ------
     ValueError
-        If the data are not declared, private data come without a ledger, or stand-in data with
+        If the kind of data is not declared, private data have no ledger, or stand-in data have
         one.
 
     Examples
@@ -126,7 +126,7 @@ class Refitter:
         Raises
         ------
         BudgetError
-            If the ledger cannot pay for all of them; nothing is spent.
+            If the ledger cannot cover all of them; nothing is spent.
         """
         if not self.private:
             return ""
@@ -138,7 +138,7 @@ class Refitter:
         ]
         if not self._ledger.affordable(events):
             raise BudgetError(
-                f"the ledger {self._ledger.dataset!r} cannot pay for this: ε = "
+                f"the ledger {self._ledger.dataset!r} does not cover this: ε = "
                 f"{self._ledger.private_epsilon():.4g} of {self._ledger.cap_epsilon:.4g} is spent."
             )
         listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)

@@ -20,8 +20,8 @@ def releasable(source: Source) -> Source:
 
     Dropped parts are absent from the result, not hidden, so nothing drawn, ordered or written from
     it can depend on them. A comparison loses its non-private reference, metrics measured on
-    records, and fits with seeded noise. The ledger still names what was taken without noise, which
-    is not a number from the data. Any other object is rejected unless all of it is private.
+    records, and fits with seeded noise. The ledger still names what was released without noise;
+    that is not a number from the data. Any other object is rejected unless all of it is private.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class _Fit(NamedTuple):
-    """One model of the sweep to be fitted."""
+    """One fit of the sweep."""
 
     epsilon: float
     repeat: int
@@ -113,7 +113,7 @@ def sweep(
         Whether to show a progress bar, which counts only finished fits.
     groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
         Person of each row, for an estimator with ``max_rows_per_person``, as ``fit`` takes it.
-        None takes the column of persons that the schema names.
+        None uses the person column named in the schema.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def sweep(
     ValueError
         If a parameter or a column name is wrong; nothing is spent.
     BudgetError
-        If the ledger cannot pay for the whole sweep; nothing is spent.
+        If the ledger cannot cover the whole sweep; nothing is spent.
     RuntimeError
         If a private fit fails after the sweep was charged.
 

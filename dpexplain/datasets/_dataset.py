@@ -1,4 +1,4 @@
-"""A table with its target, its schema and where it comes from."""
+"""A table with its target, its schema and its source."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Dataset:
     source : str
         Who published the data, and where.
     licence : str
-        Terms of use, as far as they are stated.
+        Terms of use, if stated.
     description : str
-        What one row is, and what is predicted.
+        What one row represents, and what is predicted.
     citation : str
         Reference to cite.
 

@@ -32,8 +32,8 @@ class DataFile:
     convert : callable or None, default=None
         Converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
-        Unpacks the bytes of the file before the checksum: archives with the same content differ
-        between the programs that wrote them.
+        Unpacks the file before the checksum, because archives with the same content differ between
+        the programs that wrote them.
     """
 
     folder: str

@@ -20,7 +20,7 @@ def statsmodels_frame(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table, as statsmodels gives it.
+        The table, as provided by statsmodels.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def words(codes: pd.Series, names: dict[int, str]) -> pd.Series:
     Parameters
     ----------
     codes : Series of shape (n_samples,)
-        Whole numbers, possibly stored as floats.
+        Integers, possibly stored as floats.
     names : dict of int to str
         The word of each code.
 

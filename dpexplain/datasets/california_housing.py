@@ -11,7 +11,7 @@ from dpexplain.datasets._files import DataFile, local_path
 
 
 def csv_of_arff(content: bytes) -> bytes:
-    """Convert a numeric ARFF file to CSV; keep the spelling of numbers.
+    """Convert a numeric ARFF file to CSV; numbers are copied verbatim.
 
     Parameters
     ----------

@@ -34,14 +34,14 @@ _WORDS: Final = {
 def load_fair() -> Dataset:
     """Load the survey of extramarital affairs: 6,366 married women, 8 features.
 
-    The target is whether any time was spent in affairs ("yes" for about a third). Codes of
-    the questionnaire are turned into words; age, years married and number of children stay
-    the coded midpoints of the questionnaire.
+    The target is whether any time was spent in affairs ("yes" for about a third). Codes of the
+    questionnaire are turned into words; age, years married and number of children remain the coded
+    midpoints of the questionnaire.
 
     Returns
     -------
     Dataset
-        A binary classification, answers of women in their first marriage.
+        A binary classification, from answers of women in their first marriage.
 
     Raises
     ------

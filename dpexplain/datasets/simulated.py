@@ -22,7 +22,7 @@ extreme score that the shapes allow."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveTruth:
-    """The additive model that records were drawn from.
+    """The additive model from which records were drawn.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SimulatedDataset(Dataset):
     citation : str
         Reference to cite.
     truth : AdditiveTruth
-        Model that the target was drawn from.
+        Model from which the target was drawn.
     """
 
     truth: AdditiveTruth = field(kw_only=True)
@@ -142,10 +142,10 @@ def make_additive(
     ----------
     problem : str, default="smooth"
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
-        curves over features with few records in most of their range. "interactions": smooth
-        curves and two products of features. "correlated": smooth curves of features with
-        correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
-        hospital, with skewed laboratory values, missing ones, and uninformative features.
+        curves over features with few records in most of their range. "interactions": smooth curves
+        and two products of features. "correlated": smooth curves of features with correlation 0.7,
+        some of which have no effect themselves. "clinical": readmission to a hospital, with skewed
+        laboratory values, missing values, and uninformative features.
     n_samples : int, default=10_000
         Number of rows.
     task : {"classification", "regression"}, default="classification"

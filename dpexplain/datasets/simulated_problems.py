@@ -52,7 +52,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class PairShape:
-    """A known product of two numeric features, both centered at their middle.
+    """A known product of two numeric features, each centered at its midpoint.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Problem:
     intercept : float, default=0.0
     pairs : mapping of (str, str) to PairShape
     correlation : mapping of (str, str) to float
-        Correlation of the normal variables behind two features; 0 if not given.
+        Correlation of the latent normal variables of two features; 0 if not given.
     """
 
     columns: Mapping[str, Column]

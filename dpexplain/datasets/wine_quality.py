@@ -30,14 +30,14 @@ _FILES: Final = {"red": (_RED,), "white": (_WHITE,), "both": (_RED, _WHITE)}
 def load_wine_quality(
     colour: Literal["both", "red", "white"] = "both", drop_duplicates: bool = False
 ) -> Dataset:
-    """Load the wines: 1,599 red and 4,898 white ones, 11 measurements.
+    """Load 1,599 red and 4,898 white wines with 11 measurements each.
 
     Parameters
     ----------
     colour : {"both", "red", "white"}, default="both"
         Which wines; the color is not a feature.
     drop_duplicates : bool, default=False
-        Keep one of several equal rows. Both colors together hold 5,318 distinct rows, and a
+        Whether to drop repeated rows. There are only 5,318 distinct rows among both colors, so a
         random split puts copies of a wine on both sides.
 
     Returns

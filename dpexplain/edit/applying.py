@@ -183,7 +183,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Note the edits in the guarantee; its numbers stay."""
+    """Note the edits in the guarantee; its numbers do not change."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
     return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))

@@ -1,4 +1,4 @@
-"""One edit in a log: what was done, after which other edit, why and by whom."""
+"""One edit in a log: what was done, after which edit, why and by whom."""
 
 from __future__ import annotations
 

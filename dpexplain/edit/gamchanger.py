@@ -1,8 +1,7 @@
 """Import of edits from GAM Changer files.
 
-GAM Changer stores all points of the edited curve for every edit. The final curve of each edit is
-imported: the last state of each term becomes values for our bins. The tool and region of the edit
-are kept as text.
+For every edit, GAM Changer stores all points of the edited curve. The last state of each term is
+imported as values for our bins. The tool and the edited region are kept as text.
 
 References
 ----------
@@ -64,8 +63,8 @@ def from_gamchanger(
     Returns
     -------
     ImportedEdits
-        A log of the imported edits, and descriptions of the others. Values are the final ones of
-        GAM Changer: they set the curve regardless of its previous values.
+        A log of the imported edits, and descriptions of the others. The values are the final ones
+        in GAM Changer, so they set the curve regardless of its previous values.
 
     Raises
     ------
@@ -129,7 +128,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[float, ...]:
-    """Map the points to bins; each bin must lie in one step."""
+    """Map the points to bins; each bin must lie within one step of the curve."""
     if not all(_is_number(x) for x, _ in points):
         raise ValueError(f"{shorten(term.name)!r} is numeric here but categorical in the file.")
     points = sorted(points)

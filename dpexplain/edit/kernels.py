@@ -1,8 +1,8 @@
 """Arithmetic of edits on curves and weights; mirrored in JavaScript.
 
-The page previews an edit with the same arithmetic
-(``static/views/edit/arithmetic/edit_kernels.js``); a test compares the two. Edits that are applied
-are computed here.
+The page uses the same arithmetic to preview an edit
+(``static/views/edit/arithmetic/edit_kernels.js``); a test compares the two. Edits are applied with
+the functions here.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
     Notes
     -----
-    An active set of kinks: add the one that reduces the error most, fit the broken line through
+    Active-set method: add the kink that reduces the error most, fit the broken line through
     them, and step back if a kink would bend the wrong way.
 
     References
@@ -160,16 +160,17 @@ def _broken_line(
 
 
 def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: float) -> FloatArray:
-    """Fit a line around each bin, weighted by closeness and inverse variance.
+    """Fit a line around each bin, weighted by proximity and inverse variance.
 
     Parameters
     ----------
     values, weights : ndarray of shape (n,)
-        Curve, and shares of records.
+        Curve, and share of the records in each bin.
     std : ndarray of shape (n,)
         Standard deviation of each value.
     reach : float
-        Standard deviation of the closeness kernel, in shares of the records between two bins.
+        Standard deviation of the kernel; the distance of two bins is the share of records between
+        them.
 
     Returns
     -------
@@ -194,13 +195,13 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
 
 
 def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> FloatArray:
-    """Draw straight lines through the kept bins.
+    """Interpolate linearly between the kept bins.
 
     Parameters
     ----------
     places, values : ndarray of shape (n,)
     kept : ndarray of int
-        Increasing; the first and the last bin are kept in any case.
+        Indices of the kept bins, increasing; the first and the last bin are always kept.
 
     Returns
     -------
@@ -213,7 +214,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
 
 
 def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> FloatArray:
-    """Shift the new values to the weighted mean of the old ones.
+    """Shift the new values so that they have the weighted mean of the old ones.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> Fl
     Returns
     -------
     ndarray of shape (n,)
-        `wanted` itself if its mean is right up to rounding.
+        `wanted` itself if its mean is already correct up to rounding.
     """
     if not weights.sum() > 0:
         return wanted

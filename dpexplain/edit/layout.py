@@ -101,7 +101,7 @@ def check_layout(
     Raises
     ------
     ValueError
-        With a description of the difference.
+        If they do not match; the message describes the difference.
     """
     for step in (single for operation in operations for single in operation.steps):
         old, new = made_for.term(step.term), here.term(step.term)

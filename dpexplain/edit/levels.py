@@ -23,7 +23,7 @@ class Set(Operation):
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
-        In the unit of the score; a sequence has one value for each chosen bin, in their order.
+        In the unit of the score; a sequence has one value for each chosen bin, in order.
     """
 
     value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
@@ -94,9 +94,9 @@ class Scale(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; around zero if the mean may change.
+        As in :class:`Operation`; if the mean may change, the curve is scaled around zero.
     factor : float
-        0 flattens, -1 turns upside down.
+        0 flattens the curve, and -1 turns it upside down.
     """
 
     factor: float = dataclasses.field(kw_only=True)
@@ -124,7 +124,7 @@ class Interpolate(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the kept bins do not move, so the mean changes by default.
+        As in :class:`Operation`; the kept bins do not change, so the mean changes by default.
     keep : sequence of int, default=()
         Indices of bins in between that also keep their values.
     """

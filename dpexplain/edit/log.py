@@ -23,9 +23,9 @@ from dpexplain.explain.additive.multiclass import scores_of
 
 @dataclasses.dataclass(frozen=True)
 class EditLog:
-    """Edits in order, as an immutable value: every method returns another log.
+    """Immutable sequence of edits: every method returns a new log.
 
-    An edit after an undo starts a branch; nothing is lost, and every state can be checked out.
+    An edit after an undo starts a branch; no edit is lost, and every state can be checked out.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class EditLog:
     checkpoints : sequence of (str, int), default=()
         Named states.
     layout : Layout or None, default=None
-        Terms and bins that the edits were made for; None requires only the terms and bins named by
-        the operations.
+        Terms and bins for which the edits were made; if None, only the terms and bins named by the
+        operations must exist.
 
     Raises
     ------

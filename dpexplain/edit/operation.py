@@ -29,7 +29,7 @@ class Curve:
     released : ShapeFunction
         The term as released.
     values : ndarray of shape (n_bins,)
-        Contributions now.
+        Current contributions.
     band_center : ndarray of shape (n_bins,)
         Center of the noise band: the released curve, stretched if an edit undid its shrinkage.
     shift : float
@@ -46,7 +46,7 @@ class Curve:
 
     @property
     def places(self) -> FloatArray:
-        """Position of each value bin: the middle of an interval, or its index."""
+        """Position of each value bin: midpoint of an interval, or index of a category."""
         edges = self.released.bin_edges
         if edges is None:
             return np.arange(self.released.n_value_bins, dtype=np.float64)
@@ -76,10 +76,10 @@ class Operation(ABC):
     names : sequence of str or None, default=None
         Alternatively, labels of bins: categories, ``"missing"``, ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
-        Treatment of the mean contribution over the (noisily counted) records: the chosen bins keep
-        it, it changes, or the intercept absorbs the change, so that the mean score stays the same.
-        None: the default of the operation. Operations that shape a curve keep it; operations that
-        set values change it.
+        What happens to the mean contribution over the (noisily counted) records: the chosen bins
+        keep it, it changes, or the intercept absorbs the change, so that the mean score stays the
+        same. None: the default of the operation. Operations that shape a curve keep it; operations
+        that set values change it.
     of_class : str, default=""
         Class whose score is edited, if there are several; "" for all.
     """

@@ -23,7 +23,7 @@ from dpexplain.explain._text import short_number, shorten
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth within the noise, or by local lines.
+    """Smooth within the noise band, or by local lines.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Smooth(Operation):
         As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
         Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
-        each bin, weighted by closeness and inverse variance. None: splines over the values, with
+        each bin, weighted by proximity and inverse variance. None: splines over the values, with
         smoothness chosen from the curve and its noise, within 1.5 standard deviations.
     """
 
@@ -70,14 +70,14 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Use inverse root counts as standard deviations if the noise is unknown."""
+    """Return stand-ins for unknown noise: inverse square roots of counts."""
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Flatten(Operation):
-    """Flatten chosen bins whose noise band covers zero.
+    """Set chosen bins whose noise band contains zero to their common mean.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Flatten(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Denoise(Operation):
-    """Replace the released curve by an estimate of the noiseless one.
+    """Replace the released curve with an estimate of the noiseless one.
 
     It uses the released curve, so apply it before other edits of the same bins; see
     :func:`dpexplain.explain.denoised`.
@@ -142,7 +142,7 @@ class Stretch(Operation):
         return _stretched(curve, curve.values, bins)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve and its evidence from released sums.
+        """Apply the operation to a curve, using the released sums.
 
         Parameters
         ----------
@@ -177,9 +177,9 @@ class Recover(Operation):
     """Re-estimate a smooth curve from all released sums.
 
     It uses the released sums, so apply it before other edits of the same bins. A fit uses each sum
-    for one small step; together, the sums contain more information than the final curve. The
-    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where records
-    are few, a smooth curve outside this range is usually wrong.
+    for only one small step; together, the sums contain more information than the final curve. The
+    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where there
+    are few records, a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Smoothing spline with smoothness by marginal likelihood; mirrored in JavaScript.
+"""Smoothing splines chosen by marginal likelihood; mirrored in JavaScript.
 
-``static/views/edit/arithmetic/edit_splines.js`` previews with the same arithmetic; a test compares
-the two.
+``static/views/edit/arithmetic/edit_splines.js`` uses the same arithmetic for previews; a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def smooth_as_noise_allows(
     Returns
     -------
     ndarray of shape (n,)
-        Within 1.5 standard deviations of `values`, bin by bin: where records are few, a spline
-        outside this range is usually wrong.
+        Within 1.5 standard deviations of `values`, bin by bin: where there are few records, a
+        spline outside this range is usually wrong.
 
     Notes
     -----
-    A straight line of any level and slope, plus an integrated Wiener process, plus independent
-    noise. The average is over ten scales of the process, weighted by marginal likelihood. Noise of
-    private curves is correlated between bins. Using the joint noise was tried and works less well,
-    because errors of short fits are correlated as well.
+    The model is a straight line of any level and slope, plus an integrated Wiener process, plus
+    independent noise. The average is over ten scales of the process, weighted by marginal
+    likelihood. Noise of private curves is correlated between bins. Using the joint noise was tried
+    and works less well, because errors of short fits are correlated as well.
 
     References
     ----------

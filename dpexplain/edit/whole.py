@@ -1,4 +1,4 @@
-"""Operations on whole terms, and several operations as one."""
+"""Operations on whole terms, and groups of operations as one step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Merge(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class _WholeTerm(Operation):
-    """An operation on all bins of a term, special ones included."""
+    """An operation on all bins of a term, including special bins."""
 
     usual_mean: ClassVar[Mean] = "change"
 
@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Remove a term: it contributes 0 everywhere, also for missing values.
+    """Remove a term: it contributes 0 everywhere, even for missing values.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Remove(_WholeTerm):
     kind: ClassVar[str] = "remove"
 
     def __post_init__(self) -> None:
-        """Reject keep-mean for a removed term."""
+        """Reject ``mean="keep"``, which a removed term cannot satisfy."""
         super().__post_init__()
         if self.mean == "keep":
             raise ValueError('a removed term has no mean to keep; use mean="intercept".')
@@ -80,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore a term and its share of the intercept as released.
+    """Restore the released curve of a term, and its share of the intercept.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Revert(_WholeTerm):
     kind: ClassVar[str] = "revert"
 
     def __post_init__(self) -> None:
-        """Reject mean=."""
+        """Reject the parameter `mean`."""
         super().__post_init__()
         if self.mean is not None:
             raise ValueError("revert restores the released mean; omit mean=.")
@@ -186,8 +186,8 @@ def repair(
     Notes
     -----
     Shrinkage is estimated term by term. If features are correlated, a curve may carry part of the
-    effect of another, especially in a short fit. Recovering it then moves away from the truth, and
-    the released leaf sums do not reveal this. The edit record contains a warning. Use
+    effect of another, especially in a short fit. Re-estimation then moves the curve away from the
+    truth, and the released leaf sums do not reveal this. The edit record contains a warning. Use
     :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)

@@ -50,7 +50,7 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
     Raises
     ------
     ValueError
-        Always; it names the method to call and the existing classes.
+        Always; the message names the method to call and the existing classes.
     """
     raise ValueError(
         f"{what} shows one class at a time; pass .for_class(label), where label is one of "
@@ -59,19 +59,19 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
 
 
 def check_one_class(shown: Any) -> None:
-    """Reject an explanation or comparison of several classes.
+    """Reject an explanation or comparison with several classes.
 
     Raises
     ------
     ValueError
-        If `shown` is of several classes; it names the method to call.
+        If `shown` has several classes; the message names the method to call.
     """
     if isinstance(shown, ByClass):
         one_class_at_a_time("a figure", shown.classes)
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that there is one part of the same model per class, in order."""
+    """Check that there is one part per class, in order, and all from the same model."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
@@ -119,7 +119,7 @@ class ByClass(Record, Display, Generic[Part]):
         Parameters
         ----------
         *arguments, **options
-            What a figure of one class would take.
+            Ignored; as for a figure of one class.
 
         Raises
         ------

@@ -28,7 +28,7 @@ _BAR = (
 def escaped(text: str, limit: int = 60) -> str:
     """Escape a string for HTML and isolate its text direction.
 
-    ``bdi`` keeps right-to-left marks inside a name from turning the rest of the row around.
+    ``bdi`` keeps right-to-left marks inside a name from reversing the rest of the row.
     """
     return f"<bdi>{html.escape(shorten(text, limit), quote=True)}</bdi>"
 

@@ -15,7 +15,7 @@ _kept: ContextVar[_Streams | None] = ContextVar("kept_normals", default=None)
 
 
 def normals(seed: int, count: int) -> FloatArray:
-    """Return the first numbers of the stream of a seed.
+    """Return the first normal draws of a seeded stream.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def normals(seed: int, count: int) -> FloatArray:
     Returns
     -------
     ndarray of shape (count,)
-        Read-only while numbers are kept.
+        Read-only while the cache is active.
     """
     kept = _kept.get()
     if kept is None:
@@ -43,10 +43,10 @@ def normals(seed: int, count: int) -> FloatArray:
 
 @contextmanager
 def keeping_normals() -> Iterator[None]:
-    """Cache the numbers drawn inside, so that several models share them.
+    """Cache the numbers drawn inside this context, so that several models share them.
 
-    They take most of the time of a simulation and are the same for every model. They are discarded
-    afterward: 4,000 draws take about 30 kB per bin.
+    Drawing them takes most of the time of a simulation, and they are the same for every model.
+    They are discarded afterward, because 4,000 draws take about 30 kB per bin.
     """
     token = _kept.set({})
     try:

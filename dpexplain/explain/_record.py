@@ -18,9 +18,9 @@ FloatArray = npt.NDArray[np.float64]
 class Record:
     """Base of frozen dataclasses that hold arrays.
 
-    ``dataclass`` compares fields as a tuple, which fails for arrays, and pickling brings
-    arrays back writeable; both are fixed here once. Values derived from the fields may be cached
-    with ``functools.cached_property``, because fields never change; copies and pickles omit them.
+    ``dataclass`` compares fields as a tuple, which fails for arrays, and unpickled arrays are
+    writable; both are fixed here once. Values derived from the fields may be cached with
+    ``functools.cached_property``, because fields never change; copies and pickles omit them.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +78,7 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
     Returns
     -------
     ndarray of float64
-        A copy that cannot be written to.
+        A read-only copy.
 
     Raises
     ------
@@ -104,14 +104,14 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
 def bounded(
     name: str, values: npt.ArrayLike, shape: tuple[int | None, ...], largest: float
 ) -> FloatArray:
-    """Copy `values` as :func:`read_only`, rejecting sizes that could overflow.
+    """Copy `values` like :func:`read_only`, rejecting very large numbers.
 
     Parameters
     ----------
     name, values, shape
         As for :func:`read_only`.
     largest : float
-        Largest size of a number.
+        Largest allowed absolute value.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def bounded(
     Raises
     ------
     ValueError
-        As :func:`read_only`, or if a number is larger.
+        As for :func:`read_only`, or if an absolute value is larger.
     """
     array = read_only(name, values, shape)
     if np.abs(array).max(initial=0.0) > largest:

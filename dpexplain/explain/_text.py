@@ -17,7 +17,7 @@ _LARGEST_EXACT = 2.0**50
 def upper_number(value: float, digits: int = 4) -> str:
     """Format an epsilon or delta with few digits, rounded up.
 
-    Rounding to the nearest would sometimes claim more privacy than there is.
+    Rounding to the nearest value would sometimes claim more privacy than there is.
     """
     if math.isinf(value):
         return "infinity"
@@ -78,9 +78,9 @@ def edge_texts(edges: Sequence[float]) -> list[str]:
 def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:
     """Label the bins between `edges`, by possible values if a step is known.
 
-    With a step, values are multiples of it: the half-open ``[30, 35)`` in whole years holds
-    30 to 34 and is labeled so, while the last bin is closed and keeps its right edge. Days are
-    labeled with their dates.
+    With a step, values are multiples of it: in whole years, the half-open bin ``[30, 35)`` holds
+    30 to 34 and is labeled accordingly, while the last bin is closed and keeps its right edge.
+    Days are labeled with their dates.
     """
     shown = list(map(day_text, edges)) if unit == DATE_UNIT else edge_texts(edges)
     labels = [f"{left} {EN_DASH} {right}" for left, right in pairwise(shown)]

@@ -1,4 +1,4 @@
-"""One claim at every epsilon of a comparison: where it holds."""
+"""One claim, evaluated at every epsilon of a comparison."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class ClaimStrip(Record):
     epsilons : sequence of float
         Ascending.
     claims : sequence of Claim or None
-        One per epsilon; None where both ends lie in one bin of that fit, whose bins are its own.
+        One per epsilon; None where both ends fall into one bin of that fit, since fits have
+        different bins.
     chosen : int
-        Index of the claim whose direction, or rank, is asked for at the others.
+        Index of the claim whose direction, or rank, is looked for at the other epsilons.
     """
 
     epsilons: tuple[float, ...]
@@ -46,14 +47,14 @@ class ClaimStrip(Record):
     def states(self) -> tuple[str, ...]:
         """State at each epsilon.
 
-        "holds", "reversed", "may be noise", "may be noise or hidden by shrinkage" (of curves
-        without an estimate of the effect), or "not resolved".
+        "holds", "reversed", "may be noise", "may be noise or hidden by shrinkage" (for curves
+        without an effect estimate), or "not resolved".
         """
         return tuple(_state(each, self.asked) for each in self.claims)
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon from which the claim holds at every larger one, if any."""
+        """Smallest epsilon such that the claim holds there and at all larger ones, if any."""
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
             if state != "holds":
@@ -63,12 +64,12 @@ class ClaimStrip(Record):
 
     @property
     def words(self) -> str:
-        """The claim at the chosen epsilon, and where it holds."""
+        """The claim at the chosen epsilon, and the epsilons at which it holds."""
         return f"{self.asked.words} {self.strip_words}"
 
     @property
     def strip_words(self) -> str:
-        """Where the claim holds, as a sentence."""
+        """The epsilons at which the claim holds, as a sentence."""
         holding = [e for e, s in zip(self.epsilons, self.states, strict=True) if s == "holds"]
         if not holding:
             return "The claim holds at no ε shown."
@@ -85,8 +86,8 @@ class ClaimStrip(Record):
         Returns
         -------
         DataFrame
-            Columns of :meth:`Claim.frame`, which are missing where the claim is not resolved, and
-            state.
+            Columns of :meth:`Claim.frame`, with missing values where the claim is not resolved,
+            and state.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -99,7 +100,7 @@ class ClaimStrip(Record):
         return self.words
 
     def __repr__(self) -> str:
-        """Return the sentences and where the numbers are."""
+        """Return the sentences, and name the methods with the numbers."""
         return f"ClaimStrip({self.words!r}; see .frame())"
 
 
@@ -132,11 +133,11 @@ def claim_strip(
     Parameters
     ----------
     comparison : Comparison
-        Its private fits are used; of several classes, that of one class.
+        Its private fits are used. With several classes, pass the comparison of one class.
     term, first, second, record, threshold : optional
         As for :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
-        Epsilon whose direction is claimed; None for the largest.
+        Epsilon whose fit determines the claimed direction; None for the largest.
     repeat : int, default=0
         Index of the fit among those at one epsilon.
 
@@ -147,7 +148,7 @@ def claim_strip(
     Raises
     ------
     KeyError, ValueError
-        As :func:`dpexplain.explain.claim`; also if an epsilon has no fit.
+        As for :func:`dpexplain.explain.claim`; also if an epsilon has no fit.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def _range_elsewhere(
 
 
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin of another fit that holds the middle of a bin, or has its name.
+    """Find the bin of another fit with the midpoint, or the name, of a bin.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Claim(Record):
     term : str
         Name of the term; empty for a decision.
     first, second : str
-        What is compared with what, in words.
+        The two things compared, in words.
     estimate : float
         The difference, or value, in the unit of the score; of a decision, the score minus that of
         the threshold; or a rank.
@@ -61,10 +61,10 @@ class Claim(Record):
     low, high : float
         Ends of its simultaneous 95% interval.
     basis : {"effect", "noise"}
-        Whether it refers to the estimated effect on people, or to the released curve without
-        its noise, which can understate effects.
+        Whether it refers to the estimated effect, or to the released curve without its noise,
+        which can understate effects.
     holds : bool
-        Whether the interval leaves one sign, or one rank.
+        Whether the interval allows only one sign, or one rank.
     words : str
         The claim as a sentence.
     guarantee : Guarantee
@@ -111,7 +111,7 @@ class Claim(Record):
         return self.words
 
     def __repr__(self) -> str:
-        """Return the sentence and where its numbers are."""
+        """Return the sentence, and name the method with its numbers."""
         return f"Claim({self.words!r}; see .frame())"
 
 
@@ -129,7 +129,7 @@ def claim(
     Parameters
     ----------
     explanation : GlobalExplanation
-        A private model with a noise band. For several classes, that of one class.
+        Explanation of a private model with a noise band. With several classes, that of one class.
     term : str or None, default=None
         Name of the term; None for a decision.
     first : str, int, tuple or None, default=None
@@ -187,7 +187,7 @@ def claim(
 
 
 def claim_basis(term: ShapeFunction) -> Basis | None:
-    """Return what claims about a term refer to; None if none can be made.
+    """Return what claims about a term refer to; None if no claim can be made.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Methods of explanations and comparisons, declared once by each kind.
 
-Commands, figures and exports use the members of :class:`Display` alone, never ``hasattr``. Packages
+Commands, figures and exports use only the members of :class:`Display`, never ``hasattr``. Packages
 that build on explanations have a table with one line per kind: ``dpexplain.io.kinds`` for files,
 ``dpexplain_widgets.payload.payload`` for views.
 """
@@ -24,12 +24,12 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
-    """Base of every explanation and comparison; subclasses override what they support."""
+    """Base of all explanations and comparisons; subclasses override what they support."""
 
     @property
     @abstractmethod
     def releasable(self) -> bool:
-        """Whether all of it may be released: private, and without records not marked public."""
+        """Whether everything may be released: guarantee holds, any records are public."""
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -61,7 +61,7 @@ class Display(ABC):
 
     @abstractmethod
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the text and tables that a terminal prints, the guarantee first.
+        """Yield text and tables to print in a terminal, the guarantee first.
 
         Yields
         ------
@@ -86,7 +86,7 @@ class Display(ABC):
         }
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield what a terminal prints above the table of a term; nothing by default.
+        """Yield text to print above the table of a term; nothing by default.
 
         Parameters
         ----------
@@ -114,7 +114,8 @@ class Display(ABC):
 class ExplanationDisplay(Display):
     """Base of the explanations of one model, with its guarantee.
 
-    A kind that shows records inherits :class:`LocalDisplay`, any other :class:`ModelDisplay`.
+    A kind that shows records inherits from :class:`LocalDisplay`, any other from
+    :class:`ModelDisplay`.
     """
 
     if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
@@ -125,11 +126,11 @@ class ExplanationDisplay(Display):
 
     @property
     def noise_words(self) -> str:
-        """Describe the noise; empty for a kind that does not know it."""
+        """Describe the noise; empty for kinds without known noise."""
         return ""
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words, then the noise, where it is known.
+        """Yield the guarantee in words, then the noise, if known.
 
         Yields
         ------
@@ -145,7 +146,7 @@ class ModelDisplay(ExplanationDisplay):
 
     @property
     def releasable(self) -> bool:
-        """Whether all of it may be released, by its guarantee."""
+        """Whether the guarantee allows everything to be released."""
         return self.guarantee.private
 
 

@@ -28,7 +28,7 @@ class Guarantee:
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, a log-ratio; infinite exactly where `private` is False.
+        Privacy parameter, a log-ratio; infinite if and only if `private` is False.
     delta : float
         Probability in ``[0, 1)``; 0 for pure differential privacy.
     adjacency : {"add_remove", "replace"}
@@ -46,7 +46,7 @@ class Guarantee:
     unit : str, default="one record"
         Unit of privacy.
     notes : tuple of str, default=()
-        Further facts a reader must know; the reason if the object is not private.
+        Further facts that a reader must know; if the object is not private, the reason.
     epsilon_replace : float or None, default=None
         Epsilon at the same delta under replace-one adjacency, reported in addition.
 
@@ -74,7 +74,7 @@ class Guarantee:
     epsilon_replace: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the numbers against each other."""
+        """Check that the numbers are consistent."""
         if not isinstance(self.private, bool):
             raise ValueError("private must be True or False.")
         choice("adjacency", self.adjacency, ("add_remove", "replace"))
@@ -93,7 +93,7 @@ class Guarantee:
         if self.private == math.isinf(self.epsilon):
             raise ValueError(
                 f"epsilon={self.epsilon!r} contradicts private={self.private}; epsilon is "
-                "infinite exactly where an object is not private."
+                "infinite if and only if an object is not private."
             )
         if not 0 <= self.delta < 1:
             raise ValueError(f"delta={self.delta!r} must be in [0, 1).")
@@ -119,9 +119,9 @@ class Guarantee:
         reason : str
             Why there is no guarantee, such as "fitted without noise".
         delta : float, default=0.0
-            Kept so that tables line up; it guarantees nothing.
+            Stored for use in tables; it guarantees nothing.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Also kept.
+            Also stored only for tables.
         version : str, default=""
             Library version.
         unit : str, default="one record"
@@ -160,8 +160,8 @@ class Guarantee:
         Returns
         -------
         str
-            A few sentences: unit, outputs covered, inputs that must be public, who is
-            trusted, what is not protected, noise source and version.
+            A few sentences about the unit, outputs covered, inputs that must be public, who is
+            trusted, what is not protected, the noise source and the version.
         """
         if not self.private:
             return " ".join(_sentences([NOT_PRIVATE, _NOTHING_PROMISED, *self.notes]))
@@ -215,12 +215,12 @@ class Guarantee:
         Parameters
         ----------
         fields : mapping
-            As :meth:`to_dict` returns it.
+            Output of :meth:`to_dict`.
 
         Returns
         -------
         Guarantee
-            Equal to the one it came from.
+            Equal to the original.
 
         Raises
         ------

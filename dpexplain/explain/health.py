@@ -1,4 +1,4 @@
-"""Findings of a health check: mistakes in a table and too much noise."""
+"""Findings of a health check: mistakes in a table, and excessive noise."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Finding:
         "missing", "other", "first bin", "last bin", "class", "records" or "target", which are
         alarms; or "noise" or "bins", which are notes.
     feature : str
-        Its feature; empty if the finding is about the table.
+        The feature concerned; empty if the finding is about the table.
     words : str
-        The finding, as a sentence without a full stop.
+        The finding, as a sentence without a period.
     certainty : float or None
         Confidence that an alarm is not explained by noise, over all tests of the fit; None for a
         note.

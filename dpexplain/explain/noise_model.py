@@ -2,7 +2,7 @@
 
 A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in a
 compact form: a low-rank factor, and the remainder of each variance. Draws from it are
-post-processing of released numbers; they cost no privacy and are reproducible by seed.
+post-processing of released numbers: they cost no privacy and are reproducible with a seed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     ratio : array-like of float
-        Estimate over standard deviation; infinite without noise, NaN for 0 / 0.
+        Estimate divided by its standard deviation; infinite without noise, NaN for 0 / 0.
 
     Returns
     -------
@@ -66,7 +66,7 @@ class NoiseModel(Record):
     Parameters
     ----------
     sizes : sequence of int
-        Bins of each term.
+        Number of bins of each term.
     factor : array-like of shape (n_values, rank)
         In the unit of the score, rounded to single precision as in files.
     remainder_std : array-like of shape (n_values,)
@@ -86,7 +86,7 @@ class NoiseModel(Record):
         """Check the shapes and freeze the arrays."""
         sizes = tuple(self.sizes)
         if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in sizes):
-            raise ValueError("sizes must be positive whole numbers, the bins of each term.")
+            raise ValueError("sizes must be positive integers, the number of bins of each term.")
         n_values = sum(sizes) + 1
         self._set("sizes", sizes)
         for name, shape in (("factor", (n_values, None)), ("remainder_std", (n_values,))):
@@ -99,21 +99,21 @@ class NoiseModel(Record):
     def from_draws(
         cls, sizes: Sequence[int], parts: Sequence[FloatArray], rank: int = RANK
     ) -> NoiseModel:
-        """Combine simulated errors from independent causes.
+        """Combine simulated errors from independent sources.
 
         Parameters
         ----------
         sizes : sequence of int
-            Bins of each term.
+            Number of bins of each term.
         parts : sequence of ndarray of shape (n_draws, n_values)
-            Errors from each cause, mean zero; numbers of draws may differ.
+            Errors from each source, with mean zero; the number of draws may differ.
         rank : int, default=40
             Maximum number of columns of the factor.
 
         Returns
         -------
         NoiseModel
-            Variances are kept exactly (up to rounding); correlations up to the rank.
+            Variances are preserved (up to rounding); correlations are approximated up to the rank.
         """
         rows = [part / math.sqrt(len(part)) for part in parts]
         stacked = np.concatenate(rows)
@@ -176,7 +176,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Factor per term that makes its band simultaneous over bins.
+        """Return the half-width of each term's simultaneous band, in standard deviations.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class NoiseModel(Record):
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
-        """Factor that makes bands simultaneous over all bins of all terms.
+        """Return the half-width of a band for all terms jointly, in standard deviations.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Intercept and contributions together.
+            Standard deviation of the intercept and all contributions together.
         """
         first = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
         rows = bins + first
@@ -240,7 +240,7 @@ class NoiseModel(Record):
         return np.sqrt((summed**2).sum(axis=1) + left)
 
     def __repr__(self) -> str:
-        """Return one line that says what to do next."""
+        """Return one line that names the next step."""
         return (
             f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
             f"{self.factor.shape[1]}; see .std, .draws(n))"

@@ -9,7 +9,7 @@ from dpexplain.explain import GlobalExplanation, Guarantee, MulticlassExplanatio
 
 
 def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
-    """Warn that an export drops the label "not private".
+    """Warn that an export loses the label "not private".
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
     Warns
     -----
     PrivacyWarning
-        Unless it is private.
+        Unless the object is private.
     """
     if not guarantee.private:
         warnings.warn(
@@ -44,15 +44,15 @@ def explained_classes(
     Returns
     -------
     tuple of GlobalExplanation
-        One, or one per class.
+        A single one, or one per class.
 
     Raises
     ------
     TypeError
         If it is another object.
     ValueError
-        If it is the explanation of one class of several, which has no probabilities; or of main
-        effects only, which do not determine the scores.
+        If it covers only one of several classes, so it has no probabilities, or only main effects,
+        which do not determine the scores.
     """
     if isinstance(explanation, MulticlassExplanation):
         _check_whole(explanation.by_class[0])

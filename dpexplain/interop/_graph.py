@@ -40,7 +40,7 @@ class Graph:
         return name
 
     def squeezed(self, name: str) -> str:
-        """Drop the middle one of three axes."""
+        """Drop the middle axis of three."""
         return self.node("Squeeze", name, self.axes(1))
 
     def numbers(self, name: str, width: int = 1) -> str:
@@ -85,7 +85,7 @@ class Graph:
         self._outputs.append(self._onnx.helper.make_tensor_value_info(name, kind, [None, width]))
 
     def model(self, name: str, words: str) -> Any:
-        """Close the graph and check it."""
+        """Complete the graph and check it."""
         helper = self._onnx.helper
         graph = helper.make_graph(self._nodes, name, self._inputs, self._outputs, self._constants)
         versions = [

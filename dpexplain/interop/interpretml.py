@@ -23,11 +23,11 @@ _OBJECTIVES = {
 
 
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
-    """Convert an explanation to an InterpretML model with equal scores.
+    """Convert an explanation to an InterpretML model with the same scores.
 
     Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and InterpretML
-    can read the file of ``to_json``. The guarantee, noise bands, descriptions and units are left
-    out, because InterpretML cannot store them. It does not support dates: pass days since
+    can read the file written by ``to_json``. The guarantee, noise bands, descriptions and units
+    are left out, because InterpretML cannot store them. It does not support dates: pass days since
     1970-01-01.
 
     Parameters
@@ -45,7 +45,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     ImportError
         If InterpretML is not installed.
     TypeError
-        If `explanation` is of another kind.
+        If `explanation` is of any other type.
     ValueError
         If pairs that share a feature have different bins, or the explanation contains only main
         effects.
@@ -137,8 +137,8 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 def _spread_evenly(bins: Binned) -> FloatArray | None:
     """Spread bin counts evenly over the bins of `_even_edges`.
 
-    As InterpretML keeps them: "missing" first and "unseen" last. A feature that occurs only in
-    pairs has no counts.
+    The order is that of InterpretML: "missing" first and "unseen" last. A feature that occurs only
+    in pairs has no counts.
     """
     even = _even_edges(bins)
     if even is None:
@@ -196,7 +196,7 @@ def _tables_of_pairs(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
 
 
 def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
-    """Return the bins of each feature: of its term, then of its pairs."""
+    """Return the bins of each feature, for its own term and for pairs."""
     features: dict[str, list[Binned]] = {term.name: [term] for term in explanation.terms}
     for axis in (axis for pair in explanation.pairs for axis in pair.axes):
         known = features.setdefault(axis.name, [])
@@ -220,7 +220,7 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
-    """Return InterpretML's shaded deviation: total uncertainty or bag scatter."""
+    """Return the deviation shaded by InterpretML: total uncertainty or bag spread."""
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
             return values

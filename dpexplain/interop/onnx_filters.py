@@ -17,7 +17,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Parameters
     ----------
     bank : FilterBank
-        A bank with a known preparation of inputs.
+        A bank with known preparation of inputs.
 
     Returns
     -------

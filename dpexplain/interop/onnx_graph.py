@@ -1,4 +1,4 @@
-"""Export of additive models to ONNX, for programs without Python."""
+"""Export of explanations to ONNX, for programs without Python."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     -------
     onnx.ModelProto
         One input per feature, of shape (n, 1) and named after it: double for a number (NaN is
-        missing; of a date the days since 1970-01-01), string for a category (the empty string is
-        missing, a name outside the list is "other"; names are compared exactly, including outer
-        spaces and spellings of numbers). Filters whose features are all numbers, such as pixels,
-        have one input ``X`` instead, of shape (n, n_features) in the order of the features.
-        Outputs: ``score`` on the link scale, shape (n, 1) or (n, n_classes); and ``probability``,
-        shape (n, n_classes), or ``prediction``, shape (n, 1), for a regression. The guarantee is
-        in its description.
+        missing; a date is given as days since 1970-01-01), string for a category (the empty string
+        is missing, a name outside the list is "other"; names are compared exactly, including
+        surrounding spaces and spellings of numbers). Filters whose features are all numeric, such
+        as pixels, have one input ``X`` instead, of shape (n, n_features) in the order of the
+        features. Outputs: ``score`` on the link scale, shape (n, 1) or (n, n_classes); and
+        ``probability``, shape (n, n_classes), or ``prediction``, shape (n, 1), for a regression.
+        The description of the model contains the guarantee.
 
     Raises
     ------
     ImportError
         If onnx is not installed.
     TypeError
-        If `explanation` is of another kind.
+        If `explanation` is of any other type.
     ValueError
-        If it explains one class of several, main effects only, or filters without a known
+        If it covers only one of several classes, only main effects, or filters without known
         preparation of records.
 
     Notes
     -----
-    Spellings, markers of missing cells and other rules of a schema are not part of the model:
-    give it what `Schema.clean` returns.
+    Spellings, markers of missing cells and other rules of a schema are not part of the model, so
+    pass it the output of `Schema.clean`.
 
     Examples
     --------
@@ -122,5 +122,5 @@ def _position(graph: Graph, bins: Binned, cell: str) -> str:
 
 
 def _place(bins: Binned, name: str) -> int:
-    """Return the position of a special bin; the first bin if it is missing."""
+    """Return the index of a special bin; the first bin if it does not exist."""
     return bins.n_value_bins + bins.special.index(name) if name in bins.special else 0

@@ -29,37 +29,37 @@ def to_shap(
 ) -> Any:
     """Convert contributions to a ``shap.Explanation``.
 
-    Nothing is estimated: in an additive model the contribution of a term is its Shapley value
-    against the intercept, where terms are centered on the counts of the model.
+    Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
+    relative to the intercept, since terms are centered with the counts of the model.
 
     Parameters
     ----------
     explanation : LocalExplanation or MulticlassLocalExplanation
-        What ``explain_local`` returns.
+        Output of ``explain_local``.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples, whose values SHAP's plots then show and color by; they are part of the
-        result. Columns of a frame are found by name, others by position. A pair of features has no
-        single value and stays text.
+        The same samples, whose values SHAP's plots then show and use for colors; they are part of
+        the result. Columns of a frame are found by name, others by position. A pair of features
+        has no single value and stays text.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model, whose estimated effects on people replace the released
-        contributions. They do not add up to a score of the model. Needs `X`.
+        Explanation of the same model, whose estimated effects replace the released contributions.
+        They do not add up to a score of the model. Requires `X`.
 
     Returns
     -------
     shap.Explanation
         ``values`` of shape (n_samples, n_terms), with a last axis for classes if there are
-        several; ``data`` contains the cells of `X`, or without it the bin of each as text. SHAP
-        cannot store the guarantee or the noise: keep the explanation with its plots.
+        several; ``data`` contains the cells of `X` or, without `X`, each bin as text. SHAP cannot
+        store the guarantee or the noise, so keep the explanation with its plots.
 
     Raises
     ------
     ImportError
         If SHAP is not installed.
     TypeError
-        If `explanation` is of another kind.
+        If `explanation` is of any other type.
     ValueError
-        If `X` has a different number of rows, or lacks a column; if `effects` has no estimates, or
-        is given without `X`.
+        If `X` has a different number of rows or lacks a column, or if `effects` has no estimates
+        or is given without `X`.
 
     Warns
     -----
@@ -126,7 +126,7 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Parameters
     ----------
     explanation : FilterExplanation
-        What ``explain_local`` of a locally linear model returns.
+        Output of ``explain_local`` of a locally linear model.
 
     Returns
     -------

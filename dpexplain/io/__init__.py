@@ -1,9 +1,9 @@
 """Exact, versioned and strict JSON for explanations, comparisons and ledgers.
 
-A file contains what the object shows, and can be opened without model and data. It contains no
-records, but not every file may be shared:
+A file contains everything that the object shows, and can be opened without the model or data. It
+contains no records, but not every file may be shared:
 
-* A `ShapeFunction` or `GlobalExplanation` may if ``guarantee.private`` is true.
+* A `ShapeFunction` or `GlobalExplanation` may be shared if ``guarantee.private`` is true.
 * A `Comparison` contains its non-private reference and its metrics on held-out records; it may be
   shared if ``comparison.private`` is true, that is, without both;
   :func:`dpexplain.compare.releasable` leaves both out.
@@ -11,7 +11,7 @@ records, but not every file may be shared:
   ``explanation.releasable`` is true, which needs a private model and public samples.
 * A `Guarantee` or `LedgerSummary` holds labels and public numbers, nothing from the data.
 
-Reading runs no code from the file and rejects unknown content.
+Reading a file runs no code from it and rejects unknown content.
 """
 
 from __future__ import annotations

@@ -388,5 +388,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Give a matrix without rows its width."""
+    """Return a matrix; one without rows gets the given width."""
     return np.empty((0, width)) if rows == [] else rows

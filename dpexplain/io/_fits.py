@@ -28,7 +28,7 @@ Model = TypeVar("Model")
 def fits_to_plain(
     comparison: Fits[Model], write: Callable[[Model], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Write a comparison, with `write` for each fit."""
+    """Write a comparison, using `write` for each fit."""
     reference, metrics = comparison.reference, comparison.metrics
     return {
         "fits": [
@@ -45,7 +45,7 @@ def fits_to_plain(
 def fits_from_plain(
     value: Any, path: str, kind: Callable[..., Kind], read: Callable[[Any, str], Any]
 ) -> Kind:
-    """Read a comparison, with `read` for each fit."""
+    """Read a comparison, using `read` for each fit."""
 
     def read_repeats(entry: Any, entry_path: str) -> tuple[float, tuple[Any, ...]]:
         """Read the repeats at one epsilon."""

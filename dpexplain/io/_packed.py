@@ -28,8 +28,8 @@ def packed_array(array: Floats) -> dict[str, Any]:
     Returns
     -------
     dict
-        Its dtype, ``"<f4"`` where single precision holds every number exactly and else
-        ``"<f8"``; its shape; and its bytes as base64 text.
+        Its dtype, ``"<f4"`` if single precision represents every number exactly, else ``"<f8"``;
+        its shape; and its bytes as base64 text.
     """
     with np.errstate(over="ignore"):
         single = array.astype(np.float32).astype(np.float64)
@@ -54,7 +54,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        It rejects another shape, another number of bytes, and numbers that are not finite.
+        It rejects a wrong shape, a wrong number of bytes, and numbers that are not finite.
     """
 
     def read_array(value: Any, path: str) -> Floats:

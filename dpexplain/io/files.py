@@ -33,7 +33,7 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     TypeError
-        If the object is of another kind, or the path comes first.
+        If the object is of an unsupported type, or the arguments are in the wrong order.
     OSError
         If the folder does not exist or the file cannot be written.
     """
@@ -112,7 +112,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Returns
     -------
     GlobalExplanation, Comparison or another kind
-        Equal to the saved object, to the last bit. Kinds as for :func:`dpexplain.io.from_json`.
+        Equal to the saved object, to the last bit. For the types, see
+        :func:`dpexplain.io.from_json`.
 
     Raises
     ------

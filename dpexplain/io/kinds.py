@@ -94,9 +94,9 @@ def to_json(obj: Saveable) -> str:
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
-        What to write; versions for several classes are also supported. Non-private parts are
-        written too, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for
-        what may be shared.
+        What to write; multiclass versions are also supported. Non-private parts are also
+        written, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for what
+        may be shared.
 
     Returns
     -------
@@ -107,7 +107,7 @@ FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditL
     Raises
     ------
     TypeError
-        If the object is of another kind.
+        If the object is of an unsupported type.
     """
     for name, kind in _KINDS.items():
         if type(obj) is kind.type:

@@ -18,7 +18,7 @@ _WORD = 8
 
 
 class Words:
-    """Stream of 64-bit random words: given ones first, then fresh ones.
+    """Stream of 64-bit random words: first the given ones, then fresh ones.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def run(
     ----------
     trials : callable
         ``trials(words, start, n_done)`` returns the number of outcomes so far, the first word of
-        the unfinished trial, and why it is unfinished.
+        the unfinished trial, and the reason why it is unfinished.
     settle : callable
-        ``settle(words, n_done)`` runs one trial and says whether it had an outcome.
+        ``settle(words, n_done)`` runs one trial and returns whether it had an outcome.
     random_bytes : callable
         Returns the requested number of fresh random bytes.
     """

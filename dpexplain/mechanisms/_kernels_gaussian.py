@@ -1,8 +1,8 @@
 """Fast trials of the exact discrete Gaussian.
 
-Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
-back undecided, for `dpexplain.mechanisms.discrete_gaussian` to settle in exact arithmetic. No
-fastmath: the error bound stated there is that of single IEEE operations.
+No outcome is ever rounded: a comparison within the floating-point error is returned as undecided,
+and `dpexplain.mechanisms.discrete_gaussian` settles it in exact arithmetic. No fastmath: the error
+bound stated there is that of single IEEE operations.
 """
 
 from __future__ import annotations
@@ -68,13 +68,14 @@ def _compare(coin, exponent):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_drawn):  # type: ignore[no-untyped-def]
-    """Run trials until enough are accepted, the words are used up, or one is undecided.
+    """Run trials until enough are accepted, words run out, or one is undecided.
 
     Parameters
     ----------
     words : ndarray of shape (2 * n_trials,), dtype uint64
-        Random bits. Of a trial's first word the highest bit is the sign, the next 31 choose the
-        strip, the other 32 are the coin; the second word chooses the place in the strip.
+        Random bits. In the first word of a trial, the highest bit is the sign, the next 31 choose
+        the strip, and the other 32 decide acceptance; the second word chooses the position in the
+        strip.
     start : int
         First trial to run.
     scale, step : int
@@ -85,7 +86,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
         Cumulative probability of the strips times ``2**31``, rounded down; the last is ``2**31 -
         1``.
     guide : ndarray of shape (256,), dtype int64
-        First strip that the search can end at, by the eight leading bits.
+        First possible result of the strip search, by the eight leading bits.
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int
@@ -94,7 +95,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     Returns
     -------
     n_drawn : int
-        Number filled now.
+        Number filled after the call.
     trial : int
         The undecided trial, or else the first that was not run.
     undecided : bool

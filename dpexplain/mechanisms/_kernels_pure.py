@@ -1,9 +1,8 @@
 """Fast trials of the exact discrete Laplace and exact choices.
 
-Nothing here rounds an outcome: a comparison that lies within the error of its floats is handed
-back undecided, to be settled in exact arithmetic on the same bits. A trial that runs out of words
-is handed back as well and rerun with more words after the same ones; dropping it would favor short
-trials.
+No outcome is ever rounded: a comparison within the floating-point error is returned as undecided,
+to be settled in exact arithmetic on the same bits. A trial that runs out of words is also
+returned, and rerun with the same words followed by more; dropping it would favor short trials.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads a sign (highest bit), a place, the coin of the place, and a coin
-        for each whole scale until one fails.
+        Random bits. A trial reads a sign (highest bit), a position, a coin that accepts the
+        position, and a coin for each full scale until one fails.
     start : int
         First word of the first trial.
     scale : int
@@ -56,7 +55,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     Returns
     -------
     n_drawn : int
-        Number filled now.
+        Number filled after the call.
     start : int
         First word of the unfinished trial.
     state : int
@@ -122,7 +121,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Returns
     -------
     n_chosen : int
-        Number filled now.
+        Number filled after the call.
     start : int
         First word of the unfinished trial.
     state : int

@@ -1,10 +1,11 @@
-"""Secret random draws over records, which cannot be predicted or repeated.
+"""Secret random draws that assign records; they cannot be predicted or repeated.
 
 Every bit comes from OpenSSL's key generator, a block cipher in counter mode seeded by the
-operating system, and reseeded in each copy of a process [1]_. No state is kept here. A fit that
-samples draws one coin per record and step; the operating system's generator, used for noise, would
-take fourteen times as long. Probabilities are exact: given independent fair bits, a coin shows
-heads with exactly the probability of its float, and all orders of a table are equally likely.
+operating system, and reseeded in each copy of a process [1]_. No state is kept here. A fit with
+sampling draws one coin per record and step; the operating system's generator, which is used for
+noise, would take fourteen times as long. Probabilities are exact: given independent fair bits, a
+coin shows heads with exactly the probability of its float, and all row orders of a table are
+equally likely.
 
 References
 ----------
@@ -62,7 +63,7 @@ class Coins(Protocol):
         ...
 
     def spawn(self, n_children: int) -> Sequence[Coins]:
-        """Make independent coins.
+        """Create independent coins.
 
         Parameters
         ----------
@@ -127,8 +128,8 @@ class SecretCoins:
     def permutation(self, n: int) -> NDArray[np.intp]:
         """Draw a uniform permutation of n positions.
 
-        Distinct random words have all orders with equal probability; if two are equal, which
-        happens once in forty million times for a table of a million rows, all are redrawn.
+        All orders of distinct random words are equally likely; if two are equal, which happens
+        once in forty million times for a table of a million rows, all are redrawn.
 
         Parameters
         ----------
@@ -146,7 +147,7 @@ class SecretCoins:
                 return order
 
     def spawn(self, n_children: int) -> Sequence[SecretCoins]:
-        """Make independent secret coins.
+        """Create independent secret coins.
 
         Parameters
         ----------
@@ -169,7 +170,7 @@ class SeededCoins:
     Parameters
     ----------
     seed : int or numpy.random.Generator
-        Anyone who knows it knows every coin.
+        Anyone who knows it can reproduce every draw.
     """
 
     def __init__(self, seed: int | np.random.Generator) -> None:

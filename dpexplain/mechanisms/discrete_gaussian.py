@@ -3,21 +3,21 @@
 `draw` returns integers v with probability proportional to ``exp(-v**2 / (2 sigma**2))``, the
 distribution of Canonne, Kamath and Steinke [1]_. Given independent fair bits, each integer has
 exactly this probability. The method is a variant of Karney's sampler [2]_ with narrower strips and
-therefore fewer coins.
+therefore fewer random choices.
 
-**Algorithm.** Let s = sigma, m = 16 and let w be the smallest integer that is at least s / m. One
-trial:
+**Algorithm.** Let s = sigma, m = 16, and let w be the smallest integer that is at least s / m. One
+trial consists of these steps:
 
 1. Draw a strip i = 0, 1, 2, ... with probability ``h_i / Z``, ``h_i = exp(-i**2 / (2 m**2))``.
-2. Draw a place j uniformly from 0, ..., w - 1, and a fair sign. Let v = i w + j.
+2. Draw a position j uniformly from 0, ..., w - 1, and a fair sign. Let v = i w + j.
 3. Reject -0, which would count zero twice.
 4. Accept with probability ``exp(-T)``, where ``T = v**2 / (2 s**2) - i**2 / (2 m**2)``.
 
-*Correct*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 is i w + j in one way, and a
-trial ends with it, with a given sign, with probability
-``(h_i / Z) (1 / w) (1 / 2) exp(-T) = exp(-v**2 / (2 s**2)) / (2 w Z)``: proportional to the target
-with a factor that is the same for all v. Trials are independent, so the first accepted value has
-the target distribution, and later ones are independent of it. About 1.03 trials make a draw.
+*Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 is i w + j in one way,
+and a trial ends with it, with a given sign, with probability ``(h_i / Z) (1 / w) (1 / 2) exp(-T) =
+exp(-v**2 / (2 s**2)) / (2 w Z)``: proportional to the target with a factor that is the same for
+all v. Trials are independent, so the first accepted value has the target distribution, and later
+ones are independent of it. A draw takes about 1.03 trials on average.
 
 **Exactness.** The scale is a rational number, ``s = p / q`` with q a power of two: the requested
 float, rounded up at its 41st bit. Random choices compare a uniform number U, whose leading bits
@@ -29,21 +29,22 @@ one.
 * Strip: U < P(strip <= i). Compiled code knows ``floor(2**31 P(strip <= i))`` and 31 bits of U.
   If these integers differ, they decide; if not, more bits are needed. The table ends where it
   reaches 2**31 - 1; the tails beyond it are reached only through exact arithmetic.
-* Place: the high word of w times a random word, after rejection of the words that would make
-  some places more likely (Lemire [3]_): integers only.
-* Coin: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power is a
-  lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a (2 i
-  + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a relative
-  error below 1.1 * 2**-50, hence the k-th term one below 1.4 k * 2**-50, and all terms together an
-  error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4; adding them up, partial sums below 55 in
-  fewer than 40 steps, another 2**-41. Compiled code decides only with a margin of 2**-34,
-  sixty times as much. For T >= 4 it rejects values above exp(-4) and decides nothing else.
+* Position: the high word of w times a random word, after rejection of the words that would make
+  some positions more likely (Lemire [3]_), in integer arithmetic.
+* Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power
+  is a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a
+  (2 i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a
+  relative error below 1.1 * 2**-50, hence the k-th term one below 1.4 k * 2**-50, and all terms
+  together an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with partial
+  sums below 55 in fewer than 40 steps, contributes another 2**-41. Compiled code decides only with
+  a margin of 2**-34, sixty times as large. For T >= 4 it rejects values above exp(-4) and decides
+  nothing else.
 
 Trials that remain undecided, about one in ten million, are settled with integers of any length
 (`settle`), using the same bits and as many more as needed.
 
-*Time*: it depends only on the random words, and therefore on the noise, and on sigma, which is
-public. *Memory*: one block of random bytes of the operating system, whatever the size.
+*Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
+*Memory*: one block of random bytes from the operating system, whatever the size.
 
 References
 ----------
@@ -143,11 +144,12 @@ class Scale:
     Attributes
     ----------
     numerator : int
-        Numerator of the smallest fraction with the denominator below that is at least `sigma`.
+        Numerator of the smallest fraction that is at least `sigma`, with the denominator ``step /
+        16``.
     step : int
-        16 times the denominator, which is a power of two.
+        16 times the denominator of the fraction, which is a power of two.
     width : int
-        Lattice steps of a strip.
+        Number of lattice steps in a strip.
     """
 
     def __init__(self, sigma: float) -> None:
@@ -167,7 +169,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
         Random bits of the trial, as `run_trials` reads them.
     scale : Scale
     random_bytes : callable
-        Source of more bits if these do not decide.
+        Source of more bits if these are not enough to decide.
 
     Returns
     -------
@@ -252,10 +254,10 @@ def _cumulated_chance(strip: int, bits: int) -> Bounds:
 
 @lru_cache(maxsize=4)
 def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
-    """Return bounds of ``2**bits * (h_0 + ... + h_i)`` up to a negligible rest.
+    """Return bounds of ``2**bits * (h_0 + ... + h_i)`` up to a negligible remainder.
 
-    The weight of strip i is below ``exp(-0.7 (bits + 4)) < 2**-(bits + 4)`` from the last on, and
-    neighbors fall by a factor below 4/5 there: the rest is below 5 * 2**-4 units.
+    From the last strip on, weights are below ``exp(-0.7 (bits + 4)) < 2**-(bits + 4)``, and each
+    is less than 4/5 of the one before, so the remainder is below 5 * 2**-4 units.
     """
     last = math.isqrt(2 * STRIPS**2 * 7 * (bits + 4) // 10) + 1
     weights = [exponential(i * i, 2 * STRIPS**2, bits) for i in range(last)]

@@ -4,21 +4,22 @@ A candidate i of a group is chosen with probability proportional to ``exp(epsilo
 [1]_, if one record changes the utilities by amounts that lie within `spread` of each other:
 ``max_i (u_i - u'_i) - min_i (u_i - u'_i) <= spread``.
 
-*Private*: let the changes lie in ``[a, b]``, ``b - a <= spread``. The numerator of a candidate
+*Privacy*: let the changes lie in ``[a, b]``, ``b - a <= spread``. The numerator of a candidate
 changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all of them, so
 their ratio changes by at most a factor of ``exp(epsilon)``. For changes of both signs up to D, this
 is the usual scale 2 D; if a record changes all utilities in the same direction, D is enough.
 
 *Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``, ``g = epsilon
 (max_j u_j - u_i) / spread``; otherwise start again. The accepted candidate has the stated
-distribution. A coin of ``exp(-g)`` is made of several coins of ``exp(-2)`` and one for the rest, so
-no flip takes long. On average, a choice takes at most as many trials as there are candidates.
+distribution. A coin with probability ``exp(-g)`` is made of several coins with probability
+``exp(-2)`` and one for the remainder, so no flip takes long. On average, a choice takes at most as
+many trials as there are candidates.
 
 *Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. Compiled code
-knows g with a relative error below ``2**-51``, so it knows the rest, after fewer than ``2**14``
-coins, with an error below ``2**-36``: less than the margin of a comparison
-(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are settled with integers of any length
-on the same bits.
+knows g with a relative error below ``2**-51``, so it knows the remainder, after fewer than
+``2**14`` coins, with an error below ``2**-36``: less than the margin of a comparison
+(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are settled with integers of any
+length on the same bits.
 
 *Time* depends on the utilities. Like other side channels, it is not covered by the guarantee.
 

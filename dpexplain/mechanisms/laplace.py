@@ -4,16 +4,16 @@
 independent fair bits, each integer has exactly this probability, by Algorithm 2 of Canonne, Kamath
 and Steinke [1]_. One trial:
 
-1. Draw a place u uniformly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
+1. Draw a position u uniformly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
 2. Flip coins that show heads with probability ``exp(-1)`` until one fails; let w be the number of
    heads. Let x = u + t w.
 3. Draw a fair sign; reject -0, which would count zero twice.
 
-*Correct*: every x >= 0 is u + t w in one way, and comes with probability proportional to ``exp(-u /
-t) exp(-w) = exp(-x / t)``. Trials are independent, so the first accepted value has the
-target distribution, and later ones are independent of it.
+*Correctness*: every x >= 0 is u + t w in exactly one way, and is drawn with probability
+proportional to ``exp(-u / t) exp(-w) = exp(-x / t)``. Trials are independent, so the first
+accepted value has the target distribution, and later ones are independent of it.
 
-*Private*: the noise is added to integer sums that one record changes by at most s in the L1 norm,
+*Privacy*: the noise is added to integer sums that one record changes by at most s in the L1 norm,
 so the ratio of probabilities of any outcome is at most ``exp(s / t)``. A scale that is not an
 integer is rounded up.
 

@@ -22,17 +22,17 @@ __all__ = ["Mechanism"]
 class Mechanism:
     """Mechanism that adds fresh integer noise to integer sums.
 
-    All noise of a phase is drawn before the first release: the drawing time then reveals nothing
-    about a single value, and the exact sampler is fast only in bulk. The noise never leaves the
-    object except inside a release; its repr, copies and pickles contain none.
+    All noise of a phase is drawn before the first release, because the drawing time then reveals
+    nothing about a single value, and because the exact sampler is fast only in bulk. The noise
+    leaves the object only inside a release; its repr, copies and pickles contain no noise.
 
     Parameters
     ----------
     source : NoiseSource
         Source of the noise.
     charged : iterable of Event or None, default=None
-        Events that pay for the releases: a release that they do not cover is rejected before it is
-        made. None: nothing is rejected.
+        Events charged for the releases: a release that they do not cover is rejected before it is
+        made. None rejects nothing.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If the previous phase was not finished, or no charged event pays for a release.
+            If the previous phase was not finished, or no charged event covers a release.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -118,7 +118,7 @@ class Mechanism:
         RuntimeError
             If no phase was begun, if it has fewer than n draws left, or if the process was forked
             since: both processes would use the same noise, and noise is never used twice. Also if
-            the charged events do not pay for the release.
+            the charged events do not cover the release.
         ValueError
             If `query` is not a one-dimensional int64 array.
         """
@@ -164,8 +164,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase of choices was begun, it has fewer choices left, or the charged events do
-            not pay for them.
+            If no phase of choices was begun, too few choices are left, or the charged events do
+            not cover them.
         ValueError
             If `utilities` is not a two-dimensional int64 array with that many candidates.
         """
@@ -194,8 +194,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or draws are left over: then releases are missing, and the
-            stated number of values was wrong.
+            If no phase was begun, or draws are left over, which means that releases are missing or
+            the stated number of values was wrong.
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")

@@ -83,8 +83,8 @@ class NoiseSource:
     backend : {"exact", "opendp", "rounded"}, default="exact"
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
         system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
-        the same distribution with OpenDP's sampler, some hundred times slower: an independent
-        implementation. ``"rounded"`` rounds the sum of four normal variates over two from a
+        the same distribution with OpenDP's sampler, an independent implementation that is some
+        hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
         generator keyed by the operating system: rounding a Gaussian that is added to an integer is
         post-processing, so it is as private as the continuous mechanism, except for the quality of
         floating-point normals in the far tail.
@@ -137,7 +137,7 @@ class NoiseSource:
 
     @property
     def description(self) -> str:
-        """Description of sampler and randomness, for guarantees.
+        """Description of the sampler and the source of randomness, for guarantees.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise: no two calls, processes or forks share any.
+            Fresh noise, never shared between calls, processes or forks.
 
         Raises
         ------
@@ -285,7 +285,8 @@ def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
 def _secret_generator() -> np.random.Generator:
     """Key a generator with 256 fresh random bits.
 
-    A new one for each call keeps no state that a fork could copy or an attacker could read.
+    There is a new generator for each call, so no state is kept that a fork could copy or an
+    attacker could read.
     """
     words = np.frombuffer(os.urandom(32), dtype=np.uint64)
     counter = np.concatenate([np.zeros(2, dtype=np.uint64), words[2:]])

@@ -48,7 +48,7 @@ class NoisyPhase:
         Returns
         -------
         float
-            Ratio of the scale and the sensitivity that the phase states.
+            Ratio of the stated scale to the stated sensitivity.
         """
         return float(getattr(self, self._scale)) / self.sensitivity_int
 
@@ -105,18 +105,18 @@ def _check_positive(name: str, value: float) -> None:
 class Phase(NoisyPhase):
     """Releases that share one noise scale and one draw.
 
-    *Price*: that of the continuous Gaussian with the same scale. Let F be the distribution function
+    *Cost*: that of the continuous Gaussian with the same scale. Let F be the distribution function
     of the discrete Gaussian that is drawn, at the integers, and Phi that of the normal. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
     then every test of ``z + d`` against z has the errors of a test of N(d / sigma_int, 1) against
     N(0, 1), or larger ones: the corners of its trade-off curve lie above that of the normals,
-    which is convex. That holds in every coordinate, hence for vectors and for compositions; and
-    also for the mixtures that sampling of records leads to, because thresholds are optimal there
-    too. For a scale s the left side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) /
-    s``, the error of the midpoint rule, and s is ``(1 + 1e-6) sigma_int``: enough from a scale
-    of about 204 steps, with a margin of a factor of 6,000 from ``2**14``.
+    which is convex. That holds in every coordinate, hence for vectors and for compositions. It
+    also holds for the mixtures that result from sampling records, because threshold tests are
+    optimal there too. For a scale s the left side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``,
+    the error of the midpoint rule, and s is ``(1 + 1e-6) sigma_int``: enough for scales from about
+    204 steps, with a margin of a factor of 6,000 from ``2**14``.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Phase(NoisyPhase):
 
     @property
     def n_disjoint(self) -> int:
-        """Number of releases with the cost of one; always 1 for Gaussian noise.
+        """Number of releases that together cost as much as one; 1 for Gaussian noise.
 
         Returns
         -------
@@ -189,14 +189,14 @@ class SampledPhase(Phase):
     label : str
         As for `Phase`.
     sensitivity_int : float
-        As for `Phase`: of one sum, if its sample contains the record.
+        As for `Phase`, for one sum whose sample contains the record.
     sigma_int : float
         As for `Phase`.
     n_values : int
         As for `Phase`.
     n_changed : int
-        Records that differ between neighbors: 1 for add/remove adjacency, 2 for replace-one
-        adjacency. Each is bounded by its share of the sensitivity.
+        Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
+        replace-one adjacency. Each is bounded by its share of the sensitivity.
     sampling_probability : float
         Probability that a person is included in a release, in (0, 1].
     """
@@ -344,8 +344,9 @@ class ChoicePhase:
     label : str
         What is chosen: "splits".
     spread_int : float
-        Bound on the spread of the changes that a record makes to utilities, in lattice steps, added
-        up over the groups of one release. Of disjoint groups, a record changes only one.
+        Bound on the spread of the changes that a record makes to utilities, in lattice steps,
+        summed over the groups of one release. If groups are disjoint, a record changes only one of
+        them.
     epsilon : float
         Log-ratio of one release, positive and finite.
     n_candidates : int

@@ -32,12 +32,12 @@ class Releases:
     Parameters
     ----------
     phase : Phase, LaplacePhase or ChoicePhase
-        The phase of the fit; its number of values may be open.
+        The phase of the fit; its number of values may be undetermined.
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
-        Phases on other parts of the records, any of which a record may be in instead: each record
-        is in only one part.
+        Phases on other parts of the records. Each record is in only one part, either that of
+        `phase` or one of these.
     """
 
     phase: AnyPhase
@@ -69,7 +69,7 @@ class Allowance:
     Parameters
     ----------
     charged : iterable of Event
-        Events of one fit; non-private events pay for nothing.
+        Events of one fit; non-private events cover nothing.
     """
 
     def __init__(self, charged: Iterable[Event]) -> None:
@@ -94,7 +94,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no charged event covers it.
+            If no remaining charged event covers it.
         """
         self._paid(phase, spend=False)
 
@@ -109,7 +109,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no charged event covers it anymore; nothing is deducted in this case.
+            If no remaining charged event covers it; nothing is deducted in this case.
         """
         self._paid(phase, spend=True)
 
@@ -140,7 +140,7 @@ class Allowance:
 
 
 def _price(event: PrivateEvent) -> float:
-    """Order events of one kind by what one release of them costs."""
+    """Order events of one kind by the cost of one release."""
     return event.epsilon if isinstance(event, PureEvent) else 1.0 / event.noise_multiplier
 
 

@@ -1,4 +1,4 @@
-"""Interpretable models, which tests, sweeps and dashboards find in ``__all__``.
+"""Interpretable models, which tests, sweeps and dashboards look up in ``__all__``.
 
 They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model from another
 package.
@@ -50,7 +50,7 @@ def register(
     target : {"classes", "range"}
         Kind of target.
     command : str, default=""
-        Value of ``dpexplain fit --model``; "" leaves it out.
+        Value of ``dpexplain fit --model``; "" omits the model from the command line.
     **listed
         Other fields of :class:`dpexplain.models.registry.Listed`.
 
@@ -62,7 +62,7 @@ def register(
     Raises
     ------
     ValueError
-        If a model of that name exists.
+        If a model with this name exists.
     """
     name = model.__name__
     if name in MODELS:

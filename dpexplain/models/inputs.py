@@ -1,6 +1,6 @@
-"""Tables, columns and rows of input, without effects between cells.
+"""Input tables, columns and rows, read so that no cell affects another.
 
-No cell may affect how another is read: numpy would choose one type for all cells of a list, so
+No cell may affect how another is read. Since numpy would choose one type for all cells of a list,
 lists are kept cell by cell.
 """
 
@@ -110,12 +110,12 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE: callers warn and record that.
+    """Draft a schema from data. NOT PRIVATE: callers must warn and record this.
 
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Columns without names are called x0, x1, ...
+        Unnamed columns are called x0, x1, ...
     y : array-like of shape (n_samples,)
     target : type
         Kind of target to read: `Range` or `Classes`.
@@ -132,10 +132,10 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
     """Drop the rows with a missing or invalid target.
 
-    Whether a row is kept depends only on that row. So adding one record still adds at most one, and
-    replacing one still replaces, adds or removes at most one; adding or removing changes sums by
-    less. This happens before the rows per person are limited, so a row without a target cannot
-    displace another one.
+    Whether a row is kept depends only on that row. So adding one record still adds at most one,
+    and replacing one still replaces, adds or removes at most one; adding or removing changes sums
+    by less than replacing. This happens before the rows per person are limited, so a row without a
+    target cannot displace another one.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     Returns
     -------
     X, y, groups
-        The rows kept. `y` contains numbers of the public range, or public classes.
+        The remaining rows. `y` contains numbers in the public range, or public classes.
     """
     if isinstance(schema.target, Classes):
         codes = encode_classes(y, schema.target)
@@ -170,7 +170,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
 
 
 def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
-    """Drop rows without a target; raise if none is left. NOT PRIVATE.
+    """Drop rows without a target; raise an error if none is left. NOT PRIVATE.
 
     Parameters
     ----------

@@ -53,12 +53,12 @@ def _has(name: str) -> Any:
 
 
 class NoiselessModel(BaseEstimator):
-    """A private model fitted without noise, to measure the cost of noise. NOT PRIVATE.
+    """Private model fitted without noise, to measure the cost of noise. NOT PRIVATE.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; not modified. Rules that depend on the noise, such as penalties, are those for
+        Unfitted; not modified. Settings that depend on the noise, such as penalties, are those for
         epsilon 50.
 
     Attributes

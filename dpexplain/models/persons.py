@@ -1,4 +1,4 @@
-"""Rows per person: the ``groups`` of a fit, and the rows used of each person."""
+"""Rows per person: the ``groups`` of a fit, and the rows used for each person."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
 
 
 def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
-    """Warn that a fit protects rows though the schema names persons: both are public.
+    """Warn that a fit protects rows although the schema names a person column.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
-    """Return the kind of person that rows are grouped by, and the person of each row.
+    """Return the kind of person by which rows are grouped, and the person of each row.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def bounded_rows(
 ) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
-    Rows without a readable person ID are dropped. If all of them counted as one person, adding one
-    person could displace the row of another, an exchange with twice the privacy loss. If each
-    counted as a person, somebody without an ID could contribute any number of rows.
+    Rows without a readable person ID are dropped. If all of them counted as one person, adding a
+    person could displace another person's row, an exchange with twice the privacy loss. If each
+    counted as a person, someone without an ID could contribute any number of rows.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def bounded_rows(
 
 
 def person_of(cell: Any) -> str | None:
-    """Person key of a ``groups`` cell; never raises.
+    """Return the person key of a ``groups`` cell; never raises.
 
     Different persons get different keys, and the same person gets the same key for any type of
     cell: 7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number, names a
@@ -230,7 +230,7 @@ def _person_of_parts(cell: Any) -> str | None:
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Return the integer or float of equal value or spelling; raise for one that is no number."""
+    """Return an equal int or float, else a fraction; raise if it is not finite."""
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())

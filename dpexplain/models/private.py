@@ -64,23 +64,23 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns as in the schema: by name for a DataFrame, whose other columns are ignored, by
-            position otherwise.
-            Explainable boosting also takes tables that do not fit in memory: a path to a Parquet
-            file or a folder of them, a pyarrow dataset, a Dask DataFrame or Array. See Notes.
+            Columns as in the schema: by name for a DataFrame, whose other columns are ignored; by
+            position otherwise. Explainable boosting also takes tables that do not fit in memory: a
+            path to a Parquet file or to a folder of Parquet files, a pyarrow dataset, a Dask
+            DataFrame or Array. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`; clipped to the public range, or one of the
             public classes. A row is dropped if its target is empty, not a number or not one of the
-            classes. For files and datasets, the name; for Dask, the name, or a Series or Array
-            with the partitions of `X`.
+            classes. For files and datasets, pass the name; for Dask, the name, or a Series or
+            Array with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row: the name of a column of `X`, which is then not a feature; a name
-            and the person IDs; or the IDs alone; by default the column of persons of the schema if
+            and the person IDs; or the IDs alone. The default is the person column of the schema if
             `max_rows_per_person` is set. At most `max_rows_per_person` rows of a person are used,
-            chosen by secret coins; rows without a readable person ID are dropped. The
-            name is public, and tells a ledger which fits protect the same persons. Unnamed IDs are
-            a separate kind of person in each fit (the name of a Series does not count, because
-            pandas keeps it when IDs are mapped to other persons).
+            chosen at random in secret; rows without a readable person ID are dropped. The name is
+            public, and tells a ledger which fits protect the same persons. Unnamed IDs are a
+            separate kind of person in each fit (the name of a Series is ignored, because pandas
+            keeps it when IDs are mapped to other persons).
         **unsupported
             ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
             None.
@@ -94,28 +94,27 @@ class PrivateEstimator(PrivateHooks):
         ValueError
             If a parameter or the shape of the data is wrong; nothing has been spent.
         BudgetError
-            If the ledger cannot pay; nothing has been spent.
+            If the ledger cannot cover the fit; nothing has been spent.
         RuntimeError
             If the fit failed after its budget was charged.
 
         Notes
         -----
-        The same noise gives the same model to the last bit, however the records are partitioned
-        and wherever they are stored. Columns beyond the schema and the target are not used.
-        Partitioned tables need a schema, and `groups` needs a table in memory, because the rows of
-        a person may be in several parts.
+        The same noise gives the same model to the last bit, no matter how the records are
+        partitioned or where they are stored. Columns beyond the schema and the target are not
+        used. Partitioned tables need a schema, and `groups` needs a table in memory, because the
+        rows of a person may be in several parts.
 
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
-        cell and one number per row are kept: in memory up to 1 GiB, beyond that in a temporary
+        cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
-        open it, and it disappears with the fit. Its content is private.
+        open it, and it is deleted after the fit. Its content is private.
 
         With a Dask client, the workers keep the records as such integers. They need the same
         version of this library and are trusted like the process that fits: records and exact sums
-        travel between them, so encrypt the connections (TLS). Dask logs an error in the
-        collection's own graph where it happens, including values. If a worker is lost, its
-        partitions are re-read at no extra budget. Without a client, partitions are computed
-        sequentially.
+        are sent between them, so encrypt the connections (TLS). If the collection's own graph
+        raises an error, Dask logs it, including values. If a worker is lost, its partitions are
+        re-read at no extra budget. Without a client, partitions are computed sequentially.
         """
         reject_unsupported(
             unsupported,
@@ -186,7 +185,7 @@ class PrivateEstimator(PrivateHooks):
         return y
 
     def _privacy_unit(self) -> Unit:
-        """Return the unit that the running fit protects."""
+        """Return the unit protected by the current fit."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
@@ -195,7 +194,7 @@ class PrivateEstimator(PrivateHooks):
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit by that of `work`; keep the parameters."""
+        """Replace an earlier fit with that of `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -205,7 +204,7 @@ class PrivateEstimator(PrivateHooks):
 
     @np.errstate(all="ignore")  # whatever a program asked for, arithmetic says nothing of a record
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
-        """Fit; name the kind of error that stopped it, whose text could show a value."""
+        """Fit; return the type of an error but not its text, which could show a value."""
         charged = vars(self).pop("_charged", ())
         try:
             schema = self.schema or self._drafted_schema(X, y)
@@ -229,14 +228,14 @@ class PrivateEstimator(PrivateHooks):
         return ""
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Return the rows bounded per person, by secret coins; audits override it."""
+        """Choose the rows used per person, by secret random draws; audits override it."""
         limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
             return _bounded_rows(groups, limit)
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags for scikit-learn's checks, whose small data are dominated by noise."""
+        """Return tags that skip scikit-learn's checks on small data, where noise dominates."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):

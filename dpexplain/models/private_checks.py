@@ -23,14 +23,14 @@ def check_private_parameters(model: PrivateHooks) -> None:
     Parameters
     ----------
     model : PrivateHooks
-        The estimator. Parameters that only its kind has are checked by its ``_check_settings``.
+        The estimator. Its ``_check_settings`` checks parameters specific to it.
 
     Raises
     ------
     ValueError
         If a parameter is out of range.
     TypeError
-        If the schema or the ledger is of another type.
+        If the schema or the ledger has a wrong type.
     BudgetError
         If the ledger is one of another process.
     """

@@ -50,7 +50,7 @@ class PrivateHooks:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the coins that assign bags: secret, unless noise is seeded."""
+        """Create the random draws that assign bags: secret, unless noise is seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
@@ -69,7 +69,7 @@ class PrivateHooks:
 
     @abstractmethod
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit on records; keep only what passed through `mechanism`."""
+        """Fit on records; store only what passed through `mechanism`."""
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         """Fit the noiseless version, whose mechanism adds nothing.
@@ -84,7 +84,7 @@ class PrivateHooks:
 
     @abstractmethod
     def _check_plan(self, n_features: int) -> None:
-        """Check that the public plan of the fit can be made; raise ValueError."""
+        """Check that the fit can be planned from public quantities; raise ValueError."""
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:

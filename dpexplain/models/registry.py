@@ -1,7 +1,7 @@
 """Registry of the models: one line each, used by everything that lists models.
 
-It provides ``dpexplain.models.__all__``, and with it contract tests, audits, attacks and the
-reference pages; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled in
+It defines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the reference
+pages use; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled in
 advance. No model is imported before it is used. Type checkers and completion read
 `dpexplain/__init__.py` and `dpexplain/models/__init__.py`.
 """
@@ -72,7 +72,7 @@ def commands() -> dict[str, dict[str, str]]:
     Returns
     -------
     dict of str to dict
-        Names of classes by the kind of target, for each value of ``--model``.
+        For each value of ``--model``, class names by the kind of target.
     """
     found: dict[str, dict[str, str]] = {}
     for name, listed in MODELS.items():

@@ -32,7 +32,7 @@ def chosen_bins(shape: ShapeFunction, limit: int) -> IndexArray:
 
 
 def rows(shape: ShapeFunction, bins: IndexArray) -> FloatArray:
-    """Return the vertical position of each bin, special bins after a gap."""
+    """Return the vertical position of each bin; special bins come after a gap."""
     return np.arange(bins.size, dtype=np.float64) + np.where(bins >= shape.n_value_bins, _GAP, 0.0)
 
 
@@ -45,7 +45,7 @@ def draw_values(
     *,
     released: bool = True,
 ) -> None:
-    """Draw contributions as bars with whiskers, pale if they may be noise."""
+    """Draw contributions as bars with whiskers; bars that may be noise are pale."""
     values = shape.contribution[bins]
     noise = np.zeros(bins.size) if shape.noise_std is None else shape.noise_std[bins]
     marks = shape.signal
@@ -102,7 +102,7 @@ def draw_values(
 def draw_counts(
     ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray, colors: Theme
 ) -> None:
-    """Draw records per bin as a strip along the right side of `ax`."""
+    """Draw the number of records per bin as a strip along the right side of `ax`."""
     strip = ax.inset_axes((1 - STRIP, 0, STRIP, 1))
     strip.set_axis_off()
     lengths = np.maximum(shape.count[bins], 0.0)

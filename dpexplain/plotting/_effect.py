@@ -28,14 +28,14 @@ _CHARACTERS = 22.0  # of small print in an inch
 
 
 def checked_show(show: str) -> Show:
-    """Check which of the curve and its estimate to draw."""
+    """Check the choice between the released curve and the effect estimate."""
     if show not in get_args(Show):
         raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
     return cast(Show, show)
 
 
 def resolved_show(shape: ShapeFunction, show: Show) -> Show:
-    """Draw the released curve alone if there is no estimate."""
+    """Choose the released curve alone if there is no estimate."""
     return "released" if shape.effect is None else show
 
 
@@ -95,7 +95,7 @@ def draw_points(
 
 
 def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -> None:
-    """Clip marks to a rectangle, given in shares of the axes."""
+    """Clip marks to a rectangle, given in fractions of the axes."""
     from matplotlib.patches import Rectangle
 
     size = (opposite[0] - corner[0], opposite[1] - corner[1])

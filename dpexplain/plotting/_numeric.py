@@ -46,7 +46,7 @@ class Positions:
 
 
 def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
-    """Use equal-width bins for a skewed feature."""
+    """Resolve "auto": equal-width bins for a skewed feature."""
     if spacing != "auto" or shape.bin_edges is None:
         return spacing
     widths = np.diff(shape.bin_edges)
@@ -59,7 +59,7 @@ def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
-    """Place the bins by value or side by side, special bins after a gap."""
+    """Position bins by value or with equal widths, special bins after a gap."""
     edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
     if spacing == "value" and shape.bin_edges is not None:
         edges = shape.bin_edges
@@ -157,7 +157,7 @@ def _draw_ends(
 
 
 def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme) -> None:
-    """Draw records per bin as a strip along the bottom of `ax`."""
+    """Draw the number of records per bin as a strip along the bottom of `ax`."""
     strip = ax.inset_axes((0, 0, 1, STRIP))
     strip.set_axis_off()
     heights = np.maximum(shape.count, 0.0)

@@ -51,7 +51,7 @@ class Theme:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return `ax`, or the axes of a new figure of a size in inches."""
+    """Return `ax`, or the axes of a new figure with this size in inches."""
     if ax is not None:
         return ax
     from matplotlib import pyplot

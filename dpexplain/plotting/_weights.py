@@ -136,7 +136,7 @@ def _name_inputs(ax: Axes, names: Sequence[str], shown: bool) -> None:
 
 
 def strip_limit(maps: Sequence[WeightMap]) -> float:
-    """Return a scale that fits all maps, including whiskers of strips."""
+    """Return a scale for all maps that covers the whiskers of strips."""
     reach = [
         np.abs(each.weights)
         + (0.0 if each.grid_shape or each.noise_std is None else BAND * each.noise_std)

@@ -1,4 +1,4 @@
-"""One term at every epsilon, and a diagnostic against epsilon."""
+"""Figures of one term at every epsilon, and of a diagnostic against epsilon."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def plot_comparison(
     show_reference : bool, default=True
         Whether to draw the reference, if any; the figure is then watermarked.
     show : {"released", "effect"}, default="released"
-        Released curves, or the estimated effects where there are any.
+        Released curves, or the estimated effects where available.
 
     Returns
     -------

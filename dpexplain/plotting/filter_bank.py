@@ -1,4 +1,4 @@
-"""Filters of a locally linear model: the mean of each class, or every filter."""
+"""Figures of filters of a locally linear model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def plot_weights(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     limit : float or None, default=None
-        Weight at the ends of the scale, which is symmetric around zero; None means the largest.
+        Weight at the ends of the scale, which is symmetric around zero; None means the largest
+        absolute weight.
     mask_noise : bool, default=False
         Whether weights inside two standard deviations of privacy noise are grayed out.
 
@@ -98,7 +99,7 @@ def plot_filters(
     bank : FilterBank
         What to draw.
     what : {"class_means", "filters"}, default="class_means"
-        The mean filter of each class, or single filters: classes in rows.
+        The mean filter of each class, or single filters with one row per class.
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False

@@ -95,7 +95,7 @@ def plot_filter_explanation(
     -------
     ndarray of Axes, shape (4,)
         Input, contributions to the class, contributions to the contrast with the next most
-        probable class, shares of its filters.
+        probable class, and shares of the class's filters.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def plot_global(
     Raises
     ------
     KeyError
-        If a name in `terms` is neither term nor pair.
+        If a name in `terms` is neither a term nor a pair.
     """
     check_one_class(explanation)
     if n_columns < 1 or max_terms < 1:

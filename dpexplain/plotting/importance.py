@@ -39,9 +39,9 @@ def plot_importance(
 
     If the noise is known, the hatched part of a bar is the average expected from noise alone, and
     a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
-    of a term is next to its number. If the effect is estimated, a diamond with a whisker of two
-    standard deviations shows its size among people, filled if an effect is certain; ranks then
-    refer to the effect.
+    of a term is next to its importance. If the effect is estimated, a diamond with a whisker of
+    two standard deviations shows its size in the population, filled if the effect is significant;
+    ranks then refer to the effect.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _draw_effects(
     *,
     written: bool,
 ) -> None:
-    """Mark the size of estimated effects, filled where an effect is certain."""
+    """Mark the size of estimated effects, filled if an effect is significant."""
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (

@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
     @property
     def whisker(self) -> float:
-        """Return two standard deviations; 0 if unknown."""
+        """Return two standard deviations, or 0 if unknown."""
         return 2 * self.noise_std if np.isfinite(self.noise_std) else 0.0
 
 

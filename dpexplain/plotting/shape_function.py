@@ -39,16 +39,16 @@ def plot_shape_function(
 ) -> Axes:
     """Draw the curve of a term.
 
-    A numeric term is a step curve with special bins (missing values) set apart at the right; a
-    categorical term is one bar per category, with special bins set apart below. If the noise is
-    known, a dark band of two standard deviations shows privacy noise, and a pale band shows total
-    uncertainty from privacy, bins and trees, and sampling, simultaneously for the whole curve. The
-    pale band is hatched where it covers zero, so that the contribution may be noise. Gray bars
-    count the records of each bin.
+    A numeric term is drawn as a step curve, with special bins (missing values) set apart at the
+    right; a categorical term is drawn as one bar per category, with special bins set apart below.
+    If the noise is known, a dark band of two standard deviations shows privacy noise, and a pale
+    band shows total uncertainty from privacy, bins and trees, and sampling, simultaneously for the
+    whole curve. The pale band is hatched where it contains zero, because the contribution may then
+    be noise. Gray bars count the records of each bin.
 
-    Where the effect is estimated, a dashed line (diamonds for categories) with a light band shows
-    it: the noise bands show what may be noise in the released curve, this band where the true
-    curve of the population lies.
+    If the effect is estimated, a dashed line (diamonds for categories) with a light band shows it.
+    The noise bands show what may be noise in the released curve; the light band shows where the
+    true curve of the population lies.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def plot_shape_function(
         The released curve with its noise, the estimated effect, or both. A curve without an
         estimate is drawn as released.
     caution : str or None, default=None
-        Warning above the figure; None means that of the curve alone, see
+        Warning above the figure; None means the warning of the curve itself, see
         :attr:`ShapeFunction.effect_caution`.
 
     Returns
@@ -168,10 +168,11 @@ def _draw_categorical(
 
 
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
-    """Axis range that covers the curves shown, their bands and zero, with padding.
+    """Return an axis range for the curves shown, their bands and zero, with padding.
 
-    Bands may widen the range only by a share of it, or by the noise of a typical record. The band
-    of a nearly empty bin would flatten everything else, so it is cut off instead.
+    Bands may widen the range only by a share of it, or by the noise of a typical record.
+    Otherwise, the wide band of a nearly empty bin would flatten everything else; it is cut off
+    instead.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
@@ -187,7 +188,7 @@ def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits
 
 
 def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return the curves shown, the half-widths of their bands, and shares of people."""
+    """Return the curves shown, the half-widths of their bands, and shares of records."""
     layers = []
     if show != "effect":
         std = shape.total_std

@@ -67,7 +67,7 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_columns(role: str, names: object) -> tuple[str, ...]:
-    """Return the names of columns with a role; a list of them only where several may have it."""
+    """Return the columns with a role as a tuple; only the role "id" accepts a list."""
     listed = [names] if isinstance(names, str) or role == "person" else names
     if not isinstance(listed, list | tuple) or not all(
         isinstance(name, str) and name for name in listed
@@ -80,7 +80,7 @@ def as_columns(role: str, names: object) -> tuple[str, ...]:
 
 
 def check_roles(columns: list[str], features: Mapping[str, Any], target: Any) -> None:
-    """Check that columns of ids and persons have no other role."""
+    """Check that ID and person columns have no other role."""
     for name in columns:
         other = "a feature" if name in features else "given twice"
         other = "the target" if target is not None and name == target.name else other

@@ -1,4 +1,4 @@
-"""Checks of the cleaning rules of a schema: aliases, markers, decimal signs and formats."""
+"""Checks of cleaning rules: aliases, markers, decimal signs and formats."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def as_markers(kind: str, values: object) -> tuple[str, ...]:
     Parameters
     ----------
     kind : str
-        Of the owner, for messages.
+        Kind of schema entry, for messages.
     values : str, number or iterable of them
-        Public markers; one alone needs no list.
+        Public markers; a single one need not be in a list.
 
     Returns
     -------
     tuple of str
-        Each once.
+        Each marker once.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def as_decimal(kind: str, decimal: object) -> str:
 
 
 def as_formats(formats: object) -> tuple[str, ...]:
-    """Return formats of dates, of which no two can match the same cell.
+    """Return date formats; no two of them can match the same cell.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
         raise SchemaError(
-            f"Date: format must be a text such as '%d.%m.%Y', or a list of such, not "
+            "Date: format must be a string such as '%d.%m.%Y', or a list of such, not "
             f"{kind_of(formats)}."
         )
     shapes = {shape_of(_ISO): _ISO}  # which is always read, and which `Schema.clean` writes
@@ -104,12 +104,12 @@ def as_formats(formats: object) -> tuple[str, ...]:
 
 
 def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return other spellings of categories or classes, each with the entry it stands for.
+    """Return other spellings, each with the category or class it stands for.
 
     Parameters
     ----------
     kind : str
-        Of the owner, for messages.
+        Kind of schema entry, for messages.
     aliases : mapping, or iterable of pairs
     names : sequence of str
         The categories or classes.
@@ -121,7 +121,7 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
     Raises
     ------
     SchemaError
-        If a spelling reads as a missing value, or what it stands for is not listed.
+        If a spelling reads as a missing value, or stands for an entry that is not listed.
     """
     try:
         pairs = list(aliases.items() if isinstance(aliases, Mapping) else aliases)
@@ -149,12 +149,12 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
 def check_told_apart(
     kind: str, names: Sequence[str], aliases: Sequence[tuple[str, str]], markers: Sequence[str]
 ) -> None:
-    """Check that no cell is two of category, alias and marker.
+    """Check that no cell can match more than one of category, alias and marker.
 
     Raises
     ------
     SchemaError
-        If one is.
+        If a cell can.
     """
     found: dict[str | None, str] = {}
     for role, texts in (

@@ -25,7 +25,7 @@ _HEADINGS = ("feature", "kind", "public values", "unit", "description")
 
 
 class Described(Protocol):
-    """Interface of a schema that is shown or written."""
+    """Interface of schemas that can be displayed or written."""
 
     @property
     def features(self) -> Mapping[str, Feature]:
@@ -41,7 +41,7 @@ class Described(Protocol):
 
     @property
     def person(self) -> str | None:
-        """Column of persons."""
+        """Column that identifies the person of each row."""
 
 
 def schema_table(schema: Described) -> str:

@@ -63,9 +63,9 @@ class Entry:
     file : str
         Name of the file.
     line : int
-        Line where the entry begins, from 1.
+        Line number at which the entry begins, from 1.
     headings : dict
-        Heading of each column, as written.
+        Heading of each column, as written in the file.
     cells : dict
         Text of each column; an empty one is "".
     """
@@ -92,7 +92,7 @@ class Entry:
 
     @contextlib.contextmanager
     def at(self, column: str) -> Iterator[None]:
-        """Place the errors raised inside."""
+        """Add file, line and column to errors raised inside."""
         try:
             yield
         except SchemaError as error:
@@ -100,7 +100,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Where the entry comes from."""
+        """Location of the entry."""
         return self["source"] or f"{self.file}, line {self.line}"
 
 
@@ -137,7 +137,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
             fields["id"].append(name)
         elif kind == "person":
             if "person" in fields:
-                raise entry.error("type", f"{fields['person']!r} is the person already.")
+                raise entry.error("type", f"{fields['person']!r} is already the person column.")
             fields["person"] = name
         elif kind != "ignore":
             fields["features"][name] = _feature(entry, kind)
@@ -272,7 +272,7 @@ def _common(entry: Entry) -> dict[str, Any]:
 
 
 def _numbers(entry: Entry) -> tuple[float, float, dict[str, Any]]:
-    """Return bounds and the further arguments of numbers."""
+    """Return the bounds and other arguments of a numeric feature."""
     low, high = _number(entry, "min"), _number(entry, "max")
     if not low < high:
         raise entry.error("max", f"{entry['max']} must be above the min, {entry['min']}.")

@@ -37,14 +37,14 @@ def observed_fields(
     X : DataFrame or array of shape (n_samples, n_features)
         The table; the columns of an array are named ``feature_0``, ``feature_1``, ….
     y : array of shape (n_samples,) or None, default=None
-        The target; None leaves it open.
+        The target; None for a schema without a target.
     task : {"auto", "classification", "regression"}, default="auto"
-        What `y` is; "auto" takes numbers with more than two values as a regression.
+        Type of the target; "auto" treats numbers with more than two values as a regression.
 
     Returns
     -------
     features : dict
-        By column name; nothing in them is private.
+        Features by column name; they are not private.
     target : Range, Classes or None
     """
     if task not in ("auto", "classification", "regression"):
@@ -76,7 +76,7 @@ def observed_feature(column: Column) -> Feature:
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
 
     Returns
     -------
@@ -116,14 +116,14 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     Parameters
     ----------
     y : array or Series of shape (n_samples,) or (n_samples, 1)
-        Cells of any kind.
+        Cells of any type.
     task : {"auto", "classification", "regression"}, default="auto"
         As for :func:`observed_fields`.
 
     Returns
     -------
     Range or Classes
-        The labels of classes are the sorted values.
+        The class labels are the sorted values.
     """
     name = str(getattr(y, "name", None) or "")
     values = values_of(one_column(y))

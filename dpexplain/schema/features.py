@@ -53,16 +53,16 @@ class Numeric:
         Cells that stand for a missing value: ``["-99", "unknown"]``. Numbers match in any
         spelling.
     decimal : {".", ","}, default="."
-        Decimal sign of numbers that are stored as text. With a comma, text with a point is
-        missing, because the point could separate thousands.
+        Decimal sign of numbers that are stored as text. With a comma, text that contains a period
+        counts as missing, because the period could separate thousands.
     source : str, default=""
         Where the bounds come from: a page of the data dictionary, a law, a person.
 
     Raises
     ------
     SchemaError
-        If a bound is not a finite number, `low` is not below `high`, `step` is not
-        positive and at most ``high - low``, or a rule for cells is not one of the above.
+        If a bound is not a finite number, `low` is not below `high`, `step` is not positive and at
+        most ``high - low``, or `missing` or `decimal` is invalid.
 
     Examples
     --------
@@ -108,10 +108,10 @@ class Date(Numeric):
     """A date feature with public bounds.
 
     Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
-    ``2024-01-31T08:30``) or in one of the formats given here; of a time, only the day is used, as
+    ``2024-01-31T08:30``) or in one of the formats given here; only the day of a time is used, as
     written. Anything else, including numbers, counts as missing. Read private files without
-    ``parse_dates``: a reader that converts either all dates of a column or, if one cell is not a
-    date, none of them, would reveal that cell by how all others are read.
+    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
+    would affect how all others are read.
 
     Parameters
     ----------
@@ -120,10 +120,10 @@ class Date(Numeric):
     description : str, default=""
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
-        Further formats of text, such as ``"%d.%m.%Y"``, of the parts %d, %m, %b, %B (English
-        names), %Y, %y, %H, %M and %S. The first that a cell looks like decides. A year of two
-        digits is the last such year up to that of `high`. Formats of digits only, such as
-        ``"%Y%m%d"``, also read numbers.
+        Additional text formats, such as ``"%d.%m.%Y"``, made of %d, %m, %b, %B (English names),
+        %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year means
+        the latest such year up to that of `high`. Formats of digits only, such as ``"%Y%m%d"``,
+        also read numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""
@@ -132,13 +132,13 @@ class Date(Numeric):
     Attributes
     ----------
     low, high : float
-        The same as days since 1 January 1970, as used by models and curves; labels show dates.
+        The bounds as days since January 1, 1970, as used by models and curves; labels show dates.
 
     Raises
     ------
     SchemaError
-        If a bound is not a date, `low` is not before `high`, or a format is not one of dates or
-        cannot be told apart from another.
+        If a bound is not a date, `low` is not before `high`, or a format is not a date format or
+        cannot be distinguished from another.
 
     Examples
     --------
@@ -196,14 +196,14 @@ class Categorical:
     Parameters
     ----------
     categories : iterable of str, int, float or bool
-        The categories in the order of the axis. They are matched by their text without outer
+        The categories in the order of the axis. They are matched by their text without surrounding
         spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are the same category.
     ordered : bool, default=False
         Whether the categories are ordered ("poor" < "fair" < "good").
     description : str, default=""
         What was recorded, and where the list comes from.
     aliases : mapping, default={}
-        Other spellings of categories: ``{"m": "male", "f": "female"}``. Kept as pairs.
+        Other spellings of categories: ``{"m": "male", "f": "female"}``. Stored as pairs.
     missing : str, number or sequence of them, default=()
         Cells that stand for a missing value: ``["-99", "unknown"]``.
     source : str, default=""
@@ -213,7 +213,8 @@ class Categorical:
     ------
     SchemaError
         If the list is empty, has two categories that match the same values, or contains something
-        that reads as a missing value; or if a cell would be two of category, alias and marker.
+        that reads as a missing value; or if a cell could match more than one of category, alias
+        and marker.
 
     Examples
     --------
@@ -273,7 +274,7 @@ class Range:
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        is an end of the range, which values beyond it count as.
+        is an end of the range, to which values outside are clipped.
     """
 
     low: float
@@ -292,8 +293,8 @@ class Range:
             # A target is read twice, and clipped the first time.
             if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
                 raise SchemaError(
-                    f"Range: missing={marker!r} is an end of the range, which values beyond it "
-                    "count as; move that end."
+                    f"Range: missing={marker!r} is an end of the range, to which values outside "
+                    "are clipped; move that end."
                 )
         check_texts(self, "unit", "description", "name", "source")
 
@@ -337,8 +338,8 @@ class Classes:
     Raises
     ------
     SchemaError
-        If there are fewer than two labels, two that match the same values, one that
-        reads as a missing value, or a cell that would be two of class, alias and marker.
+        If there are fewer than two labels, two that match the same values, one that reads as a
+        missing value, or if a cell could match more than one of class, alias and marker.
 
     Examples
     --------
@@ -384,14 +385,14 @@ class Classes:
 
 
 def _set_rules(owner: Numeric | Range) -> None:
-    """Check and convert the rules for cells that are numbers."""
+    """Check and convert the cleaning rules of numbers."""
     kind = type(owner).__name__
     object.__setattr__(owner, "missing", as_markers(kind, owner.missing))
     object.__setattr__(owner, "decimal", as_decimal(kind, owner.decimal))
 
 
 def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
-    """Check and convert the rules for cells of a list."""
+    """Check and convert the cleaning rules of categories or classes."""
     kind = type(owner).__name__
     markers = as_markers(kind, missing)
     pairs = () if aliases == () else as_aliases(kind, aliases, names)
@@ -402,7 +403,7 @@ def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missi
 
 
 def _rules(owner: object) -> dict[str, object]:
-    """Return the rules for cells that are not the default, as arguments."""
+    """Return the cleaning rules that differ from the default, as arguments."""
     decimal = getattr(owner, "decimal", ".")
     return {
         "aliases": dict(getattr(owner, "aliases", ())) or None,

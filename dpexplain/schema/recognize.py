@@ -1,7 +1,7 @@
-"""Draft a schema from a messy PUBLIC table: ids, dates, markers, misspelt categories.
+"""Schema drafts from messy PUBLIC tables: IDs, dates, markers, misspellings.
 
-A draft reads the data, so it is not private. It guesses what a rule for cells may be, and lists
-every guess for a person to decide.
+A draft reads the data, so it is not private. It guesses cleaning rules, and lists every guess for
+a person to confirm or correct.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _FORMATS: Final = (
 
 
 class Written(Protocol):
-    """Interface of a schema that is written."""
+    """Interface of schemas that can be written."""
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
@@ -68,7 +68,7 @@ S = TypeVar("S", bound=Written)
 
 @dataclass(frozen=True)
 class SchemaDraft(Generic[S]):
-    """A drafted schema, and what a person has to decide about it. NOT PRIVATE.
+    """A drafted schema, and the decisions left to a person. NOT PRIVATE.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class SchemaDraft(Generic[S]):
 
 @dataclass
 class Drafted:
-    """What was found in a table.
+    """Findings in a table.
 
     Parameters
     ----------
@@ -113,14 +113,14 @@ class Drafted:
     decisions: list[str] = field(default_factory=list)
 
     def decide(self, name: str, question: str) -> None:
-        """Add something to decide about a column."""
+        """Add a decision about a column."""
         self.decisions.append(f"{name!r}: {question}")
 
 
 def drafted(
     X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto", exclude: Iterable[str] = ()
 ) -> Drafted:
-    """Draft a schema, and list what a person has to decide. NOT PRIVATE.
+    """Draft a schema, and list the decisions left to a person. NOT PRIVATE.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def drafted(
     y : array of shape (n_samples,) or None, default=None
     task : {"auto", "classification", "regression"}, default="auto"
     exclude : iterable of str, default=()
-        Columns to leave out.
+        Columns to exclude.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def _one(y: Any) -> Any:
 
 
 def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
-    """Add one column as a feature, an id or a person."""
+    """Add one column as a feature, an ID or a person."""
     counts = Counter(text for text in texts_of(column) if text is not None)
     typed = getattr(getattr(column, "dtype", None), "kind", "O") in "biufM"
     few = typed or len(counts) <= _MOST_WRITTEN
@@ -169,10 +169,13 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
     role = _role(name, plain, counts) if has_names else ""
     if role == "person" and found.person is None:
         found.person = name
-        found.decide(name, "names persons, of whom some have several rows? Then it is the person.")
+        found.decide(
+            name,
+            "identifies persons, some of whom have several rows? Then it is the person column.",
+        )
     elif role:
         found.id.append(name)
-        found.decide(name, f"{len(counts):,} different values; kept out of the features as an id.")
+        found.decide(name, f"{len(counts):,} different values; treated as an ID, not as a feature.")
     elif isinstance(plain, Categorical) and not _is_declared(plain, column):
         _add_texts(found, name, plain, counts)
     elif type(plain) is Numeric:
@@ -182,7 +185,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _is_declared(plain: Categorical, column: Column) -> bool:
-    """Whether the type of a column says what its categories are."""
+    """Whether the type of a column declares its categories."""
     listed = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
     return listed or plain.categories == ("False", "True")
 
@@ -213,7 +216,7 @@ def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
 
 
 def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> None:
-    """Add a column of texts, which may be numbers or dates apart from a few."""
+    """Add a column of strings, most of which may be numbers or dates."""
     n_rows = max(counts.total(), 1)
     formats = _formats(_some(counts))
     read_day = day_reader([text for text, _ in formats], 9999)
@@ -236,7 +239,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Count the cells that the best reader can read."""
+    """Return the number of readable cells, for the reader that can read the most."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -274,7 +277,7 @@ def _numeric(
 
 
 def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a marker: far off, or the only negative one."""
+    """Return an extreme value that looks like a marker of missing values."""
     for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
         gap = min(abs(end - rest[0]), abs(end - rest[-1]))
         far = gap > rest[-1] - rest[0]
@@ -284,7 +287,7 @@ def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 
 
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the formats of dates that read some cells, and whether another one would do too."""
+    """Return date formats that read some cells, and whether others would too."""
     used = []
     for alike in _FORMATS:
         read = {text: _read(counts, _only(text)) for text in alike}
@@ -295,13 +298,13 @@ def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
 
 
 def _only(text: str) -> Any:
-    """Return the reader of one format, without ISO."""
+    """Return a reader of one date format that does not accept ISO dates."""
     read = day_reader([text], 9999)
     return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return enough cells to recognize a column by."""
+    """Return enough cells to recognize the type of a column."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
@@ -315,7 +318,7 @@ def _date(
     if doubted := [text for text, both in formats if both]:
         found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} and its twin.")
     if any("%y" in text for text in texts):
-        found.decide(name, "which century are years of two digits in?")
+        found.decide(name, "which century do two-digit years belong to?")
     if odd := [text for text in counts if np.isnan(read(text))]:
         found.decide(name, f"{len(odd)} cells are not dates and count as missing: {_shown(odd)}")
     low, high = day_text(min(days)), day_text(max(days) + (min(days) == max(days)))

@@ -43,7 +43,7 @@ class SchemaReport:
     Parameters
     ----------
     rows : tuple of tuple
-        Rows of the table that `frame` returns.
+        Rows of the table returned by `frame`.
     """
 
     rows: tuple[tuple[Any, ...], ...]
@@ -93,7 +93,7 @@ def schema_report(
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None leaves it out.
+        The target; None omits it.
 
     Returns
     -------
@@ -103,9 +103,9 @@ def schema_report(
     Raises
     ------
     SchemaError
-        If columns are missing, or a target is given that the schema lacks.
+        If columns are missing, or a target is given but the schema has none.
     TypeError
-        If the table is of a kind that is read in parts.
+        If the table is of a type that is read in parts.
     """
     if kind := kind_in_parts(X):
         raise TypeError(
@@ -135,7 +135,7 @@ def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
     Returns
     -------
     DataFrame of shape (n_samples, n_features)
-        As private as `X`.
+        It must be protected like `X`.
     """
     columns = columns_in_order(X, schema)
     cleaned = {

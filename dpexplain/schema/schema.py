@@ -57,13 +57,13 @@ class Schema(FromInterpret):
         The features by column name. Their order is the order of the columns of an array and
         of the terms of a model.
     target : Range, Classes or None, default=None
-        The target to predict. Optional here; models need it.
+        The target to predict. Optional here, but required by models.
     id : str or sequence of str, default=()
-        Columns that identify a record (a record number, a name). They are never a feature or a
-        target. Kept as a tuple.
+        Columns that identify a record (a record number, a name). They are never a feature or the
+        target. Stored as a tuple.
     person : str or None, default=None
-        Column that says who a row belongs to, if one person may have several rows. It is never a
-        feature or a target, and it is the default of ``groups`` in a fit with
+        Column that identifies the person of each row, if a person may have several rows. It is
+        never a feature or the target, and it is the default of ``groups`` in a fit with
         ``max_rows_per_person``. Without that parameter, a fit warns that it protects rows only.
 
     Attributes
@@ -76,8 +76,8 @@ class Schema(FromInterpret):
     Raises
     ------
     SchemaError
-        If there is no feature, a name is not a string, a feature or the target is not of the
-        four kinds, or a column of `id` or `person` is a feature or the target.
+        If there is no feature, a name is not a string, a feature or the target has a wrong type,
+        or a column in `id` or `person` is a feature or the target.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Schema(FromInterpret):
         Parameters
         ----------
         path_or_text : str or Path
-            A file, or the text itself: a string with a line break is taken as text.
+            A file, or the text itself: a string with a line break is treated as text.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class Schema(FromInterpret):
 
     @classmethod
     def from_dictionary(cls, path: str | Path, *, target: str | None = None) -> Schema:
-        r"""Read a schema from a data dictionary, a CSV file with one line per column of the table.
+        r"""Read a schema from a data dictionary (CSV, one line per column of the table).
 
         Parameters
         ----------
@@ -171,25 +171,25 @@ class Schema(FromInterpret):
             UTF-8 text with commas, semicolons or tabs. Its first line names these columns, in any
             order; other columns are ignored:
 
-            * ``name``: of the column;
+            * ``name``: name of the column;
             * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
             * ``min``, ``max``, ``step``: bounds of numbers and dates, and the resolution;
             * ``categories``: ``male|female``, or ``1=male|2=female`` if the table has codes;
             * ``aliases``: other spellings, ``m=male|f=female``;
             * ``missing``: markers of missing values, ``-99|unknown``;
-            * ``unit``, ``description``: for axes and pages;
-            * ``decimal``: point or comma;
-            * ``format``: of dates, ``%d.%m.%Y|%m/%d/%y``;
+            * ``unit``, ``description``: text for axes and pages;
+            * ``decimal``: decimal point or comma;
+            * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
             * ``source``: where the bounds come from; by default the file and line.
 
             Lists are separated by ``|`` or ``;``.
         target : str or None, default=None
-            Column to predict; None leaves it open.
+            Column to predict; None for a schema without a target.
 
         Returns
         -------
         Schema
-            Each feature with its source.
+            A schema in which each feature has a source.
 
         Raises
         ------
@@ -221,9 +221,9 @@ class Schema(FromInterpret):
         X : DataFrame or array of shape (n_samples, n_features)
             Public data.
         y : array of shape (n_samples,) or None, default=None
-            Public target; None leaves the target open.
+            Public target; None for a schema without a target.
         task : {"auto", "classification", "regression"}, default="auto"
-            What `y` is; "auto" takes numbers with more than two values as a regression.
+            Type of the target; "auto" treats numbers with more than two values as a regression.
 
         Returns
         -------
@@ -252,18 +252,18 @@ class Schema(FromInterpret):
         task: Task = "auto",
         exclude: Sequence[str] = (),
     ) -> SchemaDraft[Schema]:
-        """Draft a schema from a messy PUBLIC table, with a list of what you have to decide.
+        """Draft a schema from a messy PUBLIC table, with a list of decisions left to you.
 
-        Like `from_frame`, but it also guesses rules: formats of dates, decimal commas, markers of
-        missing values, rare misspellings of categories, and columns of ids and persons, which
-        are kept out of the features.
+        Like `from_frame`, but it also guesses rules: date formats, decimal commas, markers of
+        missing values, rare misspellings of categories, and columns of IDs, which are not
+        features.
 
         Parameters
         ----------
         X, y, task : DataFrame or array, array or None, str
             As for `from_frame`.
         exclude : sequence of str, default=()
-            Columns to leave out.
+            Columns to exclude.
 
         Returns
         -------
@@ -302,42 +302,42 @@ class Schema(FromInterpret):
         positive_share: float = 0.5,
         rows_per_person: int = 1,
     ) -> tuple[pd.DataFrame, pd.Series]:
-        """Draw stand-in records from this schema alone, to plan a fit. No data are read.
+        """Draw stand-in records from this schema alone, to plan a fit.
 
-        Values are uniform over the public ones and features are independent. Real features are
-        neither: expect more noise than in the plan where records are rare.
+        No data are read. Values are uniform over the public ones, and features are independent.
+        Real features are neither: where there are few records, expect more noise than planned.
 
         Parameters
         ----------
         n : int
-            Rows, about as many as the table has.
+            Number of rows, about as many as in the table.
         effects : mapping of str to effect, or None, default=None
-            What each feature adds to the log-odds of the last class, or to the target in its unit.
-            A number is the difference between the ends of the range (or the first and last
-            category), a mapping gives the effect of each category, and a function maps an array
-            of values (numbers, days since 1970, or names) to effects. Other features have none.
+            Change that each feature makes to the log-odds of the last class, or to the target. A
+            number is the difference between the ends of the range (or the first and last
+            category), a mapping gives the effect of each category, and a function maps an array of
+            values (numbers, days since 1970, or names) to effects. Other features have none.
         seed : int or None, default=None
             Seed of the records.
         missing : float, default=0.0
-            Share of the cells of each feature that are empty. What is hidden keeps its effect.
+            Share of the cells of each feature that are empty. A hidden value still has its effect.
         positive_share : float, default=0.5
-            Probability of the second of two classes where all effects are 0.
+            Probability of the second of two classes if all effects are 0.
         rows_per_person : int, default=1
-            Rows of each person, if the schema names a column of persons.
+            Number of rows per person, if the schema names a person column.
 
         Returns
         -------
         X : DataFrame of shape (n, n_features)
-            Without the columns of ids, but with that of persons.
+            Without ID columns, but with the person column.
         y : Series of shape (n,)
-            The target. A numeric one has a standard deviation of a tenth of its range around its
-            mean.
+            The target. A numeric target has a standard deviation of a tenth of its range around
+            its mean.
 
         Raises
         ------
         SchemaError, ValueError
-            If the schema has no target, an effect is not one of a feature, or another parameter
-            is wrong.
+            If the schema has no target, an effect is not for a feature, or another parameter is
+            wrong.
 
         Examples
         --------
@@ -372,7 +372,7 @@ class Schema(FromInterpret):
         -------
         DataFrame of shape (n_samples, n_features)
             Numbers within the bounds, dates as ISO text, categories by name and other values as
-            text; NaN or None for a missing cell. As private as `X`.
+            text; NaN or None for a missing cell. It must be protected like `X`.
 
         Raises
         ------
@@ -393,21 +393,21 @@ class Schema(FromInterpret):
         """Check a table against the schema. NOT PRIVATE: for the data holder only.
 
         A private fit gives no message about an unreadable cell, because the message would reveal
-        that the cell exists. This report does: read it before the fit, and do not share it.
+        that the cell exists. This report shows them: read it before the fit, and do not share it.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             The records.
         y : array of shape (n_samples,) or None, default=None
-            The target; None leaves it out.
+            The target; None omits it.
 
         Returns
         -------
         SchemaReport
-            Cells that are empty, not a number, a date, out of bounds, or not in a list: their
-            number, what a private fit does with them, and examples. ``frame()`` converts it to a
-            table.
+            Cells that are empty, are not a number or a date, are out of bounds, or are not in a
+            list: how many there are, what a private fit does with them, and examples. ``frame()``
+            converts it to a table.
 
         Raises
         ------
@@ -477,7 +477,7 @@ class Schema(FromInterpret):
 
 
 def _check_parts(features: Any, target: Any) -> None:
-    """Check that features are named and all types are known."""
+    """Check that all features have names and known types."""
     if not isinstance(features, Mapping) or not features:
         raise SchemaError(
             "Schema: features must be a mapping of at least one column name to Numeric, Date or "

@@ -1,4 +1,4 @@
-"""Stand-in records drawn from a schema alone, to plan a fit on one's own table."""
+"""Stand-in records drawn from a schema alone, to plan a fit on a private table."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
 
 
 def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw values uniformly over the public ones; categories as positions."""
+    """Draw values uniformly over the public ones; categories are given by index."""
     if isinstance(feature, Categorical):
         return rng.integers(len(feature.categories), size=n)
     if feature.step is None:
@@ -102,7 +102,7 @@ def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
 def _contribution(
     name: str, feature: Feature, effect: Effect, values: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Return what a feature adds to the score of each row."""
+    """Return the amount that a feature adds to the score of each row."""
     by_name = isinstance(feature, Categorical)
     names = feature.categories if isinstance(feature, Categorical) else ()
     if isinstance(effect, Mapping):
@@ -158,13 +158,14 @@ def _outcome(
 def class_chances(
     target: Classes, score: NDArray[np.float64], positive_share: float
 ) -> NDArray[np.float64]:
-    """Return the probability of each class, which the score moves from the first to the last.
+    """Return class probabilities; higher scores favor later classes.
 
     Parameters
     ----------
     target : Classes
     score : ndarray of shape (n,)
-        0 for classes of equal probability, or `positive_share` for the second of two.
+        At score 0, all classes are equally likely or, with two classes, the second one has the
+        probability `positive_share`.
     positive_share : float
 
     Returns

@@ -161,7 +161,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _has_endless_number(value: object) -> bool:
-    """Whether it contains an integer too large for Python to print."""
+    """Return whether it contains an integer too large for Python to print."""
     if isinstance(value, dict):
         return any(map(_has_endless_number, value.values()))
     if isinstance(value, list):
@@ -207,7 +207,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the stored fields; those of a date that are implied are not."""
+    """Return the fields to store, without the implied fields of a date."""
     implied = ("unit", "step", "decimal") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]
 

@@ -1,6 +1,6 @@
-"""Privacy statement for a release and for everything fitted.
+"""Privacy statements: guarantees for a release, and for all fits on a data set.
 
-It is built from summaries and guarantees, so it needs neither models nor data.
+They are built from summaries and guarantees, so they need neither models nor data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Epsilon and delta of some outputs, as part of a statement."""
+"""Epsilon and delta of a set of outputs, as part of a statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDED = frozenset({"adaptive_epsilon", "others"})
 
 @dataclass(frozen=True)
 class Promise:
-    """Epsilon and delta of some outputs.
+    """Epsilon and delta of a set of outputs.
 
     Parameters
     ----------
@@ -31,8 +31,9 @@ class Promise:
     replace_epsilon : float
         Epsilon at the same delta if a unit is replaced by another.
     adaptive_epsilon : float, default=inf
-        Epsilon at the same delta, valid for adaptive choices; `epsilon` itself holds if number and
-        budgets of the fits were fixed before any result was seen. Infinite if none is stated.
+        Epsilon at the same delta, valid for adaptive choices; `epsilon` itself holds if the number
+        and the budgets of the fits were fixed before any result was seen. Infinite if none is
+        stated.
     """
 
     covers: str
@@ -89,4 +90,4 @@ def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
 def check_text(name: str, value: object) -> None:
     """Raise ValueError unless the value is a string of valid length."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_TEXT:
-        raise ValueError(f"{name} must be a text of 1 to {LONGEST_TEXT} characters.")
+        raise ValueError(f"{name} must be a string of 1 to {LONGEST_TEXT} characters.")

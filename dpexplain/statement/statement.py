@@ -1,4 +1,4 @@
-"""Privacy statement as plain data."""
+"""Privacy statements as plain data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_COVERED = (
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """Guarantees for a release and for everything fitted on a data set.
+    """Guarantees for a release, and for all fits on a data set.
 
     Parameters
     ----------
@@ -65,19 +65,19 @@ class PrivacyStatement:
     mechanisms : tuple of str
         What was released and with how much noise.
     not_private : tuple of str
-        What was taken from the data without noise; it must not be shared.
+        What was computed from the data without noise; it must not be shared.
     sampler : str
         Source of the noise.
     accountant : str
         How releases were composed.
     public : tuple of str
-        What had to be public knowledge.
+        Inputs that had to be public.
     not_covered : tuple of str
         What is not guaranteed.
     library : str
         Name and version.
     others : tuple of Promise, default=()
-        Guarantees of all private releases together, for each other unit in the ledger.
+        Guarantees of all private releases together, for every other unit in the ledger.
 
     See Also
     --------
@@ -113,7 +113,7 @@ class PrivacyStatement:
         for name in ("mechanisms", "not_private", "public", "not_covered"):
             value = getattr(self, name)
             if not isinstance(value, tuple | list):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
             for text in value:
                 check_text(name, text)
             object.__setattr__(self, name, tuple(value))

@@ -18,24 +18,24 @@ _START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
 def unreadable_lines(  # type: ignore[no-untyped-def]
     text, separator, n_cells, longest
 ) -> NDArray[Any]:
-    """Find the lines that are not records, each line independently.
+    """Find the lines that are not valid records, judging each line independently.
 
-    The naive twin is :func:`dpexplain.tables.lines.cells_of_line`.
+    The naive version is :func:`dpexplain.tables.lines.cells_of_line`.
 
     Parameters
     ----------
     text : ndarray of uint8
-        Whole lines, each with its newline at the end.
+        Complete lines, each ending with a newline.
     separator : uint8
     n_cells : int
-        Cells of a record.
+        Number of cells of a record.
     longest : int
-        Bytes that a line may have.
+        Maximum number of bytes of a line.
 
     Returns
     -------
     ndarray of shape (n_unreadable, 2), dtype int64
-        First byte and newline of each. A line without a byte is among them.
+        Index of the first byte and of the newline of each. Empty lines are included.
     """
     n_lines = 0
     for byte in text:

@@ -81,15 +81,15 @@ def cell_day(cell: object) -> float:
     Parameters
     ----------
     cell : object
-        Any value a table can hold: dates and times of any library, or text that begins with a date
-        in ISO format. A time is read as its day as written, in its own time zone; a pandas period
-        as its first day.
+        Any value that a table can contain: dates and times of any library, or text that begins
+        with a date in ISO format. A time is read as the day written, in its own time zone, and a
+        pandas period as its first day.
 
     Returns
     -------
     float
-        Days since 1 January 1970; NaN if the cell is missing or not a date. Numbers are not dates:
-        whether 20240131 or 45322 is a day is ambiguous.
+        Days since January 1, 1970; NaN if the cell is missing or not a date. Numbers are not
+        dates, because 20240131 or 45322 would be ambiguous.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def day_text(day: float) -> str:
     Parameters
     ----------
     day : float
-        Days since 1 January 1970.
+        Days since January 1, 1970.
 
     Returns
     -------
     str
-        The number itself if it is outside the years 1 to 9999.
+        ISO date, or the number itself if it is outside the years 1 to 9999.
 
     Examples
     --------
@@ -157,9 +157,9 @@ def cell_text(cell: object) -> str | None:
     Returns
     -------
     str or None
-        The text without outer spaces, with numbers and booleans in one spelling (``1``,
+        The text without surrounding spaces, with numbers and booleans in one spelling (``1``,
         ``1.0``, ``"1"``, ``"01"``, ``True`` and ``"True"`` all give ``"1"``) and dates in ISO
-        format, at midnight without the time; None for a missing cell; `NO_TEXT` for a cell
+        format (without the time if it is midnight); None for a missing cell; `NO_TEXT` for a cell
         that no category can equal.
     """
     try:

@@ -18,13 +18,13 @@ Part: TypeAlias = tuple[Any, Any]
 
 
 class PartError(RuntimeError):
-    """A chunk could not be read.
+    """Error raised if a chunk could not be read.
 
     Parameters
     ----------
     kind : str
         What stopped the fit: the type of an error raised by another library, or a fixed text. It
-        is shown, so it contains nothing about a record.
+        is shown to users, so it contains nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -56,7 +56,7 @@ class ChunkedTable(ABC):
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
-    """Join the chunks of a table in memory, with unchanged cells.
+    """Join the chunks of a table in memory, leaving cells unchanged.
 
     Parameters
     ----------

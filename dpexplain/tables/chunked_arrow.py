@@ -1,10 +1,11 @@
 """Parquet files and pyarrow datasets, read in batches.
 
-Every file is read with its own stated types, never with those of other files, and Arrow columns
-store missing cells separately from values. So each cell is read independently: pandas would turn a
-batch of integers into floats if one of them is missing. Folders named ``key=value`` are columns,
-and each name is read by itself: pyarrow would choose one type for the values of all folders, and
-refuse them all if none has a value or one is not text, which would reveal records.
+Every file is read with its own declared types, never with those of other files, and Arrow columns
+store missing cells separately from values. So each cell is read independently, whereas pandas
+would turn a batch of integers into floats if one of them is missing. Folders named ``key=value``
+are columns, and each name is read independently: pyarrow would choose one type for the values of
+all folders, and reject all of them if none has a value or one is not text, which would reveal
+records.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class ArrowTable(ChunkedTable):
     ----------
     dataset : pyarrow.dataset.Dataset
     named_folders : bool, default=False
-        Whether folders named ``key=value`` are columns beside those that the dataset states.
+        Whether folders named ``key=value`` are columns in addition to those that the dataset
+        declares.
     """
 
     def __init__(self, dataset: Any, *, named_folders: bool = False) -> None:
@@ -49,8 +51,8 @@ class ArrowTable(ChunkedTable):
             self._fragments = list(dataset.get_fragments())
         except ValueError:
             raise TypeError(
-                "X is a filtered pyarrow dataset, whose files cannot be read one by one; "
-                "write the rows to a dataset of their own."
+                "X is a filtered pyarrow dataset, whose files cannot be read one by one; write "
+                "the rows to a separate dataset."
             ) from None
         if not self._fragments:
             raise ValueError("X holds no file; pass a Parquet file, or a folder of such files.")
@@ -148,7 +150,7 @@ def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
 
 
 def _coded_texts(schema: Any) -> list[str]:
-    """Name the dictionary-encoded columns of texts or bytes."""
+    """Return the names of dictionary-encoded columns of strings or bytes."""
     import pyarrow as pa
 
     texts = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
@@ -160,7 +162,7 @@ def _coded_texts(schema: Any) -> list[str]:
 
 
 def _named_folders(fragment: Any) -> Mapping[str, object]:
-    """Read the folders of a path that are named ``key=value``; never raises for a value."""
+    """Read the ``key=value`` folders of a path; no value raises an error."""
     stored = set(fragment.physical_schema.names)
     folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]
     keys = {unquote(key): _value_of_folder(value) for key, _, value in folders}
@@ -231,7 +233,7 @@ def _masked(column: Any) -> Column:
 
 
 def _texts(column: Any, binary: Any) -> Column:
-    """Decode distinct strings once; undecodable bytes stay bytes."""
+    """Decode each distinct string once; undecodable bytes remain bytes."""
     encoded = column.cast(binary).dictionary_encode()
     distinct = np.empty(len(encoded.dictionary), dtype=object)
     for place, cell in enumerate(encoded.dictionary.to_pylist()):

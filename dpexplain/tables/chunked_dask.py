@@ -31,7 +31,7 @@ class DaskTable(ChunkedTable):
     Raises
     ------
     TypeError
-        If `X` is another kind of collection.
+        If `X` is any other type of collection.
     ValueError
         If the client is asynchronous.
     """

@@ -44,7 +44,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
     X : DataFrame or array of shape (n_samples, n_features)
         As for :func:`check_columns`, with the same errors.
     schema : Schema
-        What is known about the columns.
+        Public knowledge about the columns.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
 
 
 def kind_in_parts(X: object) -> str:
-    """Name the type of a chunked table; empty for a table in memory.
+    """Return the type of a chunked table in words; empty for a table in memory.
 
     Parameters
     ----------
     X : object
-        The table. No library is imported for this check.
+        The table. The check imports no library.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def kind_in_parts(X: object) -> str:
 
 
 def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:
-    """Return a frame or a two-dimensional array, cells unchanged.
+    """Return a frame or a two-dimensional array, leaving cells unchanged.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
         The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
     n_columns : int or None, default=None
         Number of cells per row, if public: in a sequence of rows, a row of another length becomes
-        a row of empty cells. With None, rows of different lengths are rejected, which reveals one
-        of them.
+        a row of empty cells. With None, rows of different lengths are rejected, which reveals that
+        they exist.
 
     Returns
     -------
     DataFrame or ndarray of shape (n_samples, n_features)
-        `X` itself if it is one of the two.
+        `X` itself if it is already a frame or such an array.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
 def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
     """Return an array of the cells of a list of rows.
 
-    numpy would look into the cells: one text would turn all of them into text, and nested
+    numpy would inspect the cells: a single string would turn all of them into strings, and nested
     lists of equal length would add a dimension.
     """
     if hasattr(rows, "__array__"):
@@ -170,9 +170,9 @@ def values_of(column: Column) -> Values:
 
 
 def cells_of(values: Values) -> Sequence[object]:
-    """Return the cells one by one; dates stay dates instead of becoming integers.
+    """Return the cells one by one; dates remain dates instead of becoming integers.
 
-    If a library cannot convert all cells to objects because of one, only that cell is
+    If one cell prevents a library from converting the column to objects, only that cell becomes
     :class:`~dpexplain.tables.cells.Unreadable`.
     """
     try:
@@ -199,14 +199,14 @@ def _positions(frame: pd.DataFrame, schema: KnownColumns) -> dict[str, int]:
 
 
 def check_names(names: Sequence[str], schema: KnownColumns) -> None:
-    """Check that every column of the schema is there once; ignore the others.
+    """Check that every column of the schema occurs exactly once; ignore other columns.
 
     Parameters
     ----------
     names : sequence of str
         Columns of a table, in any order.
     schema : Schema
-        What is known about the columns.
+        Public knowledge about the columns.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """Encode tables as arrays, cell by cell, using only the schema.
 
-The code of a cell is a function of that cell and the schema, regardless of the dtype that pandas
-chose for the column and of the other cells, and no cell raises an error: an exception, or a
-different reading of other cells, would reveal one record. Only names and numbers of columns, which
-are public, can be rejected.
+The code of a cell depends only on that cell and the schema, not on other cells or on the dtype
+that pandas chose for the column, and no cell raises an error: an exception, or a change in how
+other cells are read, would reveal one record. Only the names and the number of columns, which are
+public, can be rejected.
 
-Earlier steps are not covered: a CSV reader that parses a file as a whole lets one line change how
+Earlier steps are not covered: if a CSV reader parses a file as a whole, one line can change how
 others are read. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
 """
 
@@ -47,12 +47,13 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
         The columns of a frame may be in any order, and columns that the schema does not name are
         ignored; an array has the columns of the schema, in its order.
     schema : Schema
-        What is known about the columns.
+        Public knowledge about the columns.
 
     Raises
     ------
     SchemaError
-        If columns of the schema are missing or duplicated, or an array has another number.
+        If columns of the schema are missing or duplicated, or an array has a different number of
+        columns.
     ValueError
         If `X` does not have two dimensions.
     TypeError
@@ -67,15 +68,15 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
     feature : Numeric
         The public bounds.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty or not
-        a number, or, for a :class:`Date`, not a date, or a marker of missing values.
+        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, a
+        marker of missing values, or not a number (for a :class:`Date`, not a date).
     """
     numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -84,15 +85,15 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Read a column of numbers or days as the schema spells them, without bounds.
+    """Read a column of numbers or days by the rules of the schema, without bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
     part : Numeric or Range
     keep_markers : bool, default=False
-        Whether markers of missing values stay numbers, for a report.
+        Whether markers of missing values remain numbers, for a report.
 
     Returns
     -------
@@ -113,12 +114,12 @@ def read_numbers(
 
 
 def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
-    """Read a column as positions in the public list of categories.
+    """Read a column as indices into the public list of categories.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
     feature : Categorical
         The public list, of length k.
 
@@ -143,7 +144,7 @@ def encode_features(
     X : DataFrame or array of shape (n_samples, n_features)
         As for :func:`check_columns`, with the same errors.
     schema : Schema
-        Decides the kind of each column; its dtype never does.
+        Determines the type of each column; its dtype never does.
 
     Returns
     -------
@@ -163,7 +164,7 @@ def encoded_columns(
     X : DataFrame or array of shape (n_samples, n_features)
         As for :func:`check_columns`, with the same errors.
     schema : Schema
-        Decides the kind of each column; its dtype never does.
+        Determines the type of each column; its dtype never does.
 
     Yields
     ------
@@ -184,15 +185,15 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Parameters
     ----------
     y : array or Series of shape (n_samples,) or (n_samples, 1)
-        Cells of any kind.
+        Cells of any type.
     target : Range
         The public range.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values in ``[low, high]``, clipped, including infinite ones; NaN if a cell is empty, not
-        a number or a marker of missing values: fits drop such a row.
+        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, not a
+        number or a marker of missing values; fits drop such rows.
 
     Raises
     ------
@@ -204,19 +205,19 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
 
 
 def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
-    """Convert a classification target to positions in the public classes.
+    """Convert a classification target to indices of the public classes.
 
     Parameters
     ----------
     y : array or Series of shape (n_samples,) or (n_samples, 1)
-        Cells of any kind.
+        Cells of any type.
     target : Classes
         The public classes.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Positions; −1 if a label is empty or not in the list: fits drop such a row.
+        Indices; −1 if a label is empty or not in the list; fits drop such rows.
 
     Raises
     ------
@@ -230,19 +231,19 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
 def numbers_of(
     column: Column, of_cell: Callable[[object], float] = cell_number
 ) -> NDArray[np.float64]:
-    """Read a column as numbers, without bounds.
+    """Read a column as numbers, without applying bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
     of_cell : callable, default=cell_number
-        Reader of one cell; cells that are numbers already are not passed to it.
+        Reader of one cell; cells that are already numbers are not passed to it.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        As :func:`dpexplain.tables.cells.cell_number` reads each cell; a new array.
+        A new array; each cell is read as by :func:`dpexplain.tables.cells.cell_number`.
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
@@ -256,19 +257,19 @@ def numbers_of(
 
 
 def days_of(column: Column, of_cell: Callable[[object], float] = cell_day) -> NDArray[np.float64]:
-    """Read a column as days, without bounds.
+    """Read a column as days, without applying bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
     of_cell : callable, default=cell_day
         Reader of one cell; a column of NumPy dates is not passed to it.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        As :func:`dpexplain.tables.cells.cell_day` reads each cell; a new array.
+        A new array; each cell is read as by :func:`dpexplain.tables.cells.cell_day`.
     """
     values = values_of(column)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
@@ -283,12 +284,12 @@ def texts_of(column: Column) -> NDArray[Any]:
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
-        Cells of any kind.
+        Cells of any type.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype object
-        As :func:`dpexplain.tables.cells.cell_text` reads each cell.
+        Strings; each cell is read as by :func:`dpexplain.tables.cells.cell_text`.
     """
     return _read(column, cell_text, dtype=object)
 
@@ -346,7 +347,7 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Whether all cells are built-in strings or empty, so that none can run code."""
+    """Return whether all cells are built-in strings or empty, so none can run code."""
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

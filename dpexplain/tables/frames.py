@@ -1,9 +1,9 @@
 """Convert tables of other libraries to pandas through narwhals.
 
-Cells are converted unchanged, one by one if a column has empty ones: a library's own conversion to
-pandas would turn integers next to an empty cell into floats, so one record would change how others
-are read. A cell that the library cannot convert to a Python object (a date after the year 9999,
-bytes that are not text) raises no error and is neither a number nor a string.
+Cells are converted without changes, and one by one if a column has empty cells: a library's own
+conversion to pandas would turn integers in such a column into floats, so one record would change
+how others are read. A cell that the library cannot convert to a Python object (a date after the
+year 9999, bytes that are not text) raises no error and is neither a number nor a string.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
         return None
     if _is_query(X):
         raise TypeError(
-            f"X is a {type(X).__name__}, a query that has not been run; pass X.collect()."
+            f"X is a {type(X).__name__}, a query that has not been executed; pass X.collect()."
         )
     if not hasattr(X, "to_pandas"):
         return None
@@ -135,7 +135,7 @@ def _days_of_polars(series: Any) -> NDArray[Any]:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return cells in position, with missing and unreadable cells marked."""
+    """Return all cells in order, with missing and unreadable ones marked."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person of each row; as private as the table.
+        Person of each row; to be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -29,7 +29,7 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """Argument ``groups`` of ``fit`` for the same persons.
+        """Argument ``groups`` of ``fit`` for this grouping.
 
         Returns
         -------
@@ -41,14 +41,14 @@ class Grouping:
 def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
-    A name counts only if it is given for this purpose. The name of a Series does not count: pandas
+    A name is used only if it is given for this purpose. The name of a Series is ignored: pandas
     keeps it when patients are mapped to hospitals, and two groupings with the same name would be
     treated as one.
 
     Parameters
     ----------
     groups : str, (str, array-like) or array-like
-        Name of a column of `X`; name and persons; or persons alone.
+        Name of a column of `X`; a name and the person IDs; or the person IDs alone.
     X : DataFrame or array-like
         The table.
 
@@ -70,7 +70,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return ``groups``, or the schema's column of persons if a fit needs it and has none.
+    """Return ``groups`` or, if missing and needed, the schema's person column.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
 
 
 def without_groups(X: Any, groups: Any) -> Any:
-    """Drop the column of person IDs, which is not a feature.
+    """Drop the person column, which is not a feature.
 
     Parameters
     ----------
@@ -119,6 +119,6 @@ def _column(name: str, X: Any) -> Any:
         which = "none" if found == 0 else "several"
         raise ValueError(
             f"groups={name!r} names a column of X, which has {which} of that name; pass the "
-            "persons themselves, with a name for them: groups=(name, array)."
+            "person IDs, with a name for them: groups=(name, array)."
         )
     return table[name]

@@ -2,19 +2,19 @@
 
 CSV readers parse a file as a whole: an open quote in one line swallows the next ones, a line with
 an extra cell shifts or rejects all lines, and types are inferred from all values. On a private
-path, each of these reveals one record. Here the rule for a line is a function of its bytes and of
+path, each of these reveals one record. Here, the rule for a line depends only on its bytes and on
 the first line of the file, which is public:
 
-* lines end only at byte 10; a byte 13 just before it belongs to the line end;
-* a line has one cell per column name, between separators. A cell that starts with a quote ends
-  with one, and may contain separators and doubled quotes that stand for single ones;
+* lines end only at byte 10; a byte 13 just before it is part of the line ending;
+* a line has one cell per column name, between separators. A cell that starts with a quote must end
+  with one, and may contain separators, and doubled quotes that stand for single ones;
 * any other line (too few or too many cells, a quote left open, text after a closing quote, a byte
   0 or 13, bytes invalid in the encoding, more than `LONGEST_LINE` bytes) is a record of empty
   cells, without an error or warning.
 
-:func:`cells_of_line` is that rule. Files are read by a faster equivalent: one pass over the bytes
-finds the lines that are not records and replaces them by empty cells. The rest contains nothing
-that the pandas parser could misread.
+:func:`cells_of_line` implements that rule. Files are read by a faster equivalent: one pass over
+the bytes finds the lines that are not valid records and replaces them with empty cells. The other
+lines contain nothing that the pandas parser could misread.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class LineFormat:
         One ASCII character between cells; "tab" and the two characters ``\t`` stand for the tab
         character.
     encoding : str, default="utf-8"
-        UTF-8, or a code page of one byte per character that agrees with ASCII on the first 128.
+        UTF-8, or a one-byte code page that agrees with ASCII on the first 128 characters.
 
     Raises
     ------
@@ -91,8 +91,8 @@ class LineFormat:
         separator = _SEPARATOR_WORDS.get(self.separator, self.separator)
         if len(separator) != 1 or not separator.isascii() or separator in _ASIDE:
             raise ValueError(
-                f"separator {shown(self.separator)} must be one character of ASCII that is no "
-                'quote and no end of a line, such as "," or ";" or "tab".'
+                f"separator {shown(self.separator)} must be one ASCII character other than "
+                'a quote or a line end, such as "," or ";" or "tab".'
             )
         object.__setattr__(self, "separator", separator)
         object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
@@ -112,9 +112,9 @@ def _checked_encoding(encoding: str) -> str:
     name = {"utf-8-sig": "utf-8"}.get(name, name)
     if name not in _ENCODINGS:
         raise ValueError(
-            f"encoding {shown(encoding)} cannot be read line by line; pass UTF-8 or a code page of "
-            "one byte per character (latin-1, cp1252, iso8859-15, ...), or convert the file: "
-            "iconv -f utf-16 -t utf-8."
+            f"encoding {shown(encoding)} cannot be read line by line; pass UTF-8 or a one-byte "
+            "code page (latin-1, cp1252, iso8859-15, ...), or convert the file: iconv -f utf-16 "
+            "-t utf-8."
         )
     return name
 
@@ -169,7 +169,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     -------
     DataFrame of str
         One row per line after the first, including empty and unreadable lines, whose cells are all
-        empty. A newline at the end of the file does not begin another line.
+        empty. A newline at the end of the file does not start another line.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     Raises
     ------
     ValueError
-        As `read_texts`.
+        As for `read_texts`.
     """
     return _read(path, form or LineFormat(), {"low_memory": False})
 
@@ -230,7 +230,7 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 
 
 def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
-    """Read the first line of a file, which is public and may be refused."""
+    """Read the first line of a file, which is public and may be rejected."""
     line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
     line = line.removesuffix(b"\n")
     if form.encoding == "utf-8":

@@ -1,7 +1,7 @@
-"""Read cells in the spellings that a schema declares: decimal commas, formats of dates, markers.
+"""Readers of cells in declared spellings: decimal commas, dates, markers.
 
-Each rule is a function of one cell and of the public schema, like those of
-:mod:`dpexplain.tables.cells`: a cell that cannot be read is missing, and no cell raises an error.
+Each rule depends only on one cell and the public schema, as in :mod:`dpexplain.tables.cells`: a
+cell that cannot be read is missing, and no cell raises an error.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _MONTHS: Final = (
 
 
 class DayFormat(NamedTuple):
-    """One format of dates.
+    """One date format.
 
     Parameters
     ----------
     pattern : re.Pattern
         Matches a whole cell.
     n_digits : int
-        Length of a format that consists of digits only; 0 for others. Readers of tables take such
+        Length of a format that consists only of digits; 0 for others. Table readers treat such
         dates as numbers and drop leading zeros.
     """
 
@@ -69,14 +69,14 @@ class DayFormat(NamedTuple):
 
 @lru_cache(maxsize=256)
 def day_format(text: str) -> DayFormat:
-    """Parse a format of dates.
+    """Parse a date format.
 
     Parameters
     ----------
     text : str
-        In the notation of ``strftime``, of the parts %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%.
-        Names of months are English, whatever the language of the machine. A time of day may
-        follow the date in any case.
+        In ``strftime`` notation, made of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names of
+        months are in English, whatever the language of the machine. A time of day may always
+        follow the date.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return what cells of a format look like; two formats of one shape cannot be told apart."""
+    """Return the shape of a format; formats of equal shape are ambiguous."""
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
         alike = alike.replace(f"?P<{name}>", "")
@@ -129,19 +129,19 @@ def shape_of(text: str) -> str:
 
 
 def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], float]:
-    """Return the reader of dates that may have other formats than ISO.
+    """Return a reader of dates in ISO format or other formats.
 
     Parameters
     ----------
     formats : sequence of str
-        Tried in order; the first one that a cell looks like decides, and ISO format is the last.
+        Tried in order; the first format that matches a cell is used, and ISO format is tried last.
     last_year : int
-        A year of two digits is the last such year that is not after this one.
+        A two-digit year means the latest such year that is not after this one.
 
     Returns
     -------
     callable
-        Maps a cell to days since 1 January 1970, or NaN.
+        Maps a cell to days since January 1, 1970, or NaN.
 
     Examples
     --------
@@ -194,8 +194,8 @@ def comma_number(cell: object) -> float:
     Returns
     -------
     float
-        As :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a point, which could
-        separate thousands as well as decimals.
+        As from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period, which
+        could separate thousands or decimals.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def comma_number(cell: object) -> float:
 
 
 def number_reader(decimal: str) -> Callable[[object], float]:
-    """Return the reader of numbers with a decimal point or comma.
+    """Return a reader of numbers with a decimal point or comma.
 
     Parameters
     ----------
@@ -229,15 +229,15 @@ def number_reader(decimal: str) -> Callable[[object], float]:
 def hide_markers(
     numbers: NDArray[np.float64], markers: Iterable[object], *readers: Callable[[object], float]
 ) -> None:
-    """Make the numbers that stand for a missing value NaN, in place.
+    """Replace numbers that stand for a missing value with NaN, in place.
 
     Parameters
     ----------
     numbers : ndarray of shape (n_samples,), dtype float64
     markers : iterable of str, int or float
-        Those that are no number are none of `numbers` either.
+        Markers that are not numbers are ignored.
     *readers : callable
-        How a marker may be spelled.
+        Readers of the spellings of a marker.
     """
     read = {reader(marker) for marker in markers for reader in readers}
     known = [number for number in read if not np.isnan(number)]

@@ -14,22 +14,22 @@ __all__ = ["split_target"]
 
 
 def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
-    """Take the target out of a table in memory if it is given by name.
+    """Separate the target from a table in memory if it is given by name.
 
     Parameters
     ----------
     X : DataFrame or array-like
-        The table, also of polars, Arrow and other libraries; no value is read.
+        The table, of any supported library such as polars or Arrow; no value is read.
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None
-        Its features cannot be the target.
+        Schema, none of whose features can be the target.
 
     Returns
     -------
     X, y
-        The table without that column, and the column; both unchanged unless `y` is a name and the
-        table is in memory.
+        The table without the target column, and that column. Both are unchanged unless `y` is a
+        name and the table is in memory.
 
     Raises
     ------

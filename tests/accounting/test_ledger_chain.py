@@ -1,4 +1,4 @@
-"""What the chain of hashes in a ledger file notices, and what it cannot notice."""
+"""What the hash chain in a ledger file notices, and what it cannot notice."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def test_change_by_hand_is_noticed_by_the_next_charge_and_when_opened(path, case
     by_hand(path, **BY_HAND[case](content(path)))
     changed = path.read_bytes()
 
-    with pytest.raises(BudgetError, match=r"chain of hashes.* by hand.*Nothing was charged"):
+    with pytest.raises(BudgetError, match=r"hash chain.* by hand.*Nothing was charged"):
         PrivacyLedger.open(path)
-    with pytest.raises(BudgetError, match="chain of hashes"):
+    with pytest.raises(BudgetError, match="hash chain"):
         ledger.charge([EVENT], label="fourth")
     assert path.read_bytes() == changed
 

@@ -65,7 +65,7 @@ def test_cap_that_comes_later_is_for_a_unit_that_has_a_bound():
     with pytest.raises(BudgetError, match="was spent already"):
         ledger.lower_cap(2.0, unit=RECORD)
     ledger.lower_cap(3.0, unit=RECORD)
-    with pytest.raises(BudgetError, match="protects one record, and goes on doing so"):
+    with pytest.raises(BudgetError, match="protects one record, and continues to do so"):
         ledger.lower_cap(2.9, unit=PATIENT)
     with pytest.raises(TypeError, match="must name whom"):
         ledger.lower_cap(2.9, unit="one record")

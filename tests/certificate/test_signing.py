@@ -110,7 +110,7 @@ def test_file_that_is_no_private_key_is_refused_without_showing_it(tmp_path, tex
     path = tmp_path / "key.pem"
     path.write_text(keys(tmp_path, "officer")[1].read_text() if text == "public" else text)
 
-    with pytest.raises(ValueError, match="is no unencrypted private Ed25519 key") as caught:
+    with pytest.raises(ValueError, match="is not an unencrypted private Ed25519 key") as caught:
         certified_again(made, path)
     assert "BEGIN" not in str(caught.value)
     assert made.ledger.read_bytes() == before

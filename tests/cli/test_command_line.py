@@ -109,7 +109,7 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "nowhere/model.json"], "folder does not exist"),
         (["--out", "m.json", "--epsilon", "-1"], "epsilon=-1.0 must be"),
         (["--out", "m.json", "--set", "trees=4"], "has no such parameter"),
-        (["--out", "m.json", "--set", "max_rounds=many"], "the value is no TOML"),
+        (["--out", "m.json", "--set", "max_rounds=many"], "the value is not TOML"),
         (["--out", "m.json", "--set", "epsilon=4"], "use the option"),
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
@@ -152,7 +152,7 @@ def test_a_draft_keeps_identifiers_out_and_lists_what_to_decide(folder, capsys):
     draft = ["schema", "draft", "public.csv", "--target", "income", "--out", "d.toml"]
     assert main(draft) == 0
     printed = capsys.readouterr()
-    assert "- 'code': 400 different values; kept out of the features as an id." in printed.out
+    assert "- 'code': 400 different values; treated as an ID, not as a feature." in printed.out
     assert "NOT PRIVATE" in printed.out
     assert "P399" not in (folder / "d.toml").read_text()
     assert Schema.from_toml("d.toml").id == ("id", "code")
@@ -194,7 +194,7 @@ def test_separator_and_encoding_are_options(folder, capsys):
     assert '"ä"' in (folder / "d.toml").read_text(encoding="utf-8")
     for option, value, message in (
         ("--encoding", "utf-16", "cannot be read line by line"),
-        ("--sep", ";;", "must be one character"),
+        ("--sep", ";;", "must be one ASCII character"),
     ):
         assert main([*FIT, option, value, "--out", "model.json", "--ledger", "new.json"]) == 2
         assert message in capsys.readouterr().err

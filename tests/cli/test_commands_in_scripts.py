@@ -179,7 +179,7 @@ def test_what_fails_after_the_charge_has_a_status_that_says_so(
 
     monkeypatch.setattr(written, full)
     assert main(arguments) == 1
-    assert "its charge stays" in capsys.readouterr().err
+    assert "its charge remains" in capsys.readouterr().err
     assert PrivacyLedger.open("data.ledger.json").entries != ()
 
 

@@ -62,7 +62,7 @@ def test_a_question_that_the_ledger_cannot_pay_for_is_refused_before_data_are_re
     ledger = PrivacyLedger("survey", cap_epsilon=1.0)
     refit = Refitter(estimator(survey, ledger=ledger), survey.X, survey.y, data="private")
 
-    with pytest.raises(BudgetError, match="cannot pay"):
+    with pytest.raises(BudgetError, match="does not cover this"):
         refit.question([0.9, 0.9])
     assert ledger.entries == ()
 

@@ -14,7 +14,7 @@ def by_hand(path, **changes):
 
 
 def anew(path, **changes):
-    """Change fields of a file and write the whole chain of hashes anew, as an attacker would."""
+    """Change fields of a file and write the whole hash chain anew, as an attacker would."""
     before = LedgerState.from_json(path.read_text())
     state = LedgerState.from_json(unchained_text(path, **changes))
     entries = tuple(

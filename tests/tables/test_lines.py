@@ -193,7 +193,7 @@ def test_a_code_page_that_is_taken_has_one_character_per_byte_and_ascii_in_its_p
 
 @pytest.mark.parametrize("separator", ["", ",,", '"', "\n", "\r", "\0", "ä", "tabs"])
 def test_separators_that_are_no_character_of_ascii_are_refused(separator):
-    with pytest.raises(ValueError, match="must be one character of ASCII"):
+    with pytest.raises(ValueError, match="must be one ASCII character"):
         LineFormat(separator)
 
 

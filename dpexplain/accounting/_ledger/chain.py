@@ -1,11 +1,12 @@
-"""The chain of hashes of a ledger, which shows that a file was changed by hand.
+"""Hash chain of a ledger, which reveals changes made to its file by hand.
 
-Each entry holds the hash of the one before, and so does each released file. The head covers the
-last of both and the limits: data set, cap, delta, adjacency and unit. Whoever changes, removes or
-reorders something without writing all later hashes anew is found out when the file is read.
+Each entry holds the hash of the previous entry, and each released file that of the previous
+released file. The head covers the last hash of each chain and the limits: data set, cap, delta,
+adjacency and unit. If something is changed, removed or reordered and the later hashes are not
+recomputed, reading the file fails.
 
-The hashes are no secret. Whoever writes the whole chain anew, or puts back an older copy of the
-file, is found out only by a head that was kept elsewhere: on a certificate, which may be signed.
+The hashes are not secret. A recomputed chain or a restored older copy of the file can be detected
+only by comparison with a head that was kept elsewhere, such as on a signed certificate.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ def digest(content: object) -> str:
     Returns
     -------
     str
-        SHA-256 of its only JSON form: sorted fields, no spaces.
+        SHA-256 of its canonical JSON form: sorted fields, no spaces.
     """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def first_link(limits: Mapping[str, Any], kind: str) -> str:
-    """Return the hash that a chain starts with: limits that never change.
+    """Return the first hash of a chain, computed from limits that never change.
 
     Parameters
     ----------
     limits : mapping
-        Fields of the file above the entries.
+        Fields that precede the entries in the file.
     kind : str
         ``"entries"`` or ``"releases"``.
 
@@ -56,14 +57,14 @@ def first_link(limits: Mapping[str, Any], kind: str) -> str:
 
 
 def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str, Any]], str]:
-    """Add the hash of the one before to each link.
+    """Add the hash of the previous link to each link.
 
     Parameters
     ----------
     links : iterable of dict
         Plain data of entries or released files, oldest first.
     first : str
-        The hash before the first.
+        The hash that precedes the first link.
 
     Returns
     -------
@@ -85,11 +86,11 @@ def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[in
     Parameters
     ----------
     limits : mapping
-        Fields of the file above the entries.
+        Fields that precede the entries in the file.
     lasts : sequence of str
         Hash of the last entry, and of the last released file.
     counts : sequence of int
-        Numbers of both.
+        Number of entries, and of released files.
 
     Returns
     -------
@@ -101,24 +102,24 @@ def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[in
 def check_links(
     found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]], what: str
 ) -> None:
-    """Compare the hashes in a file with those that its content has.
+    """Compare the hashes in a file with those computed from its content.
 
     Parameters
     ----------
     found, expected : sequence of dict
-        Links as read, and as the content requires.
+        Links as read, and as computed from the content.
     what : str
         ``"entry"`` or ``"released file"``.
 
     Raises
     ------
     ValueError
-        If they differ, with the index of the first that does.
+        If they differ; the message gives the first index that differs.
     """
     for place, (one, other) in enumerate(zip(found, expected, strict=True)):
         if one[BEFORE] != other[BEFORE]:
             before = "the limits" if place == 0 else f"{what} {place - 1} or one before it"
             raise ValueError(
-                f"the chain of hashes breaks at {what} {place}: {before} was changed, removed or "
+                f"the hash chain breaks at {what} {place}: {before} was changed, removed or "
                 "reordered by hand."
             )

@@ -39,7 +39,7 @@ _CHARGED: dict[str, WeakSet[Counting]] = {}
 
 
 def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
-    """Warn, once per ledger, if another live ledger of its data set was charged.
+    """Warn once per ledger if another live ledger of its data set was charged.
 
     Parameters
     ----------

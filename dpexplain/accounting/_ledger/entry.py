@@ -63,7 +63,7 @@ class LedgerEntry:
     unit : Record or Person, default=RECORD
         Unit that their noise protects.
     provenance : Provenance, optional
-        Date, person responsible, purpose, target and hash of the schema, as far as known.
+        Date, person responsible, purpose, target and hash of the schema, where known.
     """
 
     label: str
@@ -100,7 +100,7 @@ class LedgerEntry:
         return not any(isinstance(event, NonPrivateEvent) for event in self.events)
 
     def spending(self, adjacency: Adjacency) -> Spending:
-        """Merge the private events of the entry.
+        """Merge the entry's private events.
 
         Parameters
         ----------
@@ -116,13 +116,13 @@ class LedgerEntry:
 
     @cached_property
     def mu(self) -> float | None:
-        """Gaussian-DP parameter of the entry's private events, composed.
+        """Gaussian-DP parameter of all private events of the entry together.
 
         Returns
         -------
         float or None
-            0 if none of them is private; None if no such parameter describes all events, because
-            one is not Gaussian.
+            0 without private events; None if one of them is not Gaussian, because then no such
+            parameter describes them all.
         """
         spending = self.spending("add_remove")
         return spending.mu if spending.gaussian else None
@@ -156,7 +156,7 @@ def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
-    """Read an entry of a file of some version strictly."""
+    """Read an entry strictly, from a file of any supported version."""
     added = {"unit"} if version > WITHOUT_UNITS else set()
     added |= {"provenance", BEFORE} if version > UNCHAINED else set()
     check_object(content, {"label", "events"} | added, "an entry")
@@ -177,7 +177,7 @@ def release_from_dict(content: Any) -> ReleasedFile:
 
 
 def as_list(content: Any) -> list[Any]:
-    """Return a list as it is; raise ValueError for anything else."""
+    """Return a list unchanged; raise ValueError for anything else."""
     if not isinstance(content, list):
         raise ValueError(f"expected a list, got {shown(content)}.")
     return content
@@ -190,7 +190,7 @@ def check_object(content: Any, fields: set[str], what: str) -> None:
 
 
 def _check_can_be_totalled(event: Event) -> None:
-    """Reject noise so weak or so strong that sums over events would leave the range of floats."""
+    """Reject noise so extreme that sums over events would overflow or underflow."""
     if isinstance(event, GaussianEvent | SubsampledGaussianEvent | LaplaceEvent):
         low, high = _TOTALLED
         check_in_range("noise_multiplier", event.noise_multiplier, low, high)

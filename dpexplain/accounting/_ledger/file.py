@@ -111,7 +111,7 @@ class LedgerFile(LedgerPlace):
 def _sync_folder(folder: Path) -> None:
     """Sync the folder, so a power cut cannot restore the old file.
 
-    Some systems cannot open a folder; there the system alone decides when names are written.
+    Some systems cannot open a folder; there, only the system decides when file names are written.
     """
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

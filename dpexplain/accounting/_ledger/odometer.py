@@ -9,24 +9,24 @@ first fit, holds for such use, as `cap` proves. Without a cap, the odometer does
 sum of the squared mu that cover all others, where subsampled releases are covered up to tails as
 in `cap`. Let a be the V of the first private entry (if that is 0, the squared mu of a Gaussian
 release with its epsilon). Fix limits ``a m_1 < a m_2 < ...`` with integers m_j that start with 1,
-2, 3, ... and then grow by a tenth, and shares ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2`` with
-share s for the tails, so ``delta_0 + delta_1 + ... + tails <= delta``. The odometer reads
+2, 3, ... and then grow by 10%, and shares ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2`` with
+share s reserved for the tails, so ``delta_0 + delta_1 + ... + tails <= delta``. The odometer reads
 
 * after the first private entry alone: its own epsilon at delta_0;
 * later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the least j with ``V <= a m_j``; E alone if V
   is 0.
 
 **Claim.** Let every choice depend on all results so far: whether to continue, what to query, and
-with how much noise. For neighbors, let P and Q be the distributions of everything seen until the
-stop, and let r be the reading at that moment (a function of what was seen). Every set S of outcomes
-has
+with how much noise. For neighboring data sets, let P and Q be the distributions of everything seen
+until the stop, and let r be the reading at that moment (a function of what was seen). Then every
+set S of outcomes satisfies
 
     P(S) <= (integral over S of exp(r) dQ) + delta.
 
 **Proof.** Divide S by the j of the reading, 0 for a stop after the first entry. The first entry
 was chosen before any result, so its guarantee gives part 0 an excess of at most delta_0 (and a,
-the limits and the shares are fixed). For j > 0, compare with somebody who makes the same choices,
-but stops before V would exceed ``a m_j``. Outcomes in part j never reached that point, and have
+the limits and the shares are fixed). For j > 0, compare with an analyst who makes the same choices
+but stops before V would exceed ``a m_j``. Outcomes in part j never reach that point, so they have
 the same probabilities. In the runs in which no tail reveals the record, all non-pure releases are
 functions of Gaussian ones. Let L be the sum of the losses ``log(dP/dQ)`` of those. A pure release
 adds at most its epsilon to the loss of any outcome, so the total loss is at most ``E + L``. Then
@@ -40,9 +40,9 @@ delta_j for the e in the reading. The runs in which a tail reveals the record ha
 the tails' share of probability, once for all parts. The parts add up to delta. If V is 0, no share
 is used at all. Pure releases need no limit, since their part of the reading is exact.
 
-This is the filter of `cap` for a series of limits, one of which is chosen by the results; its
-price is the division of delta. With equal fits of epsilon 1 at delta 1e-6, two fits read an eighth
-above their total, and any number of them at most about a quarter.
+This is the filter of `cap` for a series of limits, one of which is chosen by the results; the cost
+is that delta is divided among them. With equal fits of epsilon 1 at delta 1e-6, the reading is an
+eighth above the total for two fits, and at most about a quarter for any number.
 
 References
 ----------

@@ -46,7 +46,7 @@ def number_from_json(value: object) -> object:
     Returns
     -------
     object
-        Infinity for ``"inf"``, everything else as it is.
+        Infinity for ``"inf"``, everything else unchanged.
     """
     return math.inf if isinstance(value, str) and value == "inf" else value
 

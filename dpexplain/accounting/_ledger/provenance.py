@@ -1,4 +1,4 @@
-"""Who charged a ledger, when and why, and which file was released: public facts only."""
+"""Public facts about charges and released files: who, when and why."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Provenance:
     """Public facts about a charge or a release; every one is optional.
 
-    None of them may be computed from records. The date is a day, because a time of day could tell
-    how long a computation on the records took.
+    None of them may be computed from records. The date has no time of day, which could reveal how
+    long a computation on the records took.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Provenance:
     Raises
     ------
     ValueError
-        If a fact is not one line of at most 500 printable characters, the date not such a day, or
-        the hash not 64 hexadecimal digits.
+        If a fact is not one line of at most 500 printable characters, the date is not a valid day,
+        or the hash is not 64 hexadecimal digits.
 
     Examples
     --------
@@ -73,12 +73,12 @@ class Provenance:
             check_hash("schema", self.schema)
 
     def filled(self, other: Provenance) -> Provenance:
-        """Take facts that are missing here from another provenance.
+        """Fill in missing facts from another provenance.
 
         Parameters
         ----------
         other : Provenance
-            Used only where a fact is missing.
+            Used only for facts that are missing here.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class Provenance:
         return replace(self, **missing)
 
     def to_dict(self) -> dict[str, str]:
-        """Write the facts that are known as plain data.
+        """Write the known facts as plain data.
 
         Returns
         -------
@@ -192,19 +192,19 @@ def schema_hash(schema: Schema) -> str:
     Parameters
     ----------
     schema : Schema
-        Given to a fit, or read from its TOML file. Never one that was read from private data.
+        Passed to a fit, or read from its TOML file; never one inferred from private data.
 
     Returns
     -------
     str
-        SHA-256 of the TOML that `Schema.to_toml` writes. Comments and order of lines in a file do
-        not change it.
+        SHA-256 of the TOML that `Schema.to_toml` writes. Comments and the order of lines in a file
+        do not change it.
     """
     return hashlib.sha256(schema.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Return what a schema tells about a fit; nothing if it is still to be read from the data."""
+    """Return the facts that a schema states; none if it will be read from data."""
     if schema is None:
         return Provenance()
     name = "" if schema.target is None else schema.target.name

@@ -120,30 +120,30 @@ class LedgerReading:
 
     @property
     def head(self) -> str:
-        """Hash that covers the limits, all entries and all released files.
+        """Hash of the limits, all entries and all released files.
 
         Returns
         -------
         str
-            64 hexadecimal digits. Kept elsewhere, on a certificate or on paper, it shows later that
-            nothing before it was changed.
+            64 hexadecimal digits. A copy kept elsewhere, on a certificate or on paper, can later
+            prove that nothing before it was changed.
         """
         return self._store.current().head
 
     @property
     def chained(self) -> bool:
-        """Whether the entries are protected by a chain of hashes.
+        """Whether a hash chain protects the entries.
 
         Returns
         -------
         bool
-            False for a file of an older version that was not charged since, because nobody can
-            tell whether it was changed by hand. The next charge starts the chain.
+            False for a file from an older version that has not been charged since, because nobody
+            can tell whether it was changed by hand. The next charge starts the chain.
         """
         return self._store.current().chained
 
     def chain_words(self) -> str:
-        """Describe the chain of hashes in a sentence.
+        """Describe the hash chain in a sentence.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class LedgerReading:
         if not state.chained:
             return (
                 "Not chained: an older version wrote this ledger, so changes by hand would not be "
-                "noticed; the next charge starts a chain of hashes."
+                "noticed; the next charge starts a hash chain."
             )
         first = f" after the first {state.unchained}, which are older" if state.unchained else ""
         return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
@@ -209,7 +209,7 @@ class LedgerReading:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon available to one more private fit at the ledger's delta.
+        """Largest epsilon that one more private fit may use at the ledger's delta.
 
         Because composition costs less than addition, this is more than the cap minus the total.
 
@@ -280,7 +280,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Return the privacy statement for a release and for everything fitted.
+        """Return the privacy statement for a release, and for all fits.
 
         Parameters
         ----------

@@ -1,43 +1,44 @@
 """Cost of a release per unit of privacy: its own unit, and one record.
 
-A release for a unit costs that unit what its events state. A release for records, or for persons of
-another kind, promises nothing to persons of one kind: the number of rows that they may have in it
-is unlimited, so there is **no bound**. For one record, a release for persons has a bound, but *not*
-the same one as for persons.
+A release that protects a unit costs that unit what its events state. A release that protects
+records, or persons of another kind, promises nothing to persons of this kind: they may have any
+number of rows in it, so there is **no bound**. A release that protects persons does have a bound
+for one record, but *not* the same one as for persons.
 
-**The coins.** At most k rows of each person are used, and secret coins choose them. Let D' be D
-with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If r
-is not in S', let S = S'; if it is, let S be S' with r exchanged for a uniform choice among the rows
-of p outside S'. Then S is a uniform choice of k rows out of m, as the coins of D would draw it. (If
-m < k, all rows are used, and r is added to them.) All other persons keep their rows. So the fits on
-D and D' are mixtures, over the same coins, of pairs of fits that are equal or differ in one row of
-p: one that is added, or **one that is exchanged for another**. Hockey-stick divergences are
-jointly convex: a bound on every pair also bounds the mixtures. With k = 1 and m = 1, the exchange
-has a probability of 1/2, so a weaker bound would not be enough.
+**Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
+with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
+r is not in S', let S = S'; if it is, let S be S' with r exchanged for a uniform choice among the
+rows of p outside S'. Then S is a uniform choice of k rows out of m, just as it would be drawn from
+D. (If m < k, all rows are used, and r is added to them.) All other persons keep their rows. So the
+fits on D and D' are mixtures, over the same random choices, of pairs of fits that are equal or
+differ in one row of p, which is either added or **exchanged for another row**. Hockey-stick
+divergences are jointly convex: a bound on every pair also bounds the mixtures. With k = 1 and m =
+1, the exchange has a probability of 1/2, so a weaker bound would not be enough.
 
 **The exchange.** Exchanging a row means removing one and adding one. Let a release be stated for k
 rows together, where a single row changes a query by at most 1/k of the stated change
 (`Person.max_rows`). Then, under add/remove adjacency,
 
-* Gaussian and Laplace sums move by ``v(r) - v(s)``, no longer than 2/k of the stated change: the
-  noise multiplier counts k/2 times;
-* a pure mechanism costs, by group privacy, 2/k of its epsilon;
-* a Gaussian release about samples takes all rows of a person or none. Whether the rows in use
-  sum to v or to v', neither is longer than the bound of a person. This is one person exchanged for
-  another, which accountants call replace-one. The pair with v' = 0 does not cost more: N(-1), mixed
-  with N(0), is less likely to exceed any threshold than N(0), so the best test against a mixture
-  with N(1) is stronger for the former. Releases that are counted together may therefore all be
-  counted as replace-one.
+* Gaussian and Laplace sums change by ``v(r) - v(s)``, whose norm is at most 2/k of the stated
+  change, so the noise multiplier is multiplied by k/2;
+* by group privacy, a pure mechanism costs 2/k of its epsilon;
+* a Gaussian release on samples takes all rows of a person or none. Whether the rows in use sum to
+  v or to v', the norm of neither exceeds the bound of a person. This amounts to exchanging one
+  person for another, which accountants call replace-one. The pair with v' = 0 does not cost more:
+  N(-1), mixed with N(0), is less likely to exceed any threshold than N(0), so the best test
+  against a mixture with N(1) is stronger for the former. Releases that are counted together may
+  therefore all be counted as replace-one.
 
-With k = 1 everything doubles; without k (`max_rows` is None) a row counts as the whole person.
+With k = 1, every cost doubles; without k (`max_rows` is None) a row counts as the whole person.
 
 **Replace-one adjacency.** The record that changes may move from one person to another. Each of the
-two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since that
-is for k exchanged rows. Both together are again 2/k. For releases about samples, two persons change
-at the same time, for which no bound is proved here.
+two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since
+that is for k exchanged rows. Together that is again 2/k. For releases on samples, two persons
+change at the same time, for which no bound is proved here.
 
-**One record exchanged, under add/remove adjacency**, is one removed and one added, and changes a
-sum by twice the above; for releases about samples, two persons change, and there is no bound.
+**One record exchanged, under add/remove adjacency**, means one removed and one added, which
+changes a sum by twice the above; for releases on samples, two persons change, and there is no
+bound.
 
 Events of any other kind have no bound.
 """
@@ -82,7 +83,7 @@ class Charged(Protocol):
 
 
 def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> Spending | None:
-    """Merge the costs of entries for a unit.
+    """Merge the costs of entries to a unit.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
 def exchanged_spending(
     entries: Sequence[Charged], unit: Unit, adjacency: Adjacency
 ) -> Spending | None:
-    """Merge the costs of entries for a unit under replace-one adjacency.
+    """Merge the costs of entries to a unit under replace-one adjacency.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def _is_spending(entry: Charged) -> bool:
 
 
 def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
-    """Return events as they count for a unit; None without a bound."""
+    """Return events at their cost to a unit; None without a bound."""
     private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
     if not private or same_unit(entry.unit, unit):
         return private

@@ -1,4 +1,4 @@
-"""Total of a ledger for one unit of privacy, for each of two uses."""
+"""Totals of a ledger for one unit of privacy, for planned and adaptive fits."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class UnitTotal:
     unit : str
         Name of the unit, in words.
     epsilon : float
-        Epsilon of all private releases together, if number and budgets of the fits were fixed
-        before any result was seen; infinite if an entry has no bound for the unit.
+        Epsilon of all private releases together, if the number and the budgets of the fits were
+        fixed before any result was seen; infinite if an entry has no bound for the unit.
     replace_epsilon : float
         The same if a unit is exchanged for another; infinite if there is no bound.
     adaptive_epsilon : float
@@ -143,7 +143,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Returns
     -------
     str
-        With the number of those left out.
+        The list, with the number of labels left out.
     """
     listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
     more = len(labels) - _LABELS_SHOWN

@@ -46,7 +46,8 @@ class TranscriptAudit:
     stated_mu : dict of str to float
         Gaussian-DP parameters stated by the guarantee and the charged events, with the same keys.
     parted : int
-        Fits whose releases had different shapes or noise scales with and without the canary.
+        Number of fits whose releases had different shapes or noise scales with and without the
+        canary.
     """
 
     guesses: dict[str, Guesses]
@@ -64,7 +65,7 @@ class TranscriptAudit:
         Returns
         -------
         dict of str to float
-            By the names of `guesses`.
+            With the keys of `guesses`.
         """
         return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
 
@@ -88,7 +89,7 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float
-            Error probability of calling a true statement false.
+            Minimum probability that no true statement is refuted.
 
         Returns
         -------
@@ -144,8 +145,8 @@ def refute_transcripts(
     case : CanaryCase
         Estimator and data sets.
     doubt : float, default=1e-7
-        Maximum probability of rejecting a correct estimator, and of missing one whose canary
-        shows `CLEARLY_MORE` than stated.
+        Maximum probability of rejecting a correct estimator, and of missing one that leaks
+        `CLEARLY_MORE` about the canary than stated.
     most_pairs : int, default=20000
         Number of fits with and without the canary after which the test gives up.
 
@@ -157,7 +158,7 @@ def refute_transcripts(
     Raises
     ------
     RuntimeError
-        If the test gives up, because the result lies between both hypotheses.
+        If the test gives up, because the result lies between the two hypotheses.
     """
     tests: dict[str, ErrorTest] = {}
     for model, errors in islice(paired_errors(case), most_pairs):

@@ -4,14 +4,14 @@ A fixed number of guesses is too small for some estimators and too large for mos
 probability ratio test [1]_ continues until the errors counted so far decide either way, with error
 probabilities fixed in advance.
 
-**Why it holds.** Let the attacker err with probability b on a fit with the canary and a on one
-without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One guess in each world
-multiplies the ratio of likelihoods of two error rates, ``q`` and ``p > q``, by a number whose
+**Why it is valid.** Let the attacker err with probability b on a fit with the canary and a on one
+without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One guess about each kind of
+fit multiplies the likelihood ratio of two error rates, ``q`` and ``p > q``, by a number whose
 expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) / (1 - p)``. E is linear and
 decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` if ``p <= (a + b) / 2``.
 The ratio is then a supermartingale, and the probability that it ever exceeds ``1 / doubt`` is at
-most `doubt` (Ville). Swapping the two rates bounds, in the same way, how often an attacker who errs
-in at most a share q of the guesses is mistaken for one who errs in a share p.
+most `doubt` (Ville). Swapping the two rates bounds, in the same way, how often an attacker who
+errs in at most a share q of the guesses is mistaken for one who errs in a share p.
 
 References
 ----------
@@ -27,7 +27,7 @@ from scipy import special
 
 
 class ErrorTest:
-    """Sequential test whether the Gaussian-DP parameter is `mu` or `larger`.
+    """Sequential test of whether the Gaussian-DP parameter is `mu` or `larger`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ErrorTest:
     Attributes
     ----------
     evidence : float
-        Logarithm of the ratio of likelihoods, of `larger` against `mu`.
+        Log-likelihood ratio of `larger` to `mu`.
     """
 
     def __init__(self, mu: float, larger: float, doubt: float) -> None:

@@ -59,7 +59,7 @@ class Binned(Record):
 
     @property
     def n_bins(self) -> int:
-        """Number of bins, special ones included."""
+        """Number of bins, including special bins."""
         return self.n_value_bins + len(self.special)
 
     @property
@@ -91,7 +91,7 @@ class Binned(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Position among the bins.
+            Index of the bin.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Binned(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Position among the bins; -1 if a value needs a special bin that does not exist.
+            Index of the bin; -1 if a value needs a special bin that does not exist.
         """
         cells = pd.Series(values, dtype=object)
         if self.bin_edges is not None:

@@ -68,16 +68,16 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            Noise of contributions, if known. Correlations between terms are known only to the
-            model, so :attr:`LocalExplanation.score_std` is None.
+            With the noise of contributions, if known. Only the model knows the correlations
+            between terms, so :attr:`LocalExplanation.score_std` is None.
 
         Raises
         ------
         TypeError
             If `X` is not a table with named columns, and the explanation has no schema.
         ValueError
-            If a column is missing, or this explanation covers one class of several, or main
-            effects only.
+            If a column is missing, or if this explanation covers only one of several classes or
+            only main effects.
 
         Warns
         -----
@@ -196,7 +196,7 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
 
 
 def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
-    """Return bins by row and term, then cells by pair; `NO_BIN` if none."""
+    """Return bins by row and term, then cells by pair; `NO_BIN` without a bin."""
     singles = [bins_of(term) for term in explanation.terms]
     return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]
 
@@ -216,7 +216,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
 def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
     """Return contributions and labels of the bins of each term and pair.
 
-    What a value without a bin contributes comes last, where `NO_BIN` points: nothing.
+    The last item, to which `NO_BIN` points, is for values without a bin: they contribute nothing.
     """
     for term in explanation.terms:
         yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)

@@ -1,8 +1,8 @@
-"""Denoised curves, as post-processing, with their own band.
+"""Denoised curves with their own noise band, computed by post-processing.
 
 Each curve is modeled as a smooth function plus noise with the covariance in the explanation. The
 scale and length of the function are chosen by marginal likelihood (empirical Bayes), so a curve
-that is all noise becomes flat. It uses only released numbers, so it costs no privacy.
+that is all noise becomes flat. This uses only released numbers, so it costs no privacy.
 
 Whether it helps depends on the fit: curves of a short fit at small epsilon are already pulled
 toward zero. This is why models do not do it automatically.
@@ -43,8 +43,8 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     -------
     GlobalExplanation
         The same terms with smoother curves, centered as before. Their standard deviations are
-        those of the estimate (the posterior), in `noise_std`, not split by cause. Predictions
-        of the model do not change.
+        those of the estimate (the posterior), in `noise_std`, not split by source. Predictions of
+        the model do not change.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _roots(covariance: FloatArray) -> FloatArray:
 
 
 def _simultaneous(roots: FloatArray, std: FloatArray) -> float:
-    """Return the factor of the simultaneous band of the whole curve."""
+    """Return the half-width of the simultaneous band, in standard deviations."""
     rng = np.random.default_rng(0)  # post-processing: the same curve always has the same band
     draws = rng.standard_normal((_DRAWS, len(std))) @ roots.T
     return float(np.quantile(np.max(np.abs(draws) / np.maximum(std, 1e-300), axis=1), LEVEL))

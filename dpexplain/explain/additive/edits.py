@@ -28,15 +28,15 @@ class EditEffect:
     term : str
         Name of the term.
     n_bins : int
-        Bins whose contribution changed.
+        Number of bins whose contribution changed.
     rms : float
         Root mean square of the change over (noisily counted) records, in the unit of the score.
     people_share : float
         Share of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
-        Bins in which the curve lies more than two standard deviations (total uncertainty) from the
-        released curve; if an edit undid shrinkage, from the curve without it. None if the noise is
-        unknown.
+        Number of bins in which the curve lies more than two standard deviations (total
+        uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
+        shrinkage. None if the noise is unknown.
     mean_change : float
         Change of the mean contribution over (noisily counted) records.
     intercept_change : float
@@ -105,7 +105,7 @@ class EditRecord:
     Parameters
     ----------
     operation : str
-        The operation as JSON text, from which :mod:`dpexplain.edit` rebuilds it.
+        The operation as JSON text, which :mod:`dpexplain.edit` can read.
     words : str
         The operation in words.
     effects : tuple of EditEffect

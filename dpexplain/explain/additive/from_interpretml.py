@@ -26,32 +26,32 @@ def from_interpret(
 ) -> GlobalExplanation | MulticlassExplanation:
     """Convert a fitted InterpretML model to an explanation.
 
-    All views, figures, files and operations of :mod:`dpexplain.edit` work with it. Nothing is
-    fitted, and no data are needed.
+    The result works with all views, figures and files, and with all operations of
+    :mod:`dpexplain.edit`. Nothing is fitted, and no data are needed.
 
     Parameters
     ----------
     model : ExplainableBoostingClassifier, ExplainableBoostingRegressor or a private one
         A fitted model of ``interpret.glassbox`` or ``interpret.privacy``.
     target_name : str, default="target"
-        Name of the target, which the model does not keep.
+        Name of the target, which the model does not store.
     target_unit : str, default=""
         Unit of the target, for a regression.
 
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        Marked as not private, even if the model states otherwise: this library has not observed the
+        Marked as not private, even if the model states otherwise: this library did not draw the
         noise, and `docs/attacks.md` shows that the stated epsilon of private models of
-        interpret-core 0.7 does not hold. The guarantee's notes name the epsilon stated by the
+        interpret-core 0.7 does not hold. The notes of the guarantee give the epsilon stated by the
         model. For categorical features, bins of unseen values become the bin "other"; for numeric
-        features, they hold cells that are not numbers, and are left out. Terms of two features are
-        among its `pairs`.
+        features, such bins hold cells that are not numbers, and are left out. Terms of two
+        features become `pairs`.
 
     Raises
     ------
     TypeError
-        If the model is of another kind.
+        If the model is of any other type.
     ValueError
         If it is not fitted, or has non-finite scores or an unsupported link.
 
@@ -206,7 +206,7 @@ def _pair_curve(
 
 
 def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
-    """Return the bins of a feature in terms of the given number of features."""
+    """Return a feature's bins, as used in terms with this number of features."""
     resolutions = model.bins_[feature]
     bins = resolutions[min(n_features, len(resolutions)) - 1]
     if isinstance(bins, dict):
@@ -224,7 +224,7 @@ def _of_class(values: npt.ArrayLike, of_class: int | None, *, center: bool) -> F
 
 
 def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
-    """Move InterpretML's missing and unseen bins after the value bins."""
+    """Move InterpretML's bins for missing and unseen values after the value bins."""
     missing, inner, unseen = values[:1], values[1:-1], values[-1:]
     return np.concatenate([inner, *([unseen] if "other" in special else []), missing])
 
@@ -242,7 +242,7 @@ def _is_ordered(model: Any, feature: int) -> bool:
 
 
 def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
-    """Return edges closed at the feature bounds, or beyond the outer cuts."""
+    """Return bin edges: the cuts, between the feature bounds or guessed ends."""
     inner = np.asarray(cuts, dtype=np.float64)
     bounds = getattr(model, "feature_bounds_", None)
     low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]

@@ -1,4 +1,4 @@
-"""An additive model: its shape functions, intercept and guarantee."""
+"""Explanations of additive models: shape functions, intercept and guarantee."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ class GlobalExplanation(
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
-        Class of the score, if there are several: link "softmax".
+        Class of the score, if there are several (link "softmax").
     noise : NoiseModel or None, default=None
-        Joint errors of all bins from privacy noise, random structure and sampling; None if there
-        are none or they are unknown.
+        Joint errors of all bins from privacy noise, random structure and sampling; None if the
+        model has no noise or it is unknown.
     effect_scatter : NoiseModel or None, default=None
         Joint errors of the estimate of the effect, for all bins and the intercept; None if not
         available.
@@ -95,8 +95,8 @@ class GlobalExplanation(
         Terms of two features each, added after the terms of one feature. They are not keys of the
         mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no term shows, as tree models do; its scores are
-        then not the sums of the terms.
+        Whether the model has interactions that no term shows, like those of tree models; its
+        scores then are not sums of the terms.
     schema : Schema or None, default=None
         Public schema of the fit, whose rules for cells apply when rows are explained or predicted;
         None if unknown.
@@ -217,7 +217,7 @@ class GlobalExplanation(
         return f"log of the expected {name}" if self.link == "log" else name
 
     def __getitem__(self, name: str) -> ShapeFunction:
-        """Return the term of that name."""
+        """Return the term with this name."""
         for term in self.terms:
             if term.name == name:
                 return term
@@ -234,7 +234,7 @@ class GlobalExplanation(
         return len(self.terms)
 
     def pair(self, name: str) -> PairCurve:
-        """Return the pair of that name.
+        """Return the pair with this name.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class GlobalExplanation(
         )
 
     def part(self, name: str) -> ShapeFunction | PairCurve:
-        """Return the term or pair of that name.
+        """Return the term or pair with this name.
 
         Parameters
         ----------
@@ -294,8 +294,8 @@ class GlobalExplanation(
         -------
         Series
             Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this costs
-            no additional privacy. Noise alone makes it positive: compare it with
-            ``explanation[term].noise_floor``, see :attr:`ShapeFunction.noise_floor`.
+            no additional privacy. Noise alone makes it positive, so compare it with
+            ``explanation[term].noise_floor``; see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
             [part.importance for part in self.parts],
@@ -317,7 +317,7 @@ class GlobalExplanation(
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee, noise and effects in words, and terms and pairs by importance.
+        """Yield guarantee, noise and effects in words, then terms by importance.
 
         Yields
         ------
@@ -333,7 +333,7 @@ class GlobalExplanation(
             yield listed.rename_axis("pair of features").to_frame("importance")
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and pair by its name.
+        """Return the table of each term and pair, by name.
 
         Returns
         -------
@@ -342,7 +342,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield what the columns of a term mean, and the limits of its estimate.
+        """Yield the meaning of the columns of a term, and the limits of its estimate.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ class GlobalExplanation(
         Parameters
         ----------
         term : str or None, default=None
-            Name of a single term or pair to draw, as by :meth:`ShapeFunction.plot`; None draws a
+            Name of a single term or pair to draw, as :meth:`ShapeFunction.plot` does; None draws a
             panel for each.
         ax : Axes or None, default=None
             Axes to draw one term into; None creates a figure.
@@ -383,7 +383,7 @@ class GlobalExplanation(
         Returns
         -------
         ndarray of Axes, or Axes
-            One panel per term, most important first; for one term, the axes drawn into.
+            One panel per term, most important first; for a single term, the axes with its plot.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The link between scores and predictions."""
+"""Link functions between scores and predictions."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
     """Return the log-sum-exp score of the other classes, for each class.
 
-    The probability of a class is the logistic function of its score minus this score: the only
-    definition of multiclass probabilities.
+    The probability of a class is the logistic function of its score minus this score. This is the
+    only place where multiclass probabilities are defined.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class LocalExplanation(Record, LocalDisplay):
         Standard deviation of each contribution under privacy noise, given the released bins
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
-        The same from privacy noise, random structure and sampling together, with all sources in
+        The same from privacy noise, random structure and sampling together, as in
         :class:`ShapeFunction`. None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score from all three sources, with the joint errors of terms.
@@ -178,7 +178,7 @@ class LocalExplanation(Record, LocalDisplay):
     rest_score: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         for field in ("target_name", "target_unit"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
@@ -230,8 +230,8 @@ class LocalExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that each sign is correct, shape (n_samples, n_terms).
 
-        From 0.5 (a coin flip) to 1, over privacy noise, random structure and sampling if all three
-        are known, else over privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, under privacy noise, random structure and sampling if all
+        three are known, else under privacy noise alone; None for a model without noise.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -246,9 +246,8 @@ class LocalExplanation(Record, LocalDisplay):
         Parameters
         ----------
         threshold : float or None, default=None
-            A probability for a classifier, one half if None; in the unit of the target for a
-            regression, where it is required. With several classes, a probability of
-            :attr:`shown_class`.
+            For a classifier, a probability, 0.5 by default; with several classes, that of
+            :attr:`shown_class`. For a regression, a required value in the unit of the target.
 
         Returns
         -------
@@ -329,29 +328,30 @@ class LocalExplanation(Record, LocalDisplay):
     def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
-        Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centered on the counts of the model.
+        Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
+        relative to the intercept, since curves are centered with the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and color by; None shows the
-            bin of each as text.
+            The same samples, whose values SHAP's plots then show and use for colors; None shows
+            each bin as text.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model: its estimated effects on people then replace the
-            contributions to the score. Needs `X`.
+            Explanation of the same model, whose estimated effects then replace the contributions
+            to the score. Requires `X`.
 
         Returns
         -------
         shap.Explanation
-            SHAP cannot store guarantee and noise: keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
 
         Raises
         ------
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has a different number of rows, or lacks a column; if `effects` has no estimates.
+            If `X` has a different number of rows or lacks a column, or if `effects` has no
+            estimates.
         """
         from dpexplain.interop.shap_values import to_shap
 

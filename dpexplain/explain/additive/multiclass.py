@@ -1,9 +1,10 @@
 """Multiclass explanations: one explanation per class.
 
 A multiclass model has a score for each class; probabilities are the exponentials of the scores
-over their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centered: that of a class is its log-probability relative to the average of all classes. Figures
-show the explanation of one class, returned by :meth:`for_class`; dashboards switch between classes.
+divided by their sum (softmax). Adding the same number to all scores changes nothing, so scores are
+centered: the score of a class is its log-probability relative to the average of all classes.
+Figures show the explanation of one class, returned by :meth:`for_class`; dashboards switch between
+classes.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class MulticlassExplanation(
     Parameters
     ----------
     by_class : sequence of GlobalExplanation
-        One per class, in their order: same terms and bins, link "softmax".
+        One per class, in order, with the same terms and bins and the link "softmax".
 
     Raises
     ------

@@ -23,7 +23,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     Parameters
     ----------
     by_class : sequence of LocalExplanation
-        One per class, in their order: same samples and terms, link "softmax".
+        One per class, in order, with the same samples and terms and the link "softmax".
 
     Raises
     ------
@@ -73,19 +73,19 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
-        Nothing is estimated: in an additive model the contribution of a term is its Shapley
-        value against the intercept, since curves are centered on the counts of the model.
+        Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
+        relative to the intercept, since curves are centered with the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and color by; None shows the
-            bin of each as text.
+            The same samples, whose values SHAP's plots then show and use for colors; None shows
+            each bin as text.
 
         Returns
         -------
         shap.Explanation
-            SHAP cannot store guarantee and noise: keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
 
         Raises
         ------

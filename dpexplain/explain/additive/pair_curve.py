@@ -61,13 +61,13 @@ class PairAxis(Binned):
     step: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the edges."""
+        """Check that the fields are consistent and freeze the edges."""
         text("name", self.name)
         text("unit", self.unit)
         self._check_bins()
 
     def __repr__(self) -> str:
-        """Return the feature and its number of bins."""
+        """Return the name of the feature and its number of bins."""
         bins = ", ".join([f"{self.n_value_bins} bins", *self.special])
         return f"PairAxis({self.name!r}, {self.kind}: {bins})"
 
@@ -76,8 +76,8 @@ class PairAxis(Binned):
 class PairCurve(Record, ModelDisplay):
     """The contribution of a pair of features to the score, cell by cell.
 
-    Models of this library have no such terms, because a table of cells would cost much privacy for
-    little gain; models of InterpretML may have them, see :func:`from_interpret`.
+    Models of this library have no such terms, because a table of cells would use up much budget
+    for little gain; InterpretML models may have them, see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class PairCurve(Record, ModelDisplay):
     contribution : array-like of shape (axes[0].n_bins, axes[1].n_bins)
         Score added in each cell, in `score_unit`.
     count : array-like of the same shape
-        Records per cell.
+        Number of records in each cell.
     guarantee : Guarantee
         Privacy of these numbers.
     score_unit : str, default=""
@@ -109,7 +109,7 @@ class PairCurve(Record, ModelDisplay):
     score_unit: str = ""
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("name", self.name)
         text("score_unit", self.score_unit)
         if not isinstance(self.guarantee, Guarantee):
@@ -215,8 +215,8 @@ class PairCurve(Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns term; first and second, the bins of the two features, and first_feature and
-            second_feature, their names; contribution and count.
+            Columns term; first and second, the bins of the two features; first_feature and
+            second_feature, their names; contribution; and count.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         return pd.DataFrame(

@@ -37,8 +37,8 @@ _HTML_ROWS = 12
 class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
-    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``,
-    the last one closed. The special bins named in `special` come last.
+    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last
+    one being closed. The special bins named in `special` come last.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     contribution : array-like of shape (n_bins,)
         Score added in each bin, in `score_unit`.
     count : array-like of shape (n_bins,)
-        Records per bin; noisy (so possibly negative) for a private model.
+        Number of records in each bin; noisy (so possibly negative) for a private model.
     guarantee : Guarantee
         Privacy of these numbers.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
@@ -63,13 +63,13 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     description : str, default=""
         Meaning of the feature.
     noise_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of each contribution under the privacy noise of the sums behind it,
-        given the released bins and trees, in `score_unit`.
+        Standard deviation of each contribution under privacy noise, given the released bins and
+        trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from the noise in the histograms and the random trees, which determine
-        bins and curves; None if unknown.
+        Standard deviation due to noise in the histograms and to random trees, which determine bins
+        and curves; None if unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation from sampling of the records; None if unknown.
+        Standard deviation due to sampling of the records; None if unknown.
     simultaneous_factor : float or None, default=None
         Half width, in standard deviations, of a band that covers all bins simultaneously with 95%
         certainty; None if their joint errors are unknown.
@@ -81,11 +81,10 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Unit of the score, ``"log-odds"`` for a classifier; a
         :class:`GlobalExplanation` fills it in if it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
-        Direction that the curve was constrained to over the value bins; None if unconstrained.
+        Direction to which the curve was constrained over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of the contribution across the bags whose mean is the curve, in
-        `score_unit`. Bags differ in records, trees and, in a private model, noise; their mean
-        varies less.
+        Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
+        records, trees and, in a private model, noise; the curve is their mean, which varies less.
     stretch : float or None, default=None
         Factor on the curve that undoes the shrinkage of a short fit, estimated from released sums;
         None if unknown.
@@ -142,7 +141,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         for field in ("name", "unit", "description", "score_unit"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):

@@ -1,4 +1,4 @@
-"""Warnings for effect estimates that are missing or say little."""
+"""Warnings for effect estimates that are missing or uninformative."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _TIED = 0.8
 
 
 class Estimated(Protocol):
-    """Parts of a shape function on which warnings depend."""
+    """Attributes of a shape function on which warnings depend."""
 
     @property
     def name(self) -> str: ...
@@ -114,7 +114,7 @@ def missing_words(link: str) -> str:
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Warn of too few people, or too few in one class; empty if there are enough.
+    """Warn of too few records, or too few in one class; empty if there are enough.
 
     Parameters
     ----------
@@ -162,9 +162,9 @@ def entangled_terms(
 ) -> dict[str, tuple[str, float]]:
     """Find, for each term, the one from which its effect cannot be separated.
 
-    The error of a term is measured along its own estimate: by how much the effect is over- or
-    underestimated. If the errors of two terms are strongly correlated, their effects cannot be
-    separated.
+    The error of a term is measured along its own estimate, that is, by how much the effect is
+    over- or underestimated. If the errors of two terms are strongly correlated, their effects
+    cannot be separated.
 
     Parameters
     ----------
@@ -175,8 +175,8 @@ def entangled_terms(
     Returns
     -------
     dict of str to tuple of (str, float)
-        Names of terms, each with the other term and the correlation of their errors, if that is
-        beyond 0.8.
+        For each such term, the other term and the correlation of their errors; only if its
+        absolute value exceeds 0.8.
     """
     rows = []
     for place, term in enumerate(terms):

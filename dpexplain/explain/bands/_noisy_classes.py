@@ -1,4 +1,4 @@
-"""Noise of a multiclass model, over all classes."""
+"""Noise of a multiclass model across all classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NoisyClasses:
 
     @property
     def terms_above_noise(self) -> tuple[str, ...] | None:
-        """Terms that rise above the noise in some class, most important first.
+        """Terms that rise above the noise in at least one class, most important first.
 
         If there is nothing to learn, the chance that any term is listed is at most 3%, which is
         divided among the classes. None if the joint noise is unknown.
@@ -45,7 +45,7 @@ class NoisyClasses:
     def noise_share(self) -> float | None:
         """Share of the variation over all classes explained by noise, 0 to 1.
 
-        Mean square of the noise of all curves over the mean square of the curves themselves,
+        Mean square of the noise of all curves divided by the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.
         """
         noise, seen = 0.0, 0.0
@@ -80,14 +80,13 @@ class NoisyClasses:
         Returns
         -------
         DataFrame
-            Indexed by term. Columns: importance (mean absolute contribution,
-            averaged over the classes); noise_floor, the average expected from noise alone;
-            corrected_importance, without that bias; importance_std, an upper bound on its standard
-            deviation, as if errors of all classes added up fully; above_noise, whether the term
-            rises above
+            Indexed by term. Columns: importance (mean absolute contribution, averaged over the
+            classes); noise_floor, the average expected from noise alone; corrected_importance,
+            without that bias; importance_std, an upper bound on its standard deviation, as if the
+            errors of all classes were fully correlated; above_noise, whether the term rises above
             total uncertainty in some class; rank_low and rank_high, the 95% rank interval of the
-            term; class_of_most, the class to which the term contributes most. Unknown numbers are
-            NaN.
+            term; class_of_most, the class to which the term contributes the most. Unknown numbers
+            are NaN.
 
             Directions are stated per class: see ``for_class(label).ranking()``.
         """

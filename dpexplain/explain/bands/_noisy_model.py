@@ -30,7 +30,7 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 
 
 class NoisyModel:
-    """Mixin of :class:`GlobalExplanation` for its joint noise and its effect estimates."""
+    """Mixin of :class:`GlobalExplanation` for joint noise and effect estimates."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
@@ -73,7 +73,7 @@ class NoisyModel:
     def noise_share(self) -> float | None:
         """Share of the variation explained by noise, 0 to 1.
 
-        Mean square of the noise of all curves over the mean square of the curves themselves,
+        Mean square of the noise of all curves divided by the mean square of the curves themselves,
         weighted by (noisy) counts; at most 1. None for a model without noise.
         """
         noise, seen = 0.0, 0.0
@@ -112,8 +112,8 @@ class NoisyModel:
     def shown_share(self) -> float | None:
         """Share of the effects in the released curves; None without estimates.
 
-        Sum of the importances of the curves divided by that of the estimated effects. Below 1 if a
-        fit stopped early: its curves understate the effects.
+        Sum of the importances of the curves divided by that of the estimated effects. It is below
+        1 if a fit stopped early, because its curves then understate the effects.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -142,8 +142,8 @@ class NoisyModel:
     def effect_caution(self) -> str:
         """Warning if this model has no reliable effect estimates; else empty.
 
-        This is the case if a private model has none, if there are few people, or if terms are so
-        closely related that their effects cannot be separated.
+        This is the case if a private model has no estimates, if there are few records, or if terms
+        are so strongly correlated that their effects cannot be separated.
         """
         if self.effect_scatter is None:
             return missing_words(self.link) if self.guarantee.private else ""
@@ -158,8 +158,8 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings by term, for terms that have one.
 
-        The first that applies: the warning of the model, if it concerns all terms; that two terms
-        cannot be separated; :attr:`ShapeFunction.effect_caution`.
+        For each term, the first that applies: the warning of the model, if it concerns all terms;
+        a warning that two terms cannot be separated; :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -191,8 +191,8 @@ class NoisyModel:
             uncertainty; rank_low and rank_high, the 95% rank interval of the term [1]_; direction
             and direction_certainty, whether the curve rises or falls overall (ordered value bins
             only) and how certain that sign is. Ranks and directions refer to the estimated effect
-            on people if there is one, else to the released curve: basis says which. Then there are
-            also effect, the estimated true importance; effect_std, its standard deviation; and
+            if there is one, else to the released curve; basis says which. With estimates, there
+            are also effect, the estimated true importance; effect_std, its standard deviation; and
             has_effect, whether the term has a significant effect. Unknown numbers are NaN.
 
         References
@@ -303,7 +303,7 @@ def drawn_importances(
     terms : sequence of ShapeFunction
     noise : NoiseModel
     errors : ndarray of shape (n_draws, n_values)
-        From that noise.
+        Draws of that noise.
 
     Returns
     -------
@@ -324,11 +324,11 @@ def rank_intervals(
     Parameters
     ----------
     importance : ndarray of shape (n_terms,)
-        Without the bias of noise; averaged over the classes if there are several.
+        Corrected for the bias from noise; averaged over the classes if there are several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
         Importances under simulated noise, class by class.
     level : float, default=0.95
-        Certainty of the interval of one term.
+        Simultaneous certainty of the intervals.
 
     Returns
     -------

@@ -63,8 +63,8 @@ class NoisyShape:
     def band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper end of the total-uncertainty band; None without noise.
 
-        With `simultaneous_factor` the whole curve lies inside with 95% certainty; without it
-        each bin does.
+        With `simultaneous_factor`, the whole curve lies inside with 95% certainty; without it,
+        each bin separately does.
         """
         std = self.total_std
         if std is None:
@@ -106,14 +106,14 @@ class NoisyShape:
     def corrected_importance(self) -> float:
         """Importance corrected for noise, in `score_unit`.
 
-        The curve is shrunk until the curve plus noise would have the observed importance; 0 if
-        noise alone would have as much.
+        The curve is shrunk until curve plus noise would have the observed importance; 0 if noise
+        alone would have at least that importance.
         """
         return self.importance * self.kept_share
 
     @cached_property
     def kept_share(self) -> float:
-        """Shrinkage factor at which curve plus noise has the observed importance."""
+        """Shrinkage factor for which curve plus noise has the observed importance."""
         std, share = self.total_std, 1.0
         if std is None:
             return 1.0
@@ -195,7 +195,7 @@ class NoisyShape:
     def effect_directions(self) -> tuple[str, ...] | None:
         """Possible directions of a curve inside the effect band; None without a band.
 
-        Like `possible_directions`, which is about the released curve.
+        Like `possible_directions`, which refers to the released curve.
         """
         if self.effect_band is None:
             return None

@@ -57,9 +57,9 @@ class SampleNoise(NamedTuple):
 class Linearized:
     """First-order noise of weighted filters and scores, for one model.
 
-    A weighted filter W = sum_m s_m w_m moves with its filters and, through the shares, with their
-    responses: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m.
-    Filters scatter independently of each other, so variances add over m.
+    A weighted filter W = sum_m s_m w_m changes with its filters and, through the shares, with
+    their responses: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x +
+    db_m. The noise of the filters is independent, so variances add over m.
 
     Parameters
     ----------

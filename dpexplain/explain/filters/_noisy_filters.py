@@ -51,7 +51,7 @@ class NoisyFilters:
     def class_means(self) -> FloatArray:
         """Return the mean filter of each class, shape (n_classes, n_inputs).
 
-        Averages carry less noise than single filters, so look at them first.
+        Averages have less noise than single filters, so look at them first.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class NoisyFilters:
         label : object
             Name of the class.
         place : int, default=0
-            Which of its filters.
+            Index of the filter.
 
         Returns
         -------
@@ -204,12 +204,12 @@ class NoisyFilters:
         return np.array([[ratio_to_noise(w, s) for w, s in zip(*row, strict=True)] for row in rows])
 
     def share_above_noise(self, of: str = "filters") -> float | None:
-        """Return the share of weights outside two standard deviations of privacy noise.
+        """Return the share of weights above two standard deviations of privacy noise.
 
         Parameters
         ----------
         of : {"filters", "class_means"}, default="filters"
-            Single filters, or the means of classes, which carry less noise.
+            Single filters, or the means of classes, which have less noise.
 
         Returns
         -------

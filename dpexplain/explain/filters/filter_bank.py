@@ -6,7 +6,7 @@ The score of class k for inputs x is a weighted mean of its filters,
     s_mk(x) = softmax over m of beta g_mk(x),
 
 and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
-classes changes no probability, so the common mean is subtracted: only contrasts carry meaning.
+classes changes no probability, so the common mean is subtracted: only contrasts are meaningful.
 
 .. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
    section 3.
@@ -51,7 +51,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Score per unit of input; their mean over classes and filters is zero. Use
         :meth:`from_weights` for filters as they were trained.
     biases : array-like of shape (n_classes, n_filters)
-        Their mean is zero as well.
+        Their mean is also zero.
     classes : sequence of str
         Names of the classes.
     input_names : sequence of str
@@ -61,7 +61,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     inverse_temperature : float, default=1.0
         Beta: how sharply the softmax chooses between the filters of a class.
     grid_shape : tuple of int or None, default=None
-        How the inputs lie on a grid (images, signals); None for a table.
+        Shape of the grid of inputs (images, signals); None for a table.
     noise : FilterNoise or None, default=None
         Joint privacy noise; None if there is none or it is unknown.
     preparation : InputPreparation or None, default=None
@@ -106,7 +106,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     model_name: str = ""
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("target_name", self.target_name)
         text("model_name", self.model_name)
         if not isinstance(self.guarantee, Guarantee):

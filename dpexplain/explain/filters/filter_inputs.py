@@ -1,7 +1,7 @@
 """Public preprocessing of records for linear filters.
 
 Everything here is known before any record is read: bounds, categories, and a rule that treats each
-record independently. So an explanation can process new records without the model.
+record independently. An explanation can therefore process new records without the model.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers (NaN if empty), or positions in the list of categories; any other value means
-            none of them.
+            Numbers (NaN if empty), or indices of categories; any other value means that no
+            category applies.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class InputPreparation(Record):
         Parameters
         ----------
         columns : sequence of ndarray of shape (n_samples,)
-            One per feature, as :meth:`InputFeature.of_codes` takes them.
+            One per feature, as for :meth:`InputFeature.of_codes`.
 
         Returns
         -------

@@ -62,7 +62,7 @@ class FilterExplanation(Record, LocalDisplay):
     guarantee : Guarantee
         Privacy of the model; it does not cover the samples.
     grid_shape : tuple of int or None, default=None
-        How the inputs lie on a grid; None for a table.
+        Shape of the grid of inputs; None for a table.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
@@ -70,8 +70,8 @@ class FilterExplanation(Record, LocalDisplay):
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        The same before subtracting the mean over all filters: independent between classes, as
-        needed for contrasts of two classes.
+        The same before subtracting the mean over all filters; these errors are independent between
+        classes, as needed for contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
@@ -100,7 +100,7 @@ class FilterExplanation(Record, LocalDisplay):
     own_score_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("target_name", self.target_name)
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")
@@ -189,8 +189,8 @@ class FilterExplanation(Record, LocalDisplay):
     def top_filters(self) -> npt.NDArray[np.int64]:
         """Filter with the largest share, shape (n_samples, n_classes).
 
-        The explanation is the weighted filter; this filter is close to it only if its share is
-        near 1.
+        The explanation is the weighted filter; this filter is similar to it only if its share is
+        close to 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
 
@@ -198,7 +198,7 @@ class FilterExplanation(Record, LocalDisplay):
     def active_filters(self) -> FloatArray:
         """Effective number of filters, shape (n_samples, n_classes).
 
-        1 if one filter decides alone, the number of filters if all have equal shares.
+        1 if a single filter has all the weight; the number of filters if all have equal shares.
         """
         return np.asarray(1.0 / (self.weightings**2).sum(axis=2))
 
@@ -206,7 +206,7 @@ class FilterExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        From 0.5 (a coin flip) to 1, over privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, under privacy noise; None for a model without noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -254,7 +254,7 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         WeightMap
-            Weights are contributions; with its bias they add up to the score.
+            The weights are contributions; together with the bias, they add up to the score.
 
         Raises
         ------
@@ -341,8 +341,8 @@ class FilterExplanation(Record, LocalDisplay):
         -------
         DataFrame
             Columns sample, class, input, value (as prepared), contribution; noise_std and
-            sign_certainty (NaN if unknown). Adding the bias part to a sample's contributions
-            to a class, in order, gives its score.
+            sign_certainty (NaN if unknown). Adding the bias part to a sample's contributions to a
+            class, in order, gives the score of that class.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
         n_classes, n_inputs = self.effective.shape[1:]
@@ -375,7 +375,7 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store guarantee and noise: keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
 
         Raises
         ------
@@ -399,7 +399,8 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         ndarray of Axes, shape (4,)
-            Input, contributions, contributions against the next class, shares of the filters.
+            Input, contributions, contributions relative to the runner-up class, and shares of the
+            filters.
         """
         from dpexplain.plotting import plot_filter_explanation
 

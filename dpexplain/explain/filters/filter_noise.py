@@ -1,9 +1,9 @@
 """Joint privacy noise of all filters, in compact form.
 
-Noise enters the coefficients of a filter, independently of each other; a public matrix, the basis,
-turns coefficients into one weight per input. So the variances of the coefficients and the basis
-determine everything: the standard deviation of every weight and score, and joint draws. All are
-computed from released and public numbers and cost no privacy.
+Independent noise is added to the coefficients of a filter; a public matrix, the basis, converts
+coefficients to one weight per input. So the basis and the variances of the coefficients determine
+the standard deviation of every weight and score, and joint draws. These are computed from released
+and public numbers and cost no privacy.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class FilterNoise(Record):
     bias_variance : array-like of shape (n_classes, n_filters)
         Variance of each bias, in the unit of the score; also rounded.
     basis : array-like or None, default=None
-        Shape (n_coefficients, n_inputs): weights are coefficients times basis. Or (n_filters,
-        n_coefficients, n_inputs), where the m-th filters of all classes share a separate basis.
-        None if coefficients are the weights themselves. Also rounded.
+        Shape (n_coefficients, n_inputs): weights are coefficients times basis. Alternatively,
+        shape (n_filters, n_coefficients, n_inputs), with a separate basis for the m-th filters of
+        all classes. None if the coefficients are the weights. Also rounded.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which the variance of biases is `bias_variance`: the vector subtracted from all
-        records during training. Elsewhere the noise of the filters adds to it. None means zero.
-        Also rounded.
+        records during training. At other inputs, the noise of the filters adds to it. None means
+        zero. Also rounded.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class FilterNoise(Record):
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Return the variance of each filter score, bias included.
+        """Return the variance of each filter score, including the bias.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class FilterNoise(Record):
 
 
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Subtract the common mean of all filters, which no prediction depends on.
+    """Subtract the common mean of all filters, which does not affect predictions.
 
     Adding one vector to every filter and one number to every bias shifts all scores equally.
 
@@ -202,7 +202,7 @@ def common_removed_variance(variance: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray
-        The same shape.
+        Variances, in the same shape.
     """
     n = variance.shape[0] * variance.shape[1]
     total = variance.sum(axis=(0, 1), keepdims=True)

@@ -32,7 +32,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the share of weights outside the noise band; None without noise.
 
-    Noise alone puts 4.6% there.
+    With noise alone, this share is 4.6%.
     """
     if std is None:
         return None
@@ -61,8 +61,8 @@ def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int
     whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in shape)
     if not shape or not whole or not all(n > 0 for n in shape) or math.prod(shape) != n_inputs:
         raise ValueError(
-            f"grid_shape={shape!r} must be positive whole numbers whose product is {n_inputs}, "
-            "the number of inputs."
+            f"grid_shape={shape!r} must be positive integers whose product is {n_inputs}, the "
+            "number of inputs."
         )
     return tuple(int(n) for n in shape)
 
@@ -84,7 +84,7 @@ class WeightMap(Record, ModelDisplay):
     bias : float, default=0.0
         Score at zero inputs.
     grid_shape : tuple of int or None, default=None
-        How the inputs lie on a grid (images, signals); None for a table.
+        Shape of the grid of inputs (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
         Standard deviation of each weight under privacy noise.
     bias_std : float or None, default=None
@@ -110,7 +110,7 @@ class WeightMap(Record, ModelDisplay):
     unit: str = "log-odds per unit of input"
 
     def __post_init__(self) -> None:
-        """Check the fields against each other and freeze the arrays."""
+        """Check that the fields are consistent and freeze the arrays."""
         text("title", self.title)
         text("unit", self.unit)
         if not isinstance(self.guarantee, Guarantee):
@@ -132,7 +132,7 @@ class WeightMap(Record, ModelDisplay):
 
     @property
     def above_noise(self) -> npt.NDArray[np.bool_] | None:
-        """Weights outside two standard deviations of noise; None without noise."""
+        """Weights above two standard deviations of noise; None without noise."""
         if self.noise_std is None:
             return None
         return np.asarray(np.abs(self.weights) > BAND * self.noise_std)

@@ -21,7 +21,7 @@ class Released:
     ----------
     curves : tuple of ndarray of shape (n_bins,), or None for a term that was not edited
     intercept : float or None
-        None if edits did not move it.
+        None if edits did not change it.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]
@@ -35,7 +35,7 @@ class Edited:
     Attributes
     ----------
     records : tuple of EditRecord
-        In their order.
+        In order.
     released : dict of str to Released
         By class; under "" for a model with one score.
     """

@@ -78,13 +78,13 @@ class AdditiveModel(BaseEstimator):
         Parameters
         ----------
         effect : bool, default=True
-            Whether to estimate the effect on people, where the model can. It takes a second or
-            more; without it an explanation takes a fraction of that.
+            Whether to estimate the effects in the population, if the model supports it. This takes
+            a second or more; without it, an explanation takes a fraction of that time.
 
         Returns
         -------
         GlobalExplanation or MulticlassExplanation
-            Plain data: it holds neither the model nor records. With more than two classes
+            Plain data: it contains neither the model nor records. With more than two classes,
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
@@ -115,12 +115,12 @@ class AdditiveModel(BaseEstimator):
         AdditiveModel
             A fitted model of the same class whose predictions match the explanation to the last
             bit, and that is marked as edited. It shares the ledger, to which nothing is charged.
-            Another ``fit`` discards the edits.
+            Calling ``fit`` again discards the edits.
 
         Raises
         ------
         TypeError
-            If it is not an explanation of this kind.
+            If it is not such an explanation.
         ValueError
             If the explanation is of another model, or its curves differ without a record.
         """
@@ -225,7 +225,7 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         LocalExplanation or MulticlassLocalExplanation
-            ``scores`` equal the model's own scores bit by bit. With more than two classes
+            Its ``scores`` equal the model's scores to the last bit. With more than two classes,
             ``for_class(label)`` returns the explanation of one class.
         """
         columns = self._columns(X)

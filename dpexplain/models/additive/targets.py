@@ -38,7 +38,7 @@ def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
 
 
 def range_unit(schema: Schema) -> tuple[float, float]:
-    """Return half-range and midpoint, the unit and zero of mapped targets."""
+    """Return half the range and the midpoint: the unit and the zero of mapped targets."""
     target = schema.target
     assert isinstance(target, Range)
     return (target.high - target.low) / 2.0, target.midpoint

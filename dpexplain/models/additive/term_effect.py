@@ -32,7 +32,7 @@ class TermEffect:
     joint : NoiseModel
         Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
-        Factor of the simultaneous band of each term.
+        Half-width of each term's simultaneous band, in standard deviations.
     """
 
     curves: tuple[FloatArray, ...]

@@ -19,17 +19,17 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors of all terms: standard deviations by cause, and their joint distribution.
+    """Errors of all terms: standard deviations by source, and joint distribution.
 
     Attributes
     ----------
     stds : dict of str to ndarray of shape (n_values,)
-        By the name of a field of :class:`ShapeFunction`, such as ``noise_std``; all bins, then the
-        intercept.
+        By the name of a field of :class:`ShapeFunction`, such as ``noise_std``; values are for all
+        bins, then the intercept.
     joint : NoiseModel
-        Joint errors from all causes.
+        Joint errors from all sources.
     factors : ndarray of shape (n_terms,)
-        Factor of the simultaneous band of each term.
+        Half-width of each term's simultaneous band, in standard deviations.
     stretch : ndarray of shape (n_terms,) or None
         Factor that undoes the shrinkage of each curve.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
@@ -87,9 +87,9 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
-    To first order, an error of that difference is the error of the own score minus the mean error
-    of the others, weighted by their probabilities. Correlations between errors of classes are not
-    kept, so they are assumed to add up.
+    To first order, the error of such a score is the error of the class's own score minus the mean
+    error of the others, weighted by their probabilities. Correlations between the errors of
+    classes are not stored, so errors are assumed to add up.
 
     Parameters
     ----------

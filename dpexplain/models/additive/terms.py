@@ -29,15 +29,15 @@ class AdditiveTerms:
     scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
         Contribution of each bin on the link scale; count-weighted mean 0.
     counts : tuple of ndarray, one per feature, shape (n_bins,)
-        Records per bin: noisy for a private model, exact otherwise.
+        Number of records in each bin: noisy for a private model, exact otherwise.
     intercept : float or ndarray of shape (n_classes,)
         Mean score on the link scale.
     link : {"logit", "identity", "log"}
         Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
-        Direction that the curve was constrained to.
+        Direction to which the curve was constrained.
     bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
-        Standard deviation between the bags that the scores are averaged over; None for one bag.
+        Standard deviation across the bags whose mean is the score; None for one bag.
     """
 
     bins: tuple[FeatureBins, ...]

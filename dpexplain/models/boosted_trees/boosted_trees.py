@@ -58,18 +58,18 @@ _CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """Boosted decision tree classifier with pure differential privacy.
 
-    Boosting of top-down induced trees after [1]_: the exponential mechanism chooses splits by a
-    proper criterion, leaves come from noisy weights, and the coefficients of the linear
-    combination follow from the same noisy weights. The M-alpha loss lies between that of
-    Matsushita (alpha 1) and the 0/1 loss (alpha 0). With more than two classes, each has a
-    one-vs-rest score, and the scores share the budget.
+    Boosting of top-down induced trees, following [1]_: the exponential mechanism chooses splits by
+    a proper criterion, and leaves and the coefficients of the linear combination are computed from
+    noisy weights. The M-alpha loss lies between that of Matsushita (alpha 1) and the 0/1 loss
+    (alpha 0). With more than two classes, each has a one-vs-rest score, and the scores share the
+    budget.
 
     Differences from the paper, required by the guarantee or the accounting: nodes of one level are
-    disjoint and do not share budget; a criterion moves in one direction when a record is added, so
-    the factor two of the exponential mechanism is not needed; objective calibration follows the
-    depth of a node, not its private weight; noise is added to the weights of a leaf, not to its
-    prediction, whose sensitivity is its whole range. ``variant="paper"`` divides the budget as in
-    the paper, with equal coefficients.
+    disjoint, so the budget need not be divided among them; a criterion only increases when a
+    record is added, so the exponential mechanism does not need its factor of two; objective
+    calibration depends on the depth of a node, not on its private weight; and noise is added to
+    the weights of a leaf, not to its prediction, whose sensitivity is its whole range.
+    ``variant="paper"`` divides the budget as in the paper, with equal coefficients.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from the data, with a
+        Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
@@ -87,12 +87,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=4
         Number of levels of splits, 1 to 10.
     max_bins : int, default=32
-        Cells of equal width per numeric feature, between which trees may cut.
+        Number of equal-width cells per numeric feature, at whose edges trees may split.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         Split criterion. All but the first two need `n_public`.
     calibration : float or "depth", default="depth"
-        Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` on
-        level k: near the root it learns fast, further down it needs less noise.
+        Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` at
+        level k: it learns fast near the root and needs less noise further down.
     alpha : float, default=1.0
         Alpha of weights and leaves, in [0.05, 1].
     tree_budget_frac : float, default=0.5
@@ -110,8 +110,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Permits epsilon above 50.
     n_public : int or None, default=None
         Publicly known upper estimate of the number of records. Criteria that need it cap sums of
-        weights there: the guarantee holds for any table, but large nodes of a larger table are
-        split less well.
+        weights at this number: the guarantee holds for any table, but if a table is larger, its
+        large nodes are split less well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
         persons, and noise scales with this number. None: every row counts as a separate person.
@@ -127,7 +127,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -237,12 +237,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (1.0 - self.tree_budget_frac) * self._tree_epsilon
 
     def _split_epsilon(self, level: int) -> float:
-        """Return the epsilon of the splits of a level of disjoint nodes."""
+        """Return the epsilon for all splits at one level, whose nodes are disjoint."""
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level
 
     def _level_alpha(self, level: int) -> float:
-        """Return the criterion's alpha on a level of a balanced tree."""
+        """Return the criterion's alpha at one level of a balanced tree."""
         return 2.0**-level if self.calibration == "depth" else float(self.calibration)
 
     def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
@@ -295,7 +295,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         candidates: Candidates,
         mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
-        """Boost the trees of one score; return them with noisy records per leaf."""
+        """Boost the trees of one score; return trees and noisy counts of their leaves."""
         score = np.zeros(len(sign))
         splits, values, n_people = [], [], 1.0
         people = np.zeros((self.n_trees, 2**self.depth))
@@ -341,10 +341,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
         """Return the utility of each split, in lattice steps.
 
-        A criterion below 2**29, of sums that are cut off where they must be, is within a quarter of
-        a step of the exact one. So a record that raises it by between 0 and S lowers what is
-        rounded by at most one step, and raises it by less than ``S 2**20 + 1.5``: by S and one step
-        where S is a whole number of steps. Cut off, it changes by a part of that.
+        If the criterion is below 2**29, with capped sums where needed, floating-point arithmetic
+        is within a quarter of a step of the exact value. So a record that raises the exact value
+        by between 0 and S lowers the rounded value by at most one step, and raises it by less than
+        ``S 2**20 + 1.5`` steps: by at most S and one step if S is an integer number of steps. With
+        capped sums, it changes by less.
         """
         right = candidates.right_sums(sums)
         first = candidates.start[1] if len(candidates.start) > 1 else None

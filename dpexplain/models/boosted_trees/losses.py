@@ -5,15 +5,15 @@ p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``,
 + q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave and homogeneous,
 so it increases in p and in q, and its slope in p decreases with p and increases with q: adding a
 record of weight at most 1 raises the criterion by between 0 and ``H(1, m - 1)``, if no sum exceeds
-m - 1. All splits move in the same direction, so utilities change within this amount of each other
-[1]_. If H(1, m - 1) grows with m, sums are capped at m - 1 (`largest_sum`), so that this holds for
-any number of records; m is only the expected number.
+m - 1. The criteria of all splits change in the same direction, so the changes of any two utilities
+differ by at most this amount [1]_. If H(1, m - 1) grows with m, sums are capped at m - 1
+(`largest_sum`), so that this holds for any number of records; m is only the expected number.
 
 References
 ----------
 .. [1] Nock and Henecka, "Boosted and Differentially Private Ensembles of Decision Trees", 2020,
-   arXiv:2001.09384: Theorem 3; without its factor of two, which add/remove adjacency does not
-   need.
+   arXiv:2001.09384: Theorem 3, without its factor of two, which is not needed under add/remove
+   adjacency.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def largest_sum(name: str, m: int | None) -> float:
     Returns
     -------
     float
-        ``m - 1``, and not beyond ``2**26``, where the floats of a logarithm would be coarser than
-        the lattice of utilities; infinite if no bound is needed.
+        ``m - 1``, but at most ``2**26``, beyond which the floating-point logarithm would be
+        coarser than the lattice of utilities; infinite if no bound is needed.
     """
     if name in WITHOUT_BOUND:
         return math.inf

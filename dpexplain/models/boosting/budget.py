@@ -1,4 +1,4 @@
-"""Division of the guarantee of a fit among its releases."""
+"""Division of a fit's privacy budget among its releases."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Budget:
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in units of the clip.
     count_share : float
-        Share of the histograms' mu squared that buys a count of the records before them.
+        Share of the histograms' mu squared that is spent on first counting the records.
     pair_share : float
-        Share of the training's mu squared that buys one sum per pair of features.
+        Share of the training's mu squared that is spent on one sum per pair of features.
     """
 
     split: BudgetSplit
@@ -35,18 +35,18 @@ class Budget:
 
     @property
     def count_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the number of records."""
+        """Noise standard deviation divided by sensitivity, for the number of records."""
         return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
 
     def histogram_multiplier(self, n_features: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the histograms."""
+        """Noise standard deviation divided by sensitivity, for one histogram."""
         return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
 
     def leaf_multiplier(self, n_visits: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the trees."""
+        """Noise standard deviation divided by sensitivity, for one tree."""
         return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
 
     @property
     def pair_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the sums of all pairs of features."""
+        """Noise standard deviation divided by sensitivity, for all pair sums."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))

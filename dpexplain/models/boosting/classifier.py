@@ -18,13 +18,13 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     """Explainable boosting machine for classification, without privacy.
 
     The non-private reference for `DPExplainableBoostingClassifier`: cyclic gradient boosting of
-    shallow trees on one feature each, Algorithm 1 of [1]_. More than two classes share the trees
-    and have a score each (softmax).
+    shallow trees on one feature each, Algorithm 1 of [1]_. With more than two classes, the classes
+    share the trees, and each has its own score (softmax).
 
     Parameters
     ----------
     schema : Schema or None, default=None
-        Bounds, categories and classes; None reads them from the data.
+        Bounds, categories and classes; if None, they are read from the data.
     max_bins : int, default=256
         Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
@@ -98,9 +98,9 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     """Explainable boosting classifier with differential privacy (DP-EBM).
 
     An additive model with one shape function per feature, boosted from noisy sums over random
-    trees, after [1]_. The guarantee holds under the stated adjacency: see `guarantee_`. More than
-    two classes share the trees and have a score each (softmax); the sums of all classes are
-    released together, with noise sqrt(2) times as large.
+    trees, following [1]_. The guarantee holds under the stated adjacency; see `guarantee_`. With
+    more than two classes, the classes share the trees, and each has its own score (softmax); the
+    sums of all classes are released together, with noise sqrt(2) times as large.
 
     Parameters
     ----------
@@ -108,45 +108,46 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
+        people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from
-        the data, with a `PrivacyWarning`, and the model is not private.
+        Public bounds, categories and classes. Without it, they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
         `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
-        Source of settings that are None: the recipe of this library, or the settings of [1]_.
+        Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
-        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and
-        delta are split between them as in [1]_, with its tighter or looser accountant.
-        None: "joint", or "gdp" with the paper preset.
+        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and delta
+        are split between the two as in [1]_, with its tighter or looser accountant. None: "joint",
+        or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     max_bins : int or None, default=None
         Maximum number of bins per numeric feature. None: 32 to 256 cells, depending on the noisy
-        number of records, merged where records are few; 32 bins with the paper preset.
+        number of records, merged where there are few records; 32 bins with the paper preset.
     learning_rate : float or None, default=None
-        Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1, larger with fewer
+        Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1; larger with fewer
         passes.
     max_rounds : int or None, default=None
-        Number of passes over the features. None: 5 to 200, more with less noise.
+        Number of passes over the features. None: 5 to 200; less noise allows more.
     max_leaves : int or None, default=None
         Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual (with several classes, on that of its own class), in units of
-        probability, in (0, 1]; 1 clips nothing. None: 0.5 to 1, wider with less noise; 1 with the
+        probability, in (0, 1]; 1 clips nothing. None: 0.5 to 1, larger with less noise; 1 with the
         paper preset.
     bin_budget_frac : float or None, default=None
         Share of the budget for the histograms, in (0, 1): of mu squared with joint composition, of
-        epsilon otherwise. None: 0.22, a tenth of which counts the records first; 0.1 with the
-        paper preset.
+        epsilon otherwise. None: 0.22, of which a tenth is spent on first counting the records; 0.1
+        with the paper preset.
     pair_budget_frac : float or None, default=None
-        Share of the training's mu squared, in [0, 1), that buys one sum per pair of features, from
-        which the estimate of the effect separates correlated features. None: 0.05 with joint
-        composition and two classes, nothing otherwise.
+        Share of the training's mu squared, in [0, 1), that is spent on one sum per pair of
+        features. The effect estimate uses these sums to separate correlated features. None: 0.05
+        with joint composition and two classes, 0 otherwise.
     structure_seed : int or None, default=None
-        Seed of the public random structure (order of features, cuts). Never of the noise.
+        Seed of the public random structure (order of features, splits), but never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee: an exact discrete Gaussian, that of OpenDP (a few
         hundred times slower), or a rounded one.
@@ -167,17 +168,17 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so the
         noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again
-        has the noise of one fit, but the budget allows fewer passes over the features: a few bags
-        cost almost no accuracy, many bags cost some on large tables.
+        has the noise of a single fit, but the budget allows fewer passes over the features: a few
+        bags cost almost no accuracy, while many bags cost some on large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 for the number of processors. None decides by the number of records
-        in this process: one for small tables, and for fits that run in parallel. Affects only the
-        time of a fit.
+        in this process: one for small tables, and for fits that run in parallel. It affects only
+        the duration of a fit.
     calibrated : bool, default=False
         Whether the scores of two classes are scaled and shifted so that probabilities are
-        calibrated: a short fit leaves them too close to the average. The line comes from the
-        estimate of the effect, so it costs no privacy. It takes about as long as the fit, and does
-        not change the order of predictions.
+        calibrated: a short fit leaves them too close to the average. Scale and shift are computed
+        from the effect estimate, so they cost no privacy. This takes about as long as the fit, and
+        does not change the order of predictions.
 
     Attributes
     ----------
@@ -190,7 +191,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_rounds_ : int
         Number of passes over the features, set by the recipe.
     learning_rate_ : float

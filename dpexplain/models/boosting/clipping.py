@@ -40,22 +40,22 @@ class FixedClip:
 class AdaptiveClip:
     """Clip that follows a private quantile of the shrinking residuals.
 
-    Every few passes it queries how many residuals lie inside, relative to the target share: a
-    record inside adds ``1 - quantile``, one outside subtracts ``quantile``. With a target share
-    above one half, the sensitivity is `quantile`, or 1 if a record is exchanged; both are scaled
-    to the lattice so that the answer needs no more noise than the leaf sums of a tree. A query is
-    charged as one additional tree.
+    Every few passes, it queries whether more or less than the target share of the residuals lies
+    within the clip: a record inside adds ``1 - quantile``, a record outside subtracts
+    ``quantile``. With a target share above one half, the sensitivity is `quantile`, or 1 if a
+    record is exchanged; both are scaled to the lattice so that the answer needs no more noise than
+    the leaf sums of a tree. A query is charged as one additional tree.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Its phase has the noise of leaf sums; every query passes through it.
+        Mechanism that makes the queries, in the phase of the leaf sums.
     plan : Schedule
         With a `clip_quantile` of at least one half.
     n_samples : float
         Noisy number of records.
     n_features : int
-        Visits of one pass.
+        Number of visits in one pass.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ Composition = Literal["joint", "gdp", "classic"]
 
 
 class _PrivateBoosting(PrivateEstimator):
-    """Fit of both private estimators."""
+    """Base class that fits both private estimators."""
 
     _reads_parts = True
     _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
@@ -141,7 +141,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     @property
     def _clip_adapts(self) -> bool:
-        """Whether a clip left open by the recipe adapts to the residuals."""
+        """Whether a clip that the recipe does not fix adapts to the residuals."""
         return False
 
     def _check_settings(self) -> None:
@@ -231,8 +231,8 @@ class _PrivateBoosting(PrivateEstimator):
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
         """Return the phases of a fit, with the shortest and longest boosting run.
 
-        Their scales are what `fit` will draw with, so that one out of range is found before the
-        charge.
+        Their noise scales are those that `fit` will use, so that a scale out of range is found
+        before the charge.
         """
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
         if budget.count_share:
@@ -357,26 +357,26 @@ class _PrivateBoosting(PrivateEstimator):
     def health(self) -> Health:
         """Check the fit for mistakes in the table and for too much noise.
 
-        It uses released numbers alone, so it costs no privacy and may be shown with the model.
+        It uses only released numbers, so it costs no privacy and may be shown with the model.
 
         Returns
         -------
         Health
-            Alarms, then notes. An alarm says that a limit is exceeded: more than 20% of a feature
-            is missing or unreadable, more than 5% is outside its categories, more than 90% is in
-            its first or last bin (98% if that contains zero; features of fewer than 10 values are
-            not tested), a class has less than 2% of the records, more than 20% of
-            `n_public` rows have no usable target, or the number of records cannot be
-            distinguished from 0. Notes say how many terms rise above the noise, and how many bins
-            were resolved.
+            Alarms, then notes. An alarm states that a limit is exceeded: more than 20% of a
+            feature is missing or unreadable, more than 5% is outside its categories, more than 90%
+            is in its first or last bin (98% if that contains zero; features of fewer than 10
+            values are not tested), a class has less than 2% of the records, more than 20% of
+            `n_public` rows have no usable target, or the number of records cannot be distinguished
+            from 0. Notes say how many terms rise above the noise, and how many bins were resolved.
 
         Notes
         -----
         On data within all limits, the probability of any alarm is at most 1% per fit: each limit
         is tested against the known Gaussian noise of the released counts and sums, and the tests
         share the 1% (Bonferroni). The last limit is met if the number of records is at least twice
-        what the noise can hide at that level. The share in words is an estimate. No alarm does
-        not mean no mistake: small tables and small epsilons hide mistakes, too.
+        what the noise can hide at that level. Shares given in words are estimates. The absence of
+        alarms does not mean that there are no mistakes: small tables and small epsilons can hide
+        them.
 
         Examples
         --------
@@ -396,12 +396,12 @@ class _PrivateBoosting(PrivateEstimator):
         return Health((*found, terms, note_of_bins(self._fit.binned)))
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Errors of all bins, simulated from what was released."""
+        """Return errors of all bins, simulated from the released numbers."""
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         return draws if self._scale == 1.0 else tuple(d.scaled(self._scale) for d in draws)
 
     def _effect_draws(self) -> EffectDraws | None:
-        """Estimate of the true curves, from what was released."""
+        """Return the estimate of the true curves, from the released numbers."""
         return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod

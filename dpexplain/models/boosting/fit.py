@@ -53,10 +53,10 @@ BAG_SHARE = 0.85
 def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
     """Return the L2 sensitivities of a histogram and of a tree's leaf sums.
 
-    Presence or absence of a record changes one count by 1 and one leaf sum by at most
-    the clip. An exchanged record changes two counts by 1 (sqrt 2), and in the worst
-    case one leaf sum by twice the clip. Several rows of a person can all fall in the
-    same bin and leaf, so both grow linearly with their number.
+    Adding or removing a record changes one count by 1 and one leaf sum by at most the clip.
+    Exchanging a record changes two counts by 1 (an L2 distance of sqrt 2) and, in the worst case,
+    one leaf sum by twice the clip. All rows of a person can fall in the same bin and leaf, so both
+    sensitivities grow linearly with the number of rows.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def private_bins(
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
     Records are read once, into the finest cells; the noisy number of records determines how many
-    of these are merged before the noisy counts.
+    of these are merged before noisy counts are released.
 
     Parameters
     ----------
@@ -207,12 +207,12 @@ def fit_private(
     rng : numpy.random.Generator
         Source of the public structure; never of noise.
     monotone : sequence of {"increasing", "decreasing", None}
-        Direction that the curve of each feature must have; None if it is free.
+        Required direction of the curve of each feature; None if unconstrained.
     n_bags : int
         Number of fits on random parts of the records, which share the budget; 1 for one fit on all
         records.
     coins : Coins
-        Determines which records are in which bag; secret and not kept.
+        Determines which records are in which bag; secret and not stored.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     n_visits : int
         Number of trees plus clip queries.
     n_values : int
-        Total number of leaves and answers to clip queries.
+        Total number of leaves and clip queries.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Health check of a private fit: tests on released numbers with known noise.
 
-Each alarm rejects the hypothesis that a public limit is respected (at most a fifth of a feature is
-missing, say). The tested number is a sum of releases with Gaussian noise of known standard
-deviation, and all tests of a fit share a false-alarm rate of 1% (Bonferroni).
+Each alarm rejects the hypothesis that a public limit is respected (for example, that at most a
+fifth of a feature is missing). The tested number is a sum of releases with Gaussian noise of known
+standard deviation, and all tests of a fit share a false-alarm rate of 1% (Bonferroni).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Excess:
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records; without noise it would be at most 0 if the limit is respected.
+        Noisy excess, in records; without noise, it would be at most 0 if the limit is respected.
     noise_std : float
         Standard deviation of its noise.
     """
@@ -52,7 +52,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of such an excess within the limit."""
+        """Bound on the probability of this excess if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 
@@ -112,17 +112,18 @@ def _share(count: float, binned: PrivateBins) -> float:
 def _excess(what: tuple[str, str, str], count: float, limit: float, binned: PrivateBins) -> Excess:
     """Compare a count with a share of the records.
 
-    Both errors are independent or positively correlated (the number of records is a weighted mean
-    of sums of such counts), so the variance of the difference is at most the sum.
+    The two errors are independent or positively correlated (the number of records is a weighted
+    mean of sums of such counts), so the variance of the difference is at most the sum of both
+    variances.
     """
     std = float(np.hypot(binned.cell_noise_std, limit * binned.n_samples_std))
     return Excess(*what, float(count - limit * binned.n_samples), std)
 
 
 def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
-    """Test how many records are in each class, by the first tree.
+    """Test the number of records in each class, using the first tree.
 
-    All classes have the same probability at that time, so the sum of a class over all leaves is
+    At that point, all classes have the same probability, so the sum of a class over all leaves is
     its number of records minus the mean of all classes, times a factor if residuals are clipped.
     """
     if not classes:
@@ -153,7 +154,7 @@ def _of_rows(binned: PrivateBins, n_public: int) -> Excess:
 
 
 def _of_records(binned: PrivateBins, level: float) -> Excess:
-    """Test whether there are at least as many records as noise can hide, twice over."""
+    """Test whether there are at least twice as many records as noise can hide."""
     words = "the number of usable records may be 0: do the labels match, and is epsilon too small?"
     enough = -2.0 * float(ndtri(level)) * binned.n_samples_std
     return Excess("records", "", words, enough - binned.n_samples, binned.n_samples_std)
@@ -171,7 +172,7 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
 
 
 def note_of_bins(binned: PrivateBins) -> Finding:
-    """Return the note on the bins that noise allowed."""
+    """Return the note on how many bins the noise allowed."""
     numbers = [(bins.name, bins.n_value_bins) for bins in binned.bins if bins.edges is not None]
     n_bins = sum(n for _, n in numbers)
     words = f"{n_bins} bins resolved in {len(numbers)} numeric feature{'s' * (len(numbers) != 1)}"

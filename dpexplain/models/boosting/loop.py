@@ -34,7 +34,7 @@ class PrivateStep:
     Parameters
     ----------
     mechanism : Mechanism
-        Holds the noise of the whole phase; every release passes through it.
+        Contains the noise of the whole phase; every release passes through it.
     learning_rate : float
         Share of the leaf mean added per step.
     clip : Clip
@@ -77,7 +77,7 @@ def started(
     records : BinnedRecords
         With scores of zero.
     n_bins : sequence of int
-        Bins of each feature.
+        Number of bins of each feature.
     score : float
     n_scores : int, default=1
         Number of scores per record.
@@ -115,14 +115,14 @@ def boost(
     step : Step
         Private or non-private.
     n_bins : sequence of int
-        Bins of each feature.
+        Number of bins of each feature.
     bound : float
         Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no sequence of
         noisy answers leads to a NaN residual.
     start : list of ndarray or None, default=None
         Scores at the end of an earlier call with the same records; None for zeros.
     project : sequence of callable or None, default=None
-        Per feature, the projection applied to the curve after each update, or None.
+        For each feature, the projection applied to the curve after each update, or None.
 
     Returns
     -------

@@ -101,9 +101,9 @@ def projections(
     ----------
     directions : sequence of {"increasing", "decreasing", None}
     counts : sequence of ndarray of shape (n_bins,)
-        (Noisy) records per bin; a bin with less than one record counts as one.
+        (Noisy) number of records in each bin; counts below one are treated as one.
     n_special : sequence of int
-        Special bins at the end of each feature, left unchanged.
+        Number of special bins at the end of each feature, which are left unchanged.
 
     Returns
     -------

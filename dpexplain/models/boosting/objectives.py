@@ -64,7 +64,7 @@ class Objective:
     link : {"logit", "identity", "log", "softmax"}
         Scale of the scores.
     encode_target : callable
-        ``encode_target(y, schema)`` is what the kernels expect.
+        ``encode_target(y, schema)`` returns the target as the kernels expect it.
     scale, offset : float
         A score s of the boosting loop is ``offset + scale * s`` on the link scale.
     residual_unit : float
@@ -101,19 +101,19 @@ class Objective:
     step_factor: float = 1.0
 
     def sensitivity(self, clip: float) -> float:
-        """Return a bound on the L2 norm of a record's residuals, over the clip.
+        """Return a bound on the L2 norm of a record's residuals, in units of the clip.
 
         One residual is within the clip after rounding. Those of several classes are within
-        ``sqrt(2)`` clips before rounding: if the residual of the own class is a, those of the
-        other classes sum to -a.
-        Rounding moves each of C residuals by at most half a lattice step, so the vector by
-        ``sqrt(C) / 2`` steps; and in single precision (unit u = 2**-24) probabilities add up to 1
-        within ``C u``, and a residual goes through five roundings.
+        ``sqrt(2)`` clips before rounding: if the residual of the record's own class is a, those of
+        the other classes sum to -a. Rounding changes each of C residuals by at most half a lattice
+        step, so it changes the vector by at most ``sqrt(C) / 2`` steps. In single precision (unit
+        u = 2**-24) probabilities add up to 1 within ``C u``, and a residual goes through five
+        roundings.
 
         Parameters
         ----------
         clip : float
-            Bound on ``1 - p`` of the own class.
+            Bound on ``1 - p`` for the record's own class.
 
         Returns
         -------
@@ -142,12 +142,12 @@ class Objective:
         ----------
         mechanism : Mechanism
         counts : sequence of BinCounts
-            Noisy records per bin of each feature.
+            Noisy number of records in each bin of each feature.
         plan : Schedule
         n_samples : float
             Noisy number of records.
         given_clip : float or None
-            The user's setting, in half-ranges.
+            The user's setting, in units of half the target range.
         least_weight : float
             See `CountStep`.
 
@@ -219,12 +219,12 @@ def softmax(schema: Schema) -> Objective:
 
 
 def classification(schema: Schema) -> Objective:
-    """Return the objective of a classification for a number of classes."""
+    """Return the classification objective for a number of classes."""
     return logistic() if len(classes_of(schema).labels) == 2 else softmax(schema)
 
 
 def squared(schema: Schema) -> Objective:
-    """Return the squared objective, in half-ranges of the public target range."""
+    """Return the squared-error objective, in units of half the public target range."""
     half_range, middle = range_unit(schema)
     return Objective(
         loss=SQUARED,
@@ -263,12 +263,12 @@ def poisson(schema: Schema) -> Objective:
 
 
 def regression(name: RegressionObjective, schema: Schema) -> Objective:
-    """Return the objective of a regression by name."""
+    """Return the regression objective with this name."""
     return poisson(schema) if name == "poisson" else squared(schema)
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation between centered curves, (n_bins, ...)."""
+    """Return the standard deviation across centered curves, shape (n_bins, ...)."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 
@@ -290,14 +290,14 @@ def centered_terms(
     bags : sequence of list of ndarray
         Scores per bin of each bag, as returned by the loop.
     counts : sequence of ndarray
-        Records per bin; negative noisy counts have zero weight.
+        Number of records in each bin; negative noisy counts have zero weight.
     objective : Objective
         Defines the scale of loop scores.
     neutral : sequence of ndarray of shape (n_bins,)
-        Bins that must contribute nothing, such as a missing bin that may be empty: its score would
-        only reflect which leaves it happened to share.
+        True for bins that must contribute nothing, such as a missing bin that may be empty: its
+        score would only reflect the leaves in which it happened to be.
     monotone : sequence of {"increasing", "decreasing", None}
-        Direction that each curve keeps.
+        Direction that each curve has to keep.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Private pair sums: how often two features are in the same half.
 
-Each feature is split into two halves, as equal as its bins allow. For each pair, the released sum
-counts 1 for each record with both features in the same half, and -1 otherwise. This is all the
-estimate of the effect needs to know about the joint distribution of features.
+Each feature is split into two halves, as equal as its bins allow. The released sum of a pair adds
+1 for each record with both features in the same half, and -1 for each other record. This is all
+that the effect estimate needs to know about the joint distribution of features.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PairSums:
 
 
 def shares(counts: BinCounts) -> FloatArray:
-    """Return the share of people in each bin, from noisy counts.
+    """Return the share of records in each bin, from noisy counts.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def release_pairs(
     ----------
     records : BinnedRecords
     counts : sequence of BinCounts
-        Noisy records per bin of each feature.
+        Noisy number of records in each bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
         Released curves.
     budget : Budget
@@ -126,7 +126,7 @@ def release_pairs(
 def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of the pair sums, in lattice steps.
 
-    A record changes each sum by 1, an exchanged record by at most 2: the same as leaf
+    A record changes each sum by 1, and an exchanged record changes it by at most 2, as for leaf
     sums in units of the clip.
 
     Parameters

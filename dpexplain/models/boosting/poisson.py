@@ -2,8 +2,8 @@
 
 The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
 from its releases: the rate of a bin is the exponential of its score times the mean rates of the
-other features, as if features were independent. If they are not, steps are slightly too short or
-too long, but converge to the same curve.
+other features, as if features were independent. If they are not, the steps are slightly too short
+or too long, but the fit converges to the same curve.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class CountStep:
     Parameters
     ----------
     mechanism : Mechanism
-        Holds the noise of the whole phase; every release passes through it.
+        Contains the noise of the whole phase; every release passes through it.
     counts : sequence of BinCounts
-        Noisy records per bin of each feature.
+        Noisy number of records in each bin of each feature.
     learning_rate : float
         Share of the Newton step that is added.
     high : float
         Largest public count, which is the unit of residuals and rates.
     clip : float or None
         Bound on one record's residual, in units of `high`. None lets it follow the mean rate
-        released so far, at no cost: noise is measured in clips.
+        released so far, which costs no privacy, because noise scales with the clip.
     least_weight : float
-        Expected events per leaf, in units of the clip, below which all leaves of a tree move
-        together: about two standard deviations of the noise.
+        If a leaf has fewer expected events than this, in units of the clip, all leaves of the tree
+        are updated together. About two standard deviations of the noise.
     """
 
     def __init__(

@@ -30,31 +30,31 @@ class Recipe:
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
     count_share : float
-        Share of the histograms' mu squared that buys a count of the records first. The count
-        determines the number of cells; 0 for `n_cells` cells.
+        Share of the histograms' mu squared that is spent on first counting the records. The count
+        determines the number of cells; with 0, there are `n_cells` cells.
     pair_share : float
-        Share of the training's mu squared that buys one sum per pair of features, for the estimate
-        of the effect; 0 for none.
+        Share of the training's mu squared that is spent on one sum per pair of features, for the
+        effect estimate; 0 for none.
     clip : float or None
-        Bound on a residual: of a probability for classifiers, in half-ranges for
-        regression; None to derive it.
+        Bound on a residual: a probability for classifiers, or in units of half the target range
+        for regression; None to derive it.
     clip_every : int
         If the clip of a regression is derived, it follows a quantile of the residuals, which is
         queried at this interval of passes; 0 for a fixed clip.
     max_leaves : int
         Number of leaves per tree.
     leaf_noise_ratio : float
-        A leaf holds at least this many times the noise multiplier of its sum.
+        Minimum count of a leaf, as a multiple of the noise multiplier of its sum.
     n_epochs : int or None
-        Passes over the features; None to derive them from the noisy sample size.
+        Number of passes over the features; None to derive it from the noisy sample size.
     learning_rate : float or None
-        Share of the leaf mean added per step; None to derive it from the passes.
+        Share of the leaf mean added per step; None to derive it from the number of passes.
     merge_rare : bool
         Whether to follow the paper's implementation: categories with too few records for a
-        separate bin are merged into one, the others are split in their declared order or else by
-        name, and negative noisy counts are treated as zero.
+        separate bin are merged into one bin, the others are ordered as declared or else by name,
+        and negative noisy counts are treated as zero.
     shuffle_categories : bool
-        Whether categories without an order are shuffled before each cut.
+        Whether categories without an order are shuffled before each split.
     """
 
     n_cells: int
@@ -146,7 +146,7 @@ class Schedule:
     Attributes
     ----------
     n_epochs : int
-        Passes over the features.
+        Number of passes over the features.
     learning_rate : float
         Share of the leaf mean added per step.
     clip : float
@@ -154,7 +154,7 @@ class Schedule:
     clip_quantile : float or None
         Share of the residuals that the clip should leave unchanged; None if it is fixed.
     clip_every : int
-        Passes between clip queries.
+        Number of passes between clip queries.
     """
 
     n_epochs: int
@@ -176,7 +176,7 @@ class Schedule:
         clip : float
             The current clip.
         share_inside : float
-            Noisy share of the residuals it leaves unchanged, minus `clip_quantile`.
+            Noisy share of the residuals that it leaves unchanged, minus `clip_quantile`.
 
         Returns
         -------
@@ -197,7 +197,7 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     Parameters
     ----------
     preset : {"default", "paper"}
-        Source of settings not given.
+        Source of the settings that are not given.
     **given
         Fields of `Recipe`; None takes the value of the preset.
 
@@ -229,7 +229,8 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
     Returns
     -------
     float
-        Number of records over the noise standard deviation of a sum over all of them, per feature.
+        Number of records per feature, divided by the noise standard deviation of a sum over all
+        records.
     """
     return float(max(1.0, n_samples) * mu_train / np.sqrt(n_features))
 
@@ -257,18 +258,18 @@ def cells_for(settings: Recipe, ratio: float) -> int:
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     """Derive passes, learning rate and clip from the signal-to-noise ratio.
 
-    Few large steps and a tight clip if noise dominates, many small steps otherwise. The ratio uses
-    the noisy sample size, so this is post-processing; the budget of the phase is the same in any
-    case.
+    If noise dominates, there are few large steps and a tight clip, otherwise many small steps. The
+    ratio uses the noisy sample size, so this is post-processing; the budget of the phase is always
+    the same.
 
     Parameters
     ----------
     settings : Recipe
-        Settings it gives are kept.
+        Recipe whose explicit settings are kept.
     ratio : float
         From `signal_ratio`.
     clip_adapts : bool
-        Whether a clip that the recipe leaves open follows the residuals.
+        Whether a clip that the recipe does not fix follows the residuals.
 
     Returns
     -------

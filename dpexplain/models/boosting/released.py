@@ -37,7 +37,7 @@ class LeafStep:
     gain : ndarray of shape (n_leaves,)
         Change of the score per unit of each leaf sum; 0 if a step was truncated.
     together : bool
-        Whether all leaves moved equally, by the sum of all leaf sums.
+        Whether all leaves got the same update, from the sum of all leaf sums.
     update : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
         Amount added to the score in each leaf, before any bound.
     """
@@ -56,9 +56,9 @@ class Members:
     Attributes
     ----------
     visit : ndarray of shape (n_leaves_total,)
-        Which visit of the fit each leaf belongs to.
+        Visit of the fit to which each leaf belongs.
     bins : ndarray of shape (n_leaves_total, n_bins)
-        1 where a bin is in the leaf.
+        1 if the bin is in the leaf, else 0.
     sums : ndarray of shape (n_leaves_total, n_scores)
         Noisy leaf sums.
     """
@@ -77,7 +77,7 @@ class Path:
     tables : tuple of ndarray of shape (n_own_visits + 1, n_bins, n_scores), one per feature
         Scores per bin before the first visit and after each one.
     unbound : dict of int to ndarray of shape (n_own_visits, n_bins)
-        For features with a direction, the scores before the monotone projection.
+        For constrained features, the scores before the monotone projection.
     before : ndarray of shape (n_visits, n_features)
         Number of earlier visits of each feature, by visit.
     members : tuple of Members, one per feature
@@ -128,7 +128,7 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
 
 
 def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArray:
-    """Return updates per bin of one feature, (n_own_visits, n_bins, n_scores)."""
+    """Return updates per bin of one feature, shape (n_own_visits, n_bins, n_scores)."""
     rows = [fit.steps[v].update[fit.visits[v].leaf_of_bin] for v in own]
     stacked = np.stack(rows)
     return stacked[:, :, None] if stacked.ndim == 2 else stacked
@@ -161,7 +161,7 @@ class PrivateBins:
     bins : tuple of FeatureBins
         Merged bins of each feature.
     counts : tuple of BinCounts
-        Noisy records per merged bin.
+        Noisy number of records in each merged bin.
     n_samples : float
         Noisy number of records.
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
@@ -173,7 +173,7 @@ class PrivateBins:
     cells : tuple of FeatureBins
         The public cells that were counted, before they were merged.
     cell_counts : tuple of ndarray of shape (n_cells,), one per feature
-        Noisy records per cell.
+        Noisy number of records in each cell.
     n_samples_std : float
         Noise standard deviation of the number of records.
     """
@@ -215,7 +215,7 @@ class PrivateFit:
     share : float
         Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
-        Direction that the curve of each feature was constrained to.
+        Direction to which the curve of each feature was constrained.
     pairs : PairSums or None, default=None
         Released sums of pairs of features.
     """

@@ -1,8 +1,8 @@
 """Random trees drawn from public quantities only.
 
 Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the structure of its
-trees. Here the random cuts additionally leave enough (noisily counted) records in every leaf,
-which is post-processing of the released histograms.
+trees. Here, random splits additionally leave enough (noisily counted) records in every leaf, which
+is post-processing of the released histograms.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisily counted records per leaf, bounded from below: the denominators of the update.
+        Noisy number of records in each leaf, bounded from below: the denominators of the update.
     """
 
     feature: int
@@ -53,7 +53,7 @@ def random_visits(
     features : sequence of BinCounts
         Released histograms after merging.
     n_epochs : int
-        Passes over the features.
+        Number of passes over the features.
     max_leaves : int
         Number of leaves per tree if there are enough records.
     min_leaf_count : float
@@ -64,7 +64,7 @@ def random_visits(
     Returns
     -------
     list of Visit
-        Epoch by epoch; each epoch visits every feature once, in random order.
+        Visits in order; each epoch visits every feature once, in random order.
     """
     trees = [_trees_of_units(f, n_epochs, max_leaves, min_leaf_count, rng) for f in features]
     weights = [_leaf_weights(f, t, min_leaf_count) for f, t in zip(features, trees, strict=True)]
@@ -134,7 +134,7 @@ def _cuts(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the first random cuts per tree with large enough leaves."""
+    """Return, for each tree, the first random splits with large enough leaves."""
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))
     counts[:, 0] = 0.0
@@ -157,10 +157,10 @@ def _cuts(
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
 ) -> list[NDArray[np.float64]]:
-    """Return noisy records per leaf of each tree, floored by the noise.
+    """Return the noisy number of records per leaf of each tree, floored by the noise.
 
-    Without a floor a count near zero turns one noisy sum into an update without
-    bound; at small epsilon such fits diverge.
+    Without a floor, a count near zero turns a noisy sum into an unbounded update; at small
+    epsilon, such fits diverge.
     """
     n_trees = len(leaf_of_bin)
     n_leaves = leaf_of_bin.max(axis=1).astype(np.intp) + 1

@@ -57,13 +57,13 @@ class Plan:
     epsilon : float
         Epsilon of one score, for adding or removing one record.
     unit : float
-        Multiplicity of a change of one record.
+        Number of record changes per unit of privacy.
     n_trees, trees_per_ensemble, depth : int
     learning_rate, regularisation : float
     variant : {"ensemble", "seq", "para"}
     loss : {"logistic", "square"}
     filtering : {"drop", "clip", "none"}
-        Treatment of gradients beyond 1. "none" is not private.
+        Treatment of gradients beyond 1; "none" is not private.
     leaf_clipping : {"geometric", "none"}
     exponential_scale : {"paper", "range"}
     """
@@ -112,7 +112,7 @@ class Plan:
 
     @property
     def level_epsilon(self) -> float:
-        """Epsilon of the splits of one level of disjoint nodes."""
+        """Epsilon of all splits at one level, whose nodes are disjoint."""
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:
@@ -137,8 +137,8 @@ class Plan:
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
         """Return the phase of the leaves of tree t.
 
-        Rounding to the lattice moves two values apart by at most one step. Floating-point errors
-        near 1 are a billionth of a step and do not affect integer steps.
+        Rounding to the lattice increases the difference of two values by at most one step.
+        Floating-point errors near 1 are a billionth of a step and do not affect integer steps.
         """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
         scale = sensitivity / self.leaf_epsilon
@@ -147,8 +147,8 @@ class Plan:
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
         """Return the phase of the splits of tree t.
 
-        Lemma 1: a record raises a gain by at most 1 and lowers it by at most 3. So gains change
-        within 4 of each other, and within `_ROUNDING` steps more on the lattice, for any number of
+        Lemma 1: a record raises a gain by at most 1 and lowers it by at most 3. So the changes of
+        two gains differ by at most 4, plus `_ROUNDING` steps on the lattice, for any number of
         records (see `_gains`); the paper uses twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
@@ -177,18 +177,18 @@ def grow(
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
     target : ndarray of shape (n_samples,), dtype float32
-        In [-1, 1]; the two classes are the ends.
+        In [-1, 1]; two classes are coded as -1 and 1.
     candidates : Candidates
     plan : Plan
     mechanism : Mechanism
         Every release passes through it.
     coins : Coins
-        Secret assignment of records to trees; not kept.
+        Secret random assignment of records to trees; not stored.
 
     Returns
     -------
     Trees
-        With leaves of length ``learning_rate``.
+        Trees whose leaf values include the factor ``learning_rate``.
     """
     score = np.zeros(len(target), dtype=np.float32)
     splits, values = [], []
@@ -223,8 +223,9 @@ def grow(
 def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
     """Draw the tree of an ensemble for each record, independently.
 
-    The share of tree k is that of the paper, eta (1 - eta)^k over their sum; half of what is left
-    for each tree of the parallel variant, where some records are in none.
+    Tree k gets the same share as in the paper, eta (1 - eta)^k divided by the sum of these. In the
+    parallel variant, each tree gets half of the remaining records, and some records are in no
+    tree.
     """
     if plan.variant == "seq":
         return np.zeros(n, dtype=np.int64)
@@ -284,11 +285,11 @@ def _grow_one(
 def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Integers:
     """Return the gain of each split in lattice steps (equation 3).
 
-    A gain below 2**29 comes out of four roundings, each of a share of 2**-53: within a quarter of a
-    step of the exact one; so two of them differ by at most half a step more. Rounded to whole
-    steps, a gain changes by less than ``2**20 + 1.5`` upwards and ``3 * 2**20 + 1.5`` downwards,
-    hence, being whole, by one step more than it may. A gain that is cut off changes by a part of
-    that, in the same direction.
+    A gain below 2**29 results from four roundings, each with a relative error of 2**-53, so it is
+    within a quarter of a step of the exact gain, and the difference of two gains is within half a
+    step. After rounding to integer steps, a gain rises by less than ``2**20 + 1.5`` and falls by
+    less than ``3 * 2**20 + 1.5`` steps, hence, as an integer, by at most one step more than the
+    exact bound. A capped gain changes by less, in the same direction.
     """
     right = candidates.right_sums(sums)
     whole = sums[:, : candidates.start[1] if len(candidates.start) > 1 else None].sum(axis=1)

@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Fit of both DPBoost models."""
+    """Base class that fits both DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -113,7 +113,7 @@ class _DPBoost(PrivateTrees):
         mechanism: Mechanism,
         plan_of: Callable[[int], Plan],
     ) -> None:
-        """Boost all scores by the plan and store the trees."""
+        """Boost all scores as planned and store the trees."""
         targets = self._targets(y, schema)
         candidates, cells = self._read(X, schema)
         coins, plan = self._coins(), plan_of(len(targets))
@@ -134,8 +134,8 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
 
     DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped with decreasing bounds,
     the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits
-    are chosen by the exponential mechanism, leaves have Laplace noise. With more than two classes,
-    each has a one-vs-rest score, and the scores share the budget.
+    are chosen by the exponential mechanism, and leaves have Laplace noise. With more than two
+    classes, each has a one-vs-rest score, and the scores share the budget.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from the data, with a
+        Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
@@ -151,20 +151,20 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
-        Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
-        budget, and each uses all records. Ignored by the variant "seq".
+        Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
+        share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, 1 to 10.
     max_bins : int, default=32
-        Cells of equal width per numeric feature, between which trees may cut.
+        Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
         Share of a leaf's value added per step, in (0, 1).
     regularisation : float, default=0.1
-        Added to the count of a leaf, not negative: lambda.
+        Nonnegative number (lambda) added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles, or its baselines: every tree uses all records with a
-        share of the budget, or each tree of an ensemble uses half of the remaining records with
-        the ensemble's full budget.
+        The paper's two levels of ensembles, or its baselines. "seq": every tree uses all records
+        with a share of the budget. "para": each tree of an ensemble uses half of the remaining
+        records with the ensemble's full budget.
     loss : {"logistic", "square"}, default="logistic"
         Loss for classes coded as -1 and 1; the paper's experiments use square.
     filtering : {"drop", "clip"}, default="drop"
@@ -200,7 +200,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -286,8 +286,8 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
 
     DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped with
     decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
-    sequence. Splits are chosen by the exponential mechanism, leaves have Laplace noise. The target
-    is scaled to [-1, 1] by its public range.
+    sequence. Splits are chosen by the exponential mechanism, and leaves have Laplace noise. The
+    target is scaled to [-1, 1] by its public range.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and target range. Without it they are read from the data, with a
+        Public bounds, categories and target range. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
@@ -303,20 +303,20 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
-        Trees on disjoint records, each with the full budget of their ensemble. Ensembles share the
-        budget, and each uses all records. Ignored by the variant "seq".
+        Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
+        share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, 1 to 10.
     max_bins : int, default=32
-        Cells of equal width per numeric feature, between which trees may cut.
+        Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
         Share of a leaf's value added per step, in (0, 1).
     regularisation : float, default=0.1
-        Added to the count of a leaf, not negative: lambda.
+        Nonnegative number (lambda) added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles, or its baselines: every tree uses all records with a
-        share of the budget, or each tree of an ensemble uses half of the remaining records with
-        the ensemble's full budget.
+        The paper's two levels of ensembles, or its baselines. "seq": every tree uses all records
+        with a share of the budget. "para": each tree of an ensemble uses half of the remaining
+        records with the ensemble's full budget.
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
         the paper, or counts with a gradient of 1.
@@ -348,7 +348,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

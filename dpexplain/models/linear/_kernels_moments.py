@@ -1,9 +1,9 @@
 """Exact integer sums of coordinate products for linear models.
 
-A record has one value per feature, and the constant 1: one coordinate of each block is nonzero. So
-its share of a sum takes a few additions, regardless of the number of coordinates. The rules are
-those of the boosting kernels: element-wise IEEE arithmetic of a record's own values in a fixed
-order, and integer sums. Each kernel has a naive numpy twin in its test.
+A record has one value per feature and the constant 1, so one coordinate of each block is nonzero,
+and its contribution to a sum takes few additions, regardless of the number of coordinates. The
+rules are those of the boosting kernels: element-wise IEEE arithmetic on a record's own values in a
+fixed order, and integer sums. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_bins,), dtype int64
-        Nonzero coordinate of each bin, at least 1; increasing from feature to feature.
+        Nonzero coordinate of each bin, at least 1; it increases from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
-        Its value in steps, at most `VALUE_STEPS` in size.
+        Its value in steps, at most `VALUE_STEPS` in absolute value.
     n_coordinates : int
         Number of coordinates, including the constant (coordinate 0).
 
@@ -83,7 +83,7 @@ def target_moments(cells, start, coordinate, value, target, n_coordinates):  # t
     Returns
     -------
     ndarray of shape (n_coordinates + 1,), dtype int64
-        In steps of ``2**-10 * 2**-12``, the last one included.
+        In steps of ``2**-10 * 2**-12``, including the last value.
     """
     sums = np.zeros(n_coordinates + 1, np.int64)
     one = np.int64(VALUE_STEPS)
@@ -113,7 +113,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
     table : ndarray of shape (n_bins, 1), dtype float32
         Contribution of each bin to the log-odds.
     inverse_clip : float32
-        One over the bound on a residual.
+        Reciprocal of the bound on a residual.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
 ):
     """Sum ``x_i (1[y = c] - p_c)`` over the records, for each class.
 
-    Where ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
+    If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
     factor, so that the vector of a record stays within ``sqrt(2)`` clips.
 
     Parameters

@@ -21,13 +21,13 @@ from dpexplain.schema import Classes, Schema
 class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     """Logistic regression with differential privacy, by noisy gradient steps.
 
-    Second moments are released once; a quarter of them bounds the Hessian of the loss (half of
-    them for several classes) [1]_, so that a few noisy full gradients are enough. The penalty
-    follows the noise: no direction that may be all noise is inverted. Each numeric feature is one
+    Second moments are released once; a quarter of them (half of them for several classes) bounds
+    the Hessian of the loss [1]_, so a few noisy full gradients are enough. The penalty depends on
+    the noise, so that no direction that may be all noise is inverted. Each numeric feature is one
     coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
     other categories have separate coordinates. It is meant as a strong baseline.
 
-    Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
+    Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
     explanations have the same form as those of `DPExplainableBoostingClassifier` and are exact.
 
     Parameters
@@ -36,16 +36,17 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
+        people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from the data, with a
+        Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
         `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
-        Where a numeric feature is clipped: at the middle 98% of the released histogram, or at the
-        public bounds.
+        Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
+        the public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     bin_budget_frac : float, default=0.2
@@ -84,7 +85,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -28,7 +28,7 @@ class Design:
 
     A number is one coordinate, scaled to ``[-1, 1]``; each category, "other" and "missing" are
     separate coordinates with the value 1. Coordinate 0 is the constant 1. So a record has
-    ``n_features + 1`` nonzero coordinates, of size at most 1.
+    ``n_features + 1`` nonzero coordinates, none larger than 1 in absolute value.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Design:
     coordinate : ndarray of shape (n_all_bins,), dtype int64
         Coordinate of each bin.
     value : ndarray of shape (n_all_bins,), dtype int64
-        Its value in steps of ``1 / VALUE_STEPS``.
+        Value of that coordinate, in steps of ``1 / VALUE_STEPS``.
     n_coordinates : int
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool
         Upper triangle: pairs of coordinates that can both be nonzero.
@@ -60,7 +60,7 @@ class Design:
         return np.asarray(weights[self.coordinate] * x.reshape(-1, *[1] * (weights.ndim - 1)))
 
     def by_feature(self, table: FloatArray) -> list[FloatArray]:
-        """Split a value per bin into the features."""
+        """Split values of all bins by feature."""
         return np.split(table, self.start[1:])
 
 
@@ -74,9 +74,9 @@ def design(
     bins : sequence of FeatureBins
         Public cells of each feature.
     counts : sequence of BinCounts
-        Released records per cell.
+        Released number of records in each cell.
     follow_counts : bool
-        Whether numbers are clipped at the middle 98% of the released counts; otherwise at the
+        Whether numbers are clipped to the middle 98% of the released counts; otherwise, to the
         public bounds.
 
     Returns
@@ -126,7 +126,7 @@ def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """Return the first and last cell of the central share of people."""
+    """Return the first and last cell of the central share of records."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

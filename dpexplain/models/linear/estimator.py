@@ -24,7 +24,7 @@ Scaling = Literal["released", "public"]
 
 
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
-    """Fit of both private linear models."""
+    """Base class that fits both private linear models."""
 
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str
@@ -158,7 +158,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _fitted(
         self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
-        """Release what the model needs."""
+        """Make the releases that the model needs."""
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

@@ -1,10 +1,10 @@
 """Private linear fits: histograms, second moments, gradients or targets.
 
-All queries of the records are integer sums with Gaussian noise. Weights follow from the answers
-alone: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
-gradient steps that the noisy second moments precondition. For the logistic loss ``X'X / 4`` bounds
-the Hessian everywhere, for several classes ``X'X / 2`` does [2]_, so a step of length one never
-overshoots, and a few steps are enough.
+All queries of the records are integer sums with Gaussian noise. Weights are computed only from the
+answers: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
+gradient steps, preconditioned by the noisy second moments. ``X'X / 4`` bounds the Hessian of the
+logistic loss everywhere, and ``X'X / 2`` that of the softmax loss [2]_, so a step of length one
+never overshoots, and a few steps are enough.
 
 References
 ----------
@@ -43,7 +43,7 @@ _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
 
 @dataclass(frozen=True)
 class LinearBudget:
-    """Noise of the three phases, and the effect of one unit on their sums.
+    """Noise of the three phases, and the effect of one privacy unit on their sums.
 
     Attributes
     ----------
@@ -64,26 +64,26 @@ class LinearBudget:
     n_steps: int = 1
 
     def histogram_multiplier(self, n_features: int) -> float:
-        """Noise standard deviation over sensitivity, for one of the histograms."""
+        """Noise standard deviation divided by sensitivity, for one histogram."""
         return float(np.sqrt(n_features)) / self.mu_bins
 
     @property
     def moment_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for the second moments."""
+        """Noise standard deviation divided by sensitivity, for the second moments."""
         return 1.0 / self.mu_moments
 
     @property
     def target_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for one of the other releases."""
+        """Noise standard deviation divided by sensitivity, for each other release."""
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
         """Return the phase of the second moments, in squared steps.
 
-        A record has ``K + 1`` coordinates of size at most 1, so its products ``x_i x_j`` with
-        ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The products of two
-        records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So an
-        exchange changes their sum by at most ``sqrt(2)`` times that norm.
+        A record has ``K + 1`` coordinates of absolute value at most 1, so its products ``x_i x_j``
+        with ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The product vectors
+        of two records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2
+        z_i^2``. So an exchange changes their sum by at most ``sqrt(2)`` times that norm.
         """
         norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
@@ -113,22 +113,23 @@ class LinearFit:
     ----------
     bins : tuple of FeatureBins
     counts : tuple of BinCounts
-        Noisy records per bin.
+        Noisy number of records in each bin.
     n_samples : float
         Noisy number of records.
     design : Design
     moments : ndarray of shape (n_coordinates, n_coordinates)
         Released second moments, with negative eigenvalues removed.
     moment_std : float
-        Noise standard deviation of one of them as released.
+        Noise standard deviation of one released second moment.
     ridge : float
-        Ridge added to their diagonal.
+        Ridge added to the diagonal of the second moments.
     weights : ndarray of shape (n_coordinates, n_scores)
         In units of the loop.
     target_std : float
         Noise standard deviation of one value of a gradient, or target moment.
     residual_variance : float or None
-        Residual variance of a regression, in squared half-ranges, from released moments.
+        Residual variance of a regression, from released moments, in units of half the target
+        range, squared.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -154,7 +155,7 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 
 
 class _Records:
-    """Records as cells of the public grid, with their target; not kept."""
+    """Records as cells of the public grid, with their target; discarded after the fit."""
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
         grid = [declared_cells(n, f, N_CELLS) for n, f in schema.features.items()]

@@ -18,11 +18,12 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
     Ridge regression on noisy second moments and noisy products with the target, with the penalty
-    of [1]_ for collinear features: the size of the noise, here its largest eigenvalue. Each
+    of [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
     numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. It is meant as a strong baseline.
+    missing values and other categories have separate coordinates. It is meant as a strong
+    baseline.
 
-    Numbers are rounded to 64 public cells, so that the line of a feature is a curve with 64 steps:
+    Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
     explanations have the same form as those of `DPExplainableBoostingRegressor` and are exact.
 
     Parameters
@@ -31,16 +32,17 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
+        people.
     schema : Schema or None, default=None
-        Public bounds, categories and target range. Without it they are read from the data, with a
+        Public bounds, categories and target range. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
         `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
-        Where a numeric feature is clipped: at the middle 98% of the released histogram, or at the
-        public bounds.
+        Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
+        the public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     bin_budget_frac : float, default=0.2
@@ -71,7 +73,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

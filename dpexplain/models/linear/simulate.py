@@ -31,7 +31,7 @@ def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> Nois
     terms : AdditiveTerms
         Its centered terms.
     scale : float
-        Half-range of the target.
+        Half the range of the target.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def classification_noise(
     clip : float
         Bound on a residual.
     learning_rate : float
-        Length of a step.
+        Step length.
     n_steps : int
         Number of steps.
 

@@ -3,7 +3,7 @@
 A record's factors depend only on its own row and on public numbers: no operation mixes records,
 and within a record, sums follow the order of the filters. Numba does not reorder or fuse operations
 here, so vector and scalar code agree to the last bit, and the position of a record in its block
-does not matter. Each kernel has a naive numpy twin in the tests.
+does not matter. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ def clipped_factors(  # type: ignore[no-untyped-def]
     """Convert filter scores to gradient factors, in place.
 
     The gradient of record n with respect to filter (k, m) is ``c_km z_n`` with ``c_km = (p - y)_k
-    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``; each filter number
+    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``; each filter index
     m may have its own features. If the norm exceeds the limit, the factors are scaled down. They
     are divided by the step and truncated toward zero, so rounding never increases the norm.
 
     Parameters
     ----------
     scores : ndarray of shape (n, n_classes * n_filters), dtype float64
-        Exact scores in units of `score_unit`; replaced by factors: whole numbers of steps.
+        Exact scores in units of `score_unit`; replaced by factors, as integer numbers of steps.
     score_unit : float64
         Value of one step of a score.
     label : ndarray of shape (n,), dtype int32
         Index of the class.
     squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
-        Squared norm of each record's features, as the filters see them, in squared steps of a
-        feature.
+        Squared norm of each record's features, as used by the filters, in squared feature steps.
     limit : float64
-        Bound on the norm of a gradient in steps of a feature; infinite for no clipping.
+        Bound on the norm of a gradient, in feature steps; infinite for no clipping.
     step : float64
         Value of one step of a factor.
     beta : float32
         Inverse temperature of the choice among the filters of a class.
     n_classes, n_filters : int
     whole : bool
-        Whether factors are truncated to whole steps; False keeps the fractions (without privacy).
+        Whether factors are truncated to integer steps; False keeps the fractions (without
+        privacy).
     """
     f = np.empty(n_classes, np.float32)
     p = np.empty(n_classes, np.float32)
@@ -104,17 +104,17 @@ def clipped_factors(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-def]
-    """Sum squared features of each record, per filter number.
+    """Sum the squared features of each record, per filter index.
 
     Parameters
     ----------
     seen : ndarray of shape (n, n_banks * n_basis), dtype float64
-        Whole numbers.
+        Integers.
     n_banks : int
     constant : float64
         Added to each sum: the square of the constant feature.
     squares : ndarray of shape (n, n_banks), dtype float64
-        Filled.
+        Filled with the sums.
     """
     n_basis = seen.shape[1] // n_banks
     for n in range(seen.shape[0]):
@@ -127,7 +127,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """Return the rows of sampled people.
+    """Return the rows of sampled persons.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ float64, small enough that no partial sum exceeds 2**53. Products and sums are t
 order, on any number of threads, with or without fused multiply-add. Only elementwise arithmetic
 on a record's own numbers remains in floating point.
 
-The budget of bits, with P features per record (the constant one included):
+Bits are allotted as follows, with P features per record (including the constant):
 
 ================================  =============================================================
 operand                           at most
@@ -71,7 +71,7 @@ def weight_bits(n_features: int) -> int:
     Parameters
     ----------
     n_features : int
-        Features of a record, the constant one included.
+        Number of features of a record, including the constant.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def lattice_bits(noise_multiplier: float) -> int:
     Parameters
     ----------
     noise_multiplier : float
-        Noise standard deviation over the clip.
+        Noise standard deviation divided by the clip.
 
     Returns
     -------
@@ -155,8 +155,8 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     bits : int
         Integers lie in ``[-2**bits, 2**bits]``.
     bound : float or None, default=None
-        Public bound on the values, beyond which they are clipped. None takes the largest of
-        them: for public values only.
+        Public bound on the values, beyond which they are clipped. None uses the largest value,
+        which is allowed only for public values.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Center inputs by a private mean.
 
 The clip bounds the norm of a record's gradient, which grows with the norm of its features. The
-mean of all records does not separate classes, but increases these norms: by a third for images and
-tables. So the first few noisy sums are sums of the records themselves, with the same clip, noise
-and samples as the gradients that follow; for the accountant, they are ordinary steps.
+mean of all records does not help to separate classes, but increases these norms: by a third for
+images and tables. So the first few noisy sums are sums of the records themselves, with the same
+clip, noise and sampling as the gradients that follow; for the accountant, they are ordinary steps.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
     rows : ndarray of int64
         Rows of the sample.
     longest : float
-        Norm of features, in their steps, up to which a record is not clipped.
+        Norm of the features, in feature steps, up to which a record is not clipped.
     lattice_bits : int
-        The bound on a record's contribution, in lattice steps, as a power of two.
+        Base-2 logarithm of the bound on a record's contribution, in lattice steps.
 
     Returns
     -------
     ndarray of shape (n_basis + 1,), dtype int64
-        Exact. The last value counts records.
+        Exact sums; the last value is the number of records.
     """
     sums = np.zeros(features.integers.shape[1], dtype=np.int64)
     limit = CLIP_MARGIN * _SHARE * 2.0**lattice_bits
@@ -84,7 +84,7 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
 def mean_record(
     noisy: Floats, n_steps: int, noise_std: float, longest: float, lattice_bits: int
 ) -> Floats:
-    """Estimate the mean record from noisy sums, shrunk to zero when noise dominates.
+    """Estimate the mean record from noisy sums, shrunk toward zero if noise dominates.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def mean_record(
     n_steps : int
         Number of answers.
     noise_std : float
-        Noise of each answer, in lattice steps.
+        Noise standard deviation of each answer, in lattice steps.
     longest, lattice_bits
         As for `record_sums`.
 
     Returns
     -------
     ndarray of shape (n_basis,)
-        Integer steps of a feature, each within ``2**FEATURE_BITS`` like those of records, with a
-        norm up to about `longest`: the positive-part estimator of James and Stein.
+        Integer feature steps, each within ``2**FEATURE_BITS`` like those of records, with a norm
+        up to about `longest`: the positive-part James-Stein estimator.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)

@@ -39,7 +39,7 @@ class FilterShape:
     Attributes
     ----------
     n_classes, n_filters : int
-        Classes, and filters per class.
+        Number of classes, and of filters per class.
     inverse_temperature : float
         Inverse temperature of the softmax over the filters of a class.
     """
@@ -65,9 +65,9 @@ class GradientSums:
     basis : Basis
         Basis of the features.
     clip : float or None
-        Bound on the norm of one record's gradient; None leaves it free (without privacy).
+        Bound on the norm of one record's gradient; None for no bound (without privacy).
     lattice_bits : int, default=0
-        The clip in lattice steps, as a power of two.
+        Base-2 logarithm of the clip in lattice steps.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class GradientSums:
         Returns
         -------
         ndarray of shape (n_classes * n_filters, n_basis + 1)
-            int64 lattice steps, exact; float64 gradients where nothing is clipped.
+            Exact int64 lattice steps; float64 gradients if nothing is clipped.
         """
         whole, unit = to_integers(self._for_inputs(weights), self._bits)
         kind: Any = np.int64 if self._private else np.float64
@@ -132,7 +132,7 @@ class GradientSums:
         return self._of_weights(sums, of_factors)
 
     def _norms(self) -> Floats:
-        """Return the squared feature norm of each record, per filter number."""
+        """Return the squared feature norm of each record, per filter index."""
         whole, rows = self._features.integers, self._basis.integers
         if rows is None or not self._basis.per_filter:
             found = np.empty((len(whole), 1))

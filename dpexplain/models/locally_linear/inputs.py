@@ -37,12 +37,12 @@ def preparation_of(
     ----------
     schema : Schema
     per_image : bool
-        Whether each record is centered and divided by its norm: for grids.
+        Whether each record is centered and divided by its norm, as for grids.
     scale : float
         Factor on all inputs.
     centre : float, default=0.5
-        Position in the range of a number that becomes 0, in [0, 1]; the farther end becomes 1 in
-        size.
+        Position within the range of a number, in [0, 1], that is mapped to 0; the end farther from
+        it is mapped to 1 or -1.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def feature_bits(basis: Basis) -> int:
 
 
 def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
-    """Return the value of the constant feature in lattice steps, worth at most 1."""
+    """Return the constant feature in lattice steps; its value is at most 1."""
     whole = 2.0 ** feature_bits(basis)
     return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
 
@@ -101,8 +101,8 @@ class Features:
     Attributes
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
-        Integers; the last one is the constant 1. Inputs instead of projections if every filter
-        index has its own projection.
+        Integers; the last one is the constant 1. They are inputs instead of projections if every
+        filter index has its own projection.
     unit : float
         Value of one step.
     """
@@ -158,7 +158,7 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 def _normalize(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
-    `InputPreparation` does the same in floating point. Here sums over a row are exact, so its
+    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so its
     position in the table does not matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
     """
     n_inputs = values.shape[1]

@@ -93,7 +93,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         if self.grid_shape is None:
             return None
         if isinstance(self.grid_shape, str | bytes) or not isinstance(self.grid_shape, Sequence):
-            raise ValueError("grid_shape must be a tuple of whole numbers, such as (28, 28).")
+            raise ValueError("grid_shape must be a tuple of integers, such as (28, 28).")
         return tuple(check_count("grid_shape", n) for n in self.grid_shape)
 
     def _recipe(self, n_inputs: int) -> Recipe:
@@ -284,7 +284,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it holds neither the model nor records.
+            Plain data: it contains neither the model nor records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

@@ -15,18 +15,18 @@ _TINY = 1e-30
 class Adam:
     """Adam [1]_ on noisy gradients, with noise variance propagated.
 
-    The update at step t is linear in all gradients so far once the second moments are taken as
-    given: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
+    If the second moments are taken as given, the update at step t is linear in all gradients so
+    far: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
     (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient therefore
-    gives the weights the variance ``s**2 sum_s u_s**2`` with ``u_s = (1 - b1) sum_{t >= s}
-    b1**(t - s) a_t``. The sum over s is updated in two arrays of the size of the weights:
-    with ``R_t = sum_{s <= t} b1**(2 (t - s))`` and ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where
-    ``U_t(s)`` is the sum in ``u_s`` up to t,
+    gives the weights the variance ``s**2 sum_s u_s**2`` with ``u_s = (1 - b1) sum_{t >= s} b1**(t
+    - s) a_t``. The sum over s is updated in two arrays of the size of the weights: with ``R_t =
+    sum_{s <= t} b1**(2 (t - s))`` and ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where ``U_t(s)``
+    is the sum in ``u_s`` up to t,
 
         ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
 
-    Second moments are at least the known variance of the noise: with little signal, they are
-    mostly noise, and small values would cause large steps.
+    Second moments are bounded below by the known variance of the noise: with little signal, they
+    are mostly noise, and small values would cause large steps.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ class Adam:
         Parameters
         ----------
         gradient : ndarray
-            Noisy, of the shape of the weights.
+            Noisy gradient, in the shape of the weights.
         rate : float
             Learning rate of this step.
 
         Returns
         -------
         ndarray
-            To be subtracted from the weights.
+            Step to subtract from the weights.
         """
         if self._reset_every and self._t == self._reset_every:
             self._start_anew()

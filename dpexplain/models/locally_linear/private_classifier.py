@@ -52,11 +52,11 @@ _EPOCHS_PER_DECAY = 5
 
 
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
-    """Locally linear classifier with differential privacy, after [1]_.
+    """Locally linear classifier with differential privacy, following [1]_.
 
     Each class has several linear filters, and every record uses its own weighted mean of them, so
     the explanation of a prediction is exact. Filters are learned by noisy gradient descent on
-    Poisson samples, whose sums are exact integers. The guarantee holds under the stated adjacency:
+    Poisson samples, whose sums are exact integers. The guarantee holds under the stated adjacency;
     see `guarantee_`.
 
     Parameters
@@ -67,47 +67,47 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     delta : float, default=1e-6
         Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from
-        the data, with a `PrivacyWarning`, and the model is not private.
+        Public bounds, categories and classes. Without it, they are read from the data, with a
+        `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
         `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Source of settings that are None: a recipe for accuracy, one for filters and local
-        explanations that are stable under fresh noise, or the settings of [1]_.
+        Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
+        explanations that are stable under fresh noise, or [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
         divergences, or the moments accountant of 2016, which the paper used. None: "pld", or
-        "moments" with the paper preset. The ledger always states the tightest.
+        "moments" with the paper preset. The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     n_filters : int or None, default=None
-        Filters per class; 1 is logistic regression.
+        Number of filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
         Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
         a grid. "auto" leaves it to the preset.
     n_basis : int or None, default=None
-        Coefficients per filter, if there is a projection.
+        Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         Shape of the grid that the features form (images, signals). All must then be numeric, and
         each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
-        How sharply the softmax chooses among the filters of a class.
+        Sharpness of the softmax over the filters of a class.
     clip : float or None, default=None
         Bound on the norm of one record's gradient.
     learning_rate : float or None, default=None
-        First step of Adam, per weight.
+        Size of Adam's first step, per weight.
     n_steps : int or None, default=None
-        Number of noisy sums. None: 40 times (paper: 20 times) one over the sampling probability.
-        The first hundredth of them (none with the paper preset, separate projections or fewer than
-        25) estimates the mean record, which is subtracted from all records; the others are
-        gradients.
+        Number of noisy sums. None: 40 (paper: 20) divided by the sampling probability. The first
+        hundredth of them (none with the paper preset, separate projections or fewer than 25 sums)
+        estimates the mean record, which is subtracted from all records; the others are gradients.
     sampling_probability : float or None, default=None
         Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
-        of 2**-32. None: 4,000 people (tables and paper: 500) out of `n_public`, or 1/15 if that is
-        not given. The number of records is never used.
+        of 2**-32. None: 4,000 (tables and paper: 500) divided by `n_public`, or 1/15 if `n_public`
+        is not given. The number of records is never used.
     structure_seed : int or None, default=None
-        Seed of the public random structure (start, random projection). Never of noise or samples.
+        Seed of the public random structure (initial weights, random projection), but never of
+        noise or samples.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
@@ -132,13 +132,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_steps_ : int
         Number of released noisy sums.
     sampling_probability_ : float
         Probability that a person was in the sample of a step.
     noise_multiplier_ : float
-        Standard deviation of the noise over the bound on one person's contribution.
+        Standard deviation of the noise divided by the bound on one person's contribution.
     clip_ : float
         Bound on the norm of one record's gradient.
     n_features_in_ : int

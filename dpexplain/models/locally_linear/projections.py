@@ -27,7 +27,7 @@ class Basis:
     Attributes
     ----------
     integers : ndarray of shape (n_banks, n_basis, n_inputs) or None
-        One bank for all filters, or one per filter number. None: filters are learned directly.
+        One bank for all filters, or one per filter index. None: filters are learned directly.
     unit : float
         Value of one step.
     n_inputs : int
@@ -54,7 +54,7 @@ class Basis:
 
     @property
     def per_filter(self) -> bool:
-        """Whether each filter number has separate rows."""
+        """Whether each filter index has separate rows."""
         return self.integers is not None and len(self.integers) > 1
 
     @property
@@ -82,11 +82,11 @@ def make_basis(
     projection : {"none", "per_filter", "shared", "frequency"}
     n_inputs : int
     n_basis : int or None
-        Coefficients per filter; ignored without a projection.
+        Number of coefficients per filter; ignored without a projection.
     n_filters : int
-        Filters per class.
+        Number of filters per class.
     grid_shape : tuple of int or None
-        Shape of the grid that the inputs lie on, for frequencies.
+        Shape of the grid of inputs, for frequencies.
     rng : numpy.random.Generator
         Public source of random rows.
 
@@ -120,8 +120,8 @@ def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_basis, prod(shape)), dtype float64
-        Orthonormal rows, by rising frequency: half-waves per cell, squared and added up over the
-        dimensions; ties in the order of the dimensions.
+        Orthonormal rows, by increasing frequency, which is the number of half-waves per cell,
+        squared and summed over the dimensions; ties are in the order of the dimensions.
     """
     chosen = sorted(_frequencies(shape))[1 : n_basis + 1]
     rows = np.empty((len(chosen), math.prod(shape)))

@@ -1,4 +1,4 @@
-"""Presets: defaults for open settings, from public quantities only."""
+"""Presets: defaults for settings left open, from public quantities only."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Recipe:
     ----------
     projection : {"none", "per_filter", "shared", "frequency"}
     n_basis : int or None
-        Coefficients per filter; None without a projection.
+        Number of coefficients per filter; None without a projection.
     n_filters : int
-        Filters per class.
+        Number of filters per class.
     inverse_temperature : float
         Inverse temperature of the softmax over the filters of a class.
     per_image : bool
@@ -38,23 +38,23 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        Target number of people per step.
+        Target number of persons per step.
     n_steps : int or None
         Number of steps; None derives it from `n_epochs`.
     n_epochs : int
         Number of epochs: steps times the sampling probability.
     learning_rate : float
     stepped : bool
-        Whether the rate falls by a fifth every fifth epoch, with fresh moments, as in the paper;
-        linearly to zero otherwise.
+        Whether the rate falls by a fifth every fifth epoch and moments are reset, as in the paper;
+        otherwise, it falls linearly to zero.
     start_share : float
-        Reach of the random start, relative to that in the paper's experiments.
+        Range of the random initial weights, relative to that in the paper's experiments.
     mean_share : float
         Share of the steps that estimate the mean record, which is subtracted from all records.
         None if every filter index has its own projection.
     centre : float
-        Position in a number's range, from 0 to 1, that becomes the input 0; the farther end
-        becomes 1 in size.
+        Position within a number's range, from 0 to 1, that is mapped to 0; the end farther from it
+        is mapped to 1 or -1.
     """
 
     projection: Projection
@@ -127,7 +127,7 @@ _PAPER = Recipe(
 
 
 def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Recipe:
-    """Fill in the settings that a user left open.
+    """Fill in the settings that the user left open.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
         Whether the inputs lie on a grid.
     n_inputs : int
     **given
-        Fields of `Recipe`; None leaves a field to the preset.
+        Fields of `Recipe`; None takes the value of the preset.
 
     Returns
     -------
@@ -172,7 +172,7 @@ class Schedule:
     n_mean_steps : int
         Number of initial steps that estimate the mean record.
     steps_per_epoch : int
-        Steps in which a person is sampled once on average.
+        Number of steps in which a person is sampled once on average.
     """
 
     sampling_probability: float
@@ -182,7 +182,7 @@ class Schedule:
 
 
 def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float | None) -> Schedule:
-    """Return the steps and sampling rate of a private training.
+    """Return the steps and the sampling rate of private training.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float |
     n_public : int or None
         Publicly known number of people.
     sampling_probability : float or None
-        As given by the user.
+        The user's setting.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def noise_multiplier(
     composition: Composition,
     adjacency: str,
 ) -> float:
-    """Return the ratio of noise to clip that spends the whole budget of a fit."""
+    """Return the ratio of noise to clip at which a fit spends its whole budget."""
     return math.nextafter(
         subsampled_noise_multiplier(
             epsilon,

@@ -1,4 +1,4 @@
-"""Locally linear classifier without privacy, as reference model."""
+"""Locally linear classifier without privacy, used as a reference model."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ class LocallyLinearClassifier(LocallyLinearModel):
     schema : Schema or None, default=None
         Bounds, categories and classes; None reads them from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Source of settings that are None.
+        Source of the settings that are None.
     n_filters : int or None, default=None
-        Filters per class; 1 is logistic regression.
+        Number of filters per class; 1 is logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
         Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
         a grid. "auto" leaves it to the preset.
     n_basis : int or None, default=None
-        Coefficients per filter, if there is a projection.
+        Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         Shape of the grid that the features form (images, signals). All must then be numeric, and
         each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
-        How sharply the softmax chooses among the filters of a class.
+        Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None
-        First step of Adam, per weight.
+        Size of Adam's first step, per weight.
     max_epochs : int, default=20
         Number of passes over the records.
     random_state : int or None, default=0
-        Seed of start, projection and batches.
+        Seed of the initial weights, projection and batches.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``.
 

@@ -1,6 +1,6 @@
-"""Poisson sampling: each person joins each step independently.
+"""Poisson sampling: each person is sampled independently in each step.
 
-The coins are secret and fresh, and outcomes are not kept: a sample and its size are private.
+The random draws are secret and fresh, and not stored, because a sample and its size are private.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Poisson sampler of people, step by step.
+    """Poisson sampler of persons, step by step.
 
-    Coins are drawn by position and step: the coins of a person do not depend on who follows.
+    Random draws depend on position and step: those of a person do not depend on later persons.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PoissonSampler:
     probability : float
         As returned by `representable`.
     coins : Coins
-        Secret; not stored elsewhere.
+        Source of secret random draws; not stored elsewhere.
     """
 
     def __init__(self, person_of_row: NDArray[np.int32], probability: float, coins: Coins) -> None:

@@ -26,7 +26,7 @@ _VALUES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trained:
-    """Result of a training.
+    """Result of training.
 
     Attributes
     ----------
@@ -42,18 +42,19 @@ class Trained:
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Noise of a private training.
+    """Noise of private training.
 
     Attributes
     ----------
     clip : float
     noise_multiplier : float
-        Noise standard deviation over the clip, or over the sum of clips of a person's rows.
+        Noise standard deviation divided by the clip, or by the sum of the clips of a person's
+        rows.
     rows_per_person : int
     sampling_probability : float
     lattice_bits : int
     n_changed : int
-        Records that differ between neighbors.
+        Number of records that differ between neighbors.
     """
 
     clip: float
@@ -119,7 +120,7 @@ def train_private(
     Notes
     -----
     Adam's step length does not depend on the scale of the gradients, so the sums need not be
-    divided by a number of records, expected or realized.
+    divided by the expected or realized number of records.
     """
     weights = start.copy()
     adam = Adam(start.shape, plan.noise_std, reset_every=reset_every)
@@ -160,7 +161,7 @@ def train(
     Parameters
     ----------
     sums : GradientSums
-        Without a clip.
+        Sums of unclipped gradients.
     n_samples : int
     start : ndarray of shape (n_classes * n_filters, n_basis + 1)
     n_epochs, batch_size : int

@@ -1,4 +1,4 @@
-"""Random forest of public trees with private leaves."""
+"""Random forests of public trees with private leaves."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at e
 class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     """Random forest with pure differential privacy: random splits, private leaves.
 
-    Splits are drawn from a public grid without using records, so that the whole budget goes to the
-    leaves, after [1]_. Leaves count classes with Laplace noise, or choose one class with the
+    Splits are drawn from a public grid without using records, so the whole budget goes to the
+    leaves, following [1]_. Leaves count classes with Laplace noise, or choose one class with the
     exponential mechanism. The score is the mean over trees of the log-odds of leaves.
 
     Parameters
@@ -36,7 +36,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it they are read from the data, with a
+        Public bounds, categories and classes. Without it, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
         Ledger of the data set, or its name: then the ledger of this process for that table, see
@@ -46,16 +46,16 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=5
         Number of levels of splits, 1 to 10.
     max_bins : int, default=32
-        Cells of equal width per numeric feature, between which trees may cut.
+        Number of equal-width cells per numeric feature, at whose edges trees may split.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
         Noisy counts, or a randomly chosen class.
     leaf_budget : {"parallel", "paper"}, default="parallel"
         A record is in one leaf of each tree, so every leaf can use the whole budget of its tree;
-        in the comparison of [2]_, the leaves of a tree share it, which wastes most of it.
+        in the comparison of [2]_, the leaves of a tree share this budget, which wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
-        Seed of the public splits. Never of the noise.
+        Seed of the public splits, but never of the noise.
     reproducible_seed : int or None, default=None
         Makes fits on the same data equal, for demonstrations: seeds the noise and, if
         `structure_seed` is None, the structure. The model is then NOT PRIVATE.
@@ -76,7 +76,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or the ledger of this fit alone.
+        `ledger`, or a ledger for this fit only.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -155,8 +155,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
         """Return the phase of all leaves of all trees.
 
-        Presence of a record raises one count of one leaf of a tree by 1: the L1 sensitivity of
-        all counts, and the spread of all utilities, which it moves in the same direction.
+        In each tree, a record raises one count of one leaf by 1. This is the L1 sensitivity of all
+        counts, and the spread of all utilities, which change in the same direction.
         """
         sensitivity = self._unit * COUNT_LATTICE
         if self.leaf_mechanism == "laplace":
@@ -200,7 +200,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class shares, smoothed by a pseudo-count of the noise scale."""
+        """Return log class shares, smoothed by a pseudo-count equal to the noise scale."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 

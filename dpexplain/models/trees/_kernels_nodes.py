@@ -1,7 +1,7 @@
 """Kernels for passes over records and exact Shapley values.
 
-Sums over records are integers, so they do not depend on order, block or thread. Each kernel has a
-naive numpy twin in its test.
+Sums over records are integers, so they do not depend on order, block or thread. Each kernel is
+tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped
     cells : ndarray of shape (n_samples, n_features), dtype uint16
         Bin of each record in each feature.
     place : ndarray of shape (n_samples,), dtype int64
-        Position of each record among the nodes of its level; negative if it is left out.
+        Index of each record's node within its level; negative if the record is left out.
     feature, low, high : ndarray of shape (n_nodes,), dtype int64
-        Feature of each node of the tree, level by level, and the first and last bin that go right.
+        For each node of the tree, level by level: its feature, and the first and last bin that go
+        right.
     first : int
-        First node of the level.
+        Index of the first node of the level.
     """
     for i in range(cells.shape[0]):
         if place[i] >= 0:
@@ -47,7 +48,7 @@ def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-u
     steps : ndarray of shape (n_samples, n_values), dtype int64
         Values of each record in lattice steps.
     n_nodes, n_bins : int
-        Nodes of the level; bins of all features together.
+        Number of nodes at the level, and of bins of all features together.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def leaf_sums(place, steps, n_leaves):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def chances(score):  # type: ignore[no-untyped-def]
-    """Compute the logistic function by single IEEE operations.
+    """Compute the logistic function with elementary IEEE operations.
 
     Parameters
     ----------
@@ -107,9 +108,9 @@ def chances(score):  # type: ignore[no-untyped-def]
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
     """Compute Shapley values of released trees, leaf by leaf.
 
-    A leaf adds its value times one factor for each feature on its path: whether the record passes,
-    or, for an unknown feature, the share of people who do. The Shapley value of a product is a sum
-    over the elementary symmetric polynomials of the other factors.
+    A leaf adds its value times one factor for each feature on its path: 1 or 0 depending on
+    whether the record passes or, for an unknown feature, the share of records that do. The Shapley
+    value of a product is a sum over the elementary symmetric polynomials of the other factors.
 
     Parameters
     ----------
@@ -117,9 +118,9 @@ def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):
     slot_feature : ndarray of shape (n_leaves, depth), dtype int64
         Distinct features on the path to each leaf; -1 if there are fewer.
     slot_share : ndarray of shape (n_leaves, depth)
-        Share of people who pass.
+        Share of records that pass.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
-        Bins that pass.
+        1 for bins that pass.
     values : ndarray of shape (n_leaves, n_scores)
     n_features : int
 

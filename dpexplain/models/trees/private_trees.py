@@ -68,7 +68,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         return NoiselessModel(self)
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
-        """Raise: trees predict from leaves, so edited curves would have no effect.
+        """Raise TypeError: trees predict from leaves, not from curves.
 
         Parameters
         ----------

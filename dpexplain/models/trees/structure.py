@@ -1,6 +1,6 @@
 """Complete trees over a public grid, with candidate splits.
 
-The form of a tree does not depend on the records: every tree is grown to its full depth, every
+The shape of a tree does not depend on the records: every tree is grown to its full depth, every
 split comes from a public list, and splits with an empty side are kept.
 """
 
@@ -30,11 +30,12 @@ class Candidates:
     ----------
     feature : ndarray of shape (n_candidates,), dtype int64
     low, high : ndarray of shape (n_candidates,), dtype int64
-        First and last bin that go right: those from a cut on, one category, or missing values.
+        First and last bin that go right: the bins from a threshold on, one category, or missing
+        values.
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     n_bins : int
-        Bins of all features together.
+        Number of bins of all features together.
     """
 
     feature: Integers
@@ -64,7 +65,7 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw features uniformly, then one of their splits uniformly, shape (n,)."""
+        """Draw n features uniformly, and one split of each uniformly, shape (n,)."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)
@@ -76,7 +77,7 @@ def grid_of(schema: Schema, n_cells: int) -> tuple[FeatureBins, ...]:
 
 
 def candidates_of(bins: Sequence[FeatureBins]) -> Candidates:
-    """List the splits: cuts between cells, missing values, single categories.
+    """List the splits: thresholds between cells, missing values, categories.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class Trees:
     Attributes
     ----------
     splits : ndarray of shape (n_trees, 2**depth - 1), dtype int64
-        Candidate of each node, level by level.
+        Index of the candidate at each node, level by level.
     values : ndarray of shape (n_trees, 2**depth, n_scores)
         Contribution of each leaf to the score.
     """
@@ -150,7 +151,7 @@ def descend(
     candidates: Candidates,
     level: int,
 ) -> None:
-    """Move records from a level to the next, in place."""
+    """Move records from one level to the next, in place."""
     kernel: Callable[..., Any] = _kernels.descend
     kernel(
         cells,

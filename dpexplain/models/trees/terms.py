@@ -1,9 +1,9 @@
 """Main effects and Shapley values of released trees.
 
-Rows are explained by exact Shapley values, for a population with independent features, distributed
-by released counts if available, else evenly over the public grid. The curve of a feature is its
-main effect in the same population. Interactions appear in the contributions of rows, but not in
-curves.
+Rows are explained by exact Shapley values, for a population with independent features, whose
+distribution follows released counts if available, else is uniform over the public grid. The curve
+of a feature is its main effect in the same population. Interactions appear in the contributions of
+rows, but not in curves.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms(AdditiveTerms):
-    """Main effects of an ensemble of trees, as an additive model that keeps the trees.
+    """Main effects of a tree ensemble, as an additive model that stores the trees.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        Records per bin if released; zeros otherwise.
+        Number of records in each bin if released; zeros otherwise.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
         Score before any tree.
@@ -153,7 +153,7 @@ def ways_of(
     candidates : Candidates
     n_bins : sequence of int
     spread : sequence of ndarray of shape (n_bins,)
-        Share of records per bin of each feature.
+        Share of the records in each bin of each feature.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def _passing(
 
 
 def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each feature of a `Ways` column with its leaves."""
+    """Yield each feature in a `Ways` column, with its leaves."""
     order = np.argsort(feature, kind="stable")
     order = order[np.searchsorted(feature[order], 0) :]
     ends = np.flatnonzero(np.diff(feature[order])) + 1
@@ -213,7 +213,7 @@ def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
 def counted_spread(
     trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], people: FloatArray
 ) -> list[FloatArray]:
-    """Estimate records per bin from released leaf counts.
+    """Estimate the number of records per bin from released leaf counts.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def counted_spread(
     candidates : Candidates
     bins : sequence of FeatureBins
     people : ndarray of shape (n_trees, n_leaves)
-        Noisy.
+        Noisy number of records in each leaf.
 
     Returns
     -------

@@ -56,8 +56,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
         File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names that the entry imports and lists on separate lines. They are left out, with every
-        module that only they need.
+        Names that the entry imports and lists on separate lines. They are omitted, together with
+        all modules that only they need.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
 
 
 def page_script(view_script: str) -> str:
-    """Turn the script of a view into that of a page, which needs no kernel.
+    """Turn the script of a view into a script for a page without a kernel.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def page_script(view_script: str) -> str:
     Returns
     -------
     str
-        A script without exports and without comments that shows a view of each state.
+        A script without exports and comments that shows one view for each state.
     """
     view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
     if count != 1:
@@ -105,12 +105,12 @@ def _without_comments(script: str) -> str:
 
 @functools.cache
 def stylesheet(without: tuple[str, ...] = ()) -> str:
-    """Return the style rules of all views; every rule applies only inside a view.
+    """Return the style rules of all views, each of which applies only inside a view.
 
     Parameters
     ----------
     without : tuple of str, default=()
-        Style files of parts that are absent.
+        Style files of parts that are omitted.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
 
 
 def _without_names(source: str, names: tuple[str, ...]) -> str:
-    """Drop the lines of a module that name one of these."""
+    """Drop the lines of a module that contain one of these names."""
     for name in names:
         source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
     return source

@@ -51,7 +51,7 @@ EDITS_LEFT_OUT = (
 def page_of(
     view: ViewState, *, release_safe: bool = True, statement: PrivacyStatement | None = None
 ) -> str:
-    """Build a page of a view that needs neither kernel nor network.
+    """Build a page of a view that needs neither a kernel nor a network.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        If something in it does not state whether it is private, or nothing is private.
+        If a part of the view does not state whether it is private, or nothing is private.
     """
     shown = releasable_view(view) if release_safe else view
     payload, source = shown.payload, shown.origin.source
@@ -111,12 +111,12 @@ def releasable_view(view: ViewState) -> ViewState:
 
     It is rebuilt from the reduced source, so nothing in it (orders, axis limits, choices made by a
     program) depends on what was left out. Edits are kept only if their author saw nothing but
-    releasable content: an edit made next to a reference or records may follow these.
+    releasable content, because an edit made next to a reference or records may be based on them.
 
     Parameters
     ----------
     view : View
-        Stays as it is.
+        The original view, which is not changed.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def releasable_view(view: ViewState) -> ViewState:
     Raises
     ------
     TypeError, ValueError
-        If something in it does not state whether it is private, or nothing may be released.
+        If a part of it does not state whether it is private, or nothing may be released.
     """
     source, samples, public = view.origin
     if isinstance(source, dict) and "version" in source:
@@ -168,7 +168,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Keep choices that exist; drop samples and what-if values, which may follow records."""
+    """Keep choices that exist; drop samples and what-if values."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))
@@ -185,14 +185,15 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     Parameters
     ----------
     payload : dict
-        As :func:`dpexplain_widgets.payload.payload.build_payload` returns it.
+        Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     metrics_are_checked : bool, default=True
-        Whether the source has dropped non-private metrics; a payload does not state their privacy.
+        Whether non-private metrics have already been dropped; a payload does not state their
+        privacy.
 
     Raises
     ------
     ValueError
-        If a fit, or a part with its own flag, is not private or does not say so.
+        If a fit, or a part with its own flag, is not marked as private.
     """
     remedy = "pass the Comparison or explanation itself, which knows what may be released."
     if payload["reference"] is not None:
@@ -228,7 +229,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 
 
 def _static_html(view: ViewState) -> str:
-    """Picture of the chosen fit, or a note if it is not private."""
+    """Return a picture of the chosen fit, or a note if it is not private."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
@@ -264,7 +265,7 @@ def _paper_trail(source: Any) -> str:
 
 
 def _statements(source: Any) -> list[PrivacyStatement]:
-    """Statements of the attached ledgers, without duplicates."""
+    """Return the statements of the attached ledgers, without duplicates."""
     if isinstance(source, dict):
         models = [] if "version" in source else source.values()
         found = [statement for model in models for statement in _statements(model)]
@@ -284,7 +285,7 @@ class Exports:
         *,
         statement: PrivacyStatement | None = None,
     ) -> Path:
-        """Write a page that shows this view without kernel or network.
+        """Write a page that shows this view without a kernel or a network.
 
         Parameters
         ----------
@@ -292,8 +293,8 @@ class Exports:
             Destination; the file is written completely or not at all.
         release_safe : bool, default=True
             Whether to leave out everything that is not private: reference, metrics on records,
-            samples that are not public. It is then absent, not merely hidden. False keeps it, with
-            a warning at the top.
+            samples that are not public. Such parts are then absent, not merely hidden. False keeps
+            them, with a warning at the top.
         statement : PrivacyStatement or None, default=None
             Printed below the view; None builds one from the attached ledger or guarantee.
 
@@ -305,13 +306,13 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If something in it does not state whether it is private, or nothing may be released.
+            If a part of it does not state whether it is private, or nothing may be released.
         OSError
             If the file cannot be written.
 
         Notes
         -----
-        Numbers are rounded for the page: see
+        Numbers are rounded for the page; see
         :data:`dpexplain_widgets.payload.packing.PRECISION_WORDS`.
         """
         page = page_of(self, release_safe=release_safe, statement=statement)  # type: ignore[arg-type]
@@ -332,18 +333,18 @@ class Exports:
             The chosen term, all terms, the chosen term at every epsilon, or a metric at every
             epsilon.
         release_safe : bool, default=True
-            Whether to leave out everything that is not private. The figure is watermarked
-            otherwise.
+            Whether to leave out everything that is not private. Otherwise, the figure is
+            watermarked.
 
         Returns
         -------
         Path
-            The file; its ``<desc>`` holds the guarantee.
+            The file; its ``<desc>`` contains the guarantee.
 
         Raises
         ------
         TypeError, ValueError
-            If it must not be released or cannot be drawn.
+            If the figure must not be released or cannot be drawn.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 
@@ -364,7 +365,7 @@ class Exports:
         Returns
         -------
         Path
-            The file; its text chunk ``Description`` holds the guarantee.
+            The file; its text chunk ``Description`` contains the guarantee.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
 
@@ -385,8 +386,8 @@ class Exports:
         Returns
         -------
         Path
-            The file. Every row carries its guarantee: epsilon, delta, adjacency, private and its
-            description. Cells that a spreadsheet could take for formulas get an apostrophe.
+            The file. Every row contains its guarantee: epsilon, delta, adjacency, private and a
+            description. Cells that a spreadsheet could interpret as formulas get an apostrophe.
         """
         return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
 
@@ -403,7 +404,7 @@ class Exports:
         Returns
         -------
         Path
-            The file, with every number exact to the bit.
+            The file, with every number exact to the last bit.
 
         Raises
         ------

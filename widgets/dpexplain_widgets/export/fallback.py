@@ -35,7 +35,7 @@ def still_bundle(
     Returns
     -------
     data : dict
-        ``text/html`` with the picture inside, and the picture alone, for PDF files.
+        ``text/html`` with the picture embedded, and the picture alone, for PDF files.
     metadata : dict
     """
     text, picture = fallback_html(payload, fit), fallback_png(payload, fit, term)
@@ -52,14 +52,14 @@ def still_bundle(
 
 
 def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
-    """Mark the static output that follows a view, which a page shows instead of it.
+    """Mark the static output that a page shows instead of a view.
 
     Parameters
     ----------
     still : mapping
-        Data of :func:`still_bundle`.
+        Data from :func:`still_bundle`.
     name : str
-        Tells the view which output to hide where it runs; letters and digits.
+        Name by which a running view finds the output to hide; letters and digits.
 
     Returns
     -------
@@ -73,10 +73,10 @@ def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
     """Describe the chosen fit in HTML.
 
-    A saved notebook keeps this text, so it describes one fit only: the selected one, or the last
-    private one while the reference is selected. It contains no number from the reference and no
+    A saved notebook keeps this text, so it describes only one fit: the selected one or, while the
+    reference is selected, the last private one. It contains no number from the reference and no
     metric measured on held-out records. The widget state, which a notebook may also save, contains
-    the whole payload with both.
+    the whole payload, including both.
 
     Parameters
     ----------

@@ -47,7 +47,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Returns
     -------
     bytes
-        The file; its description holds the guarantee, and a watermark marks what is not private.
+        The file; its description contains the guarantee, and a watermark marks anything that is
+        not private.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
 
 
 def table_of(view: ViewState, what: str) -> pd.DataFrame:
-    """Tabulate the content of a view; every row carries its guarantee.
+    """Tabulate the content of a view; every row contains its guarantee.
 
     Parameters
     ----------
@@ -118,7 +119,8 @@ def csv_text(table: pd.DataFrame) -> str:
     Returns
     -------
     str
-        With a header line. A cell that a spreadsheet could read as a formula gets an apostrophe.
+        CSV with a header line. A cell that a spreadsheet could interpret as a formula gets an
+        apostrophe.
     """
     texts = table.select_dtypes(include=["object", "string"]).columns
     safe = table.assign(**{name: table[name].map(_harmless) for name in texts})
@@ -205,7 +207,7 @@ def _with_description(svg: bytes, heading: str, words: str) -> bytes:
 
 
 def _fits_on_screen(view: ViewState) -> list[dict[str, Any]]:
-    """List the selected fit, the pinned one and the reference, without duplicates."""
+    """List the selected fit, the pinned fit and the reference, without duplicates."""
     shown = view.shown
     fits = [view._fit()]
     if view.pinned_epsilon is not None:

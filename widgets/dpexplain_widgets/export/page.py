@@ -2,8 +2,8 @@
 
 The page is safe wherever it is opened. Its content-security policy allows only the two scripts
 whose hashes it names, forbids loading or sending anything, and (in browsers with Trusted Types)
-prevents text from becoming markup. Names from data reach the page as JSON and the document as text
-nodes.
+prevents text from becoming markup. Names from data enter the page as JSON, and the document as
+text nodes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def content_policy(*scripts: str) -> str:
-    """Return the policy of a page: it may run its own scripts and styles only.
+    """Return the policy of a page, which may use only its own scripts and styles.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def offline_page(
     Parameters
     ----------
     states : sequence of mapping
-        As `state_of` gives them.
+        Outputs of `state_of`.
     title : str, default="Explorer"
         Title of the page.
     width : int or None, default=None
@@ -145,7 +145,7 @@ def offline_page(
 
 
 def _without_comments(style: str) -> str:
-    """Leave out comments, indentation and empty lines."""
+    """Strip comments, indentation and empty lines."""
     return re.sub(r"\s*\n\s*", "\n", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
 
 

@@ -1,6 +1,7 @@
 """Compact static picture of a payload.
 
-It is drawn directly: figures of :mod:`dpexplain.plotting` show more, but are ten times as large.
+It is drawn directly, because figures from :mod:`dpexplain.plotting` show more but are ten times as
+large.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Picture(NamedTuple):
 
 
 def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> Picture:
-    """Lay out importances next to the curve of a term.
+    """Lay out the importances next to the curve of a term.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
 
 def class_words(payload: Mapping[str, Any]) -> str:
-    """Name the class shown of a model of several classes, as ``", class x"``; else empty.
+    """Return ``", class x"`` for the class shown; empty without several classes.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
 def _ends(
     term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int, *, private: bool
 ) -> list[Mark]:
-    """Name the first and the last bin, and the unit between them."""
+    """Label the first and the last bin, with the unit between them."""
     y = _TOP + _PLOT_HEIGHT + _COUNT_HEIGHT + 38
     counts = "noisy counts above" if private else "counts above"
     middle = f"{term['unit']}, {counts}" if term["unit"] else counts
@@ -232,7 +233,7 @@ def _ends(
 
 
 def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, float]:
-    """Range of the curve with zero; the band may widen it by half at each end."""
+    """Return the axis range, which the band may widen only to a limited extent."""
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) / 2 or 1.0
     bottom = min(v - h for v, h in zip(values, half, strict=True))
@@ -241,7 +242,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
-    """Horizontal bin edges; equal widths if values would crowd."""
+    """Return horizontal bin edges; widths are equal if values would be too crowded."""
     room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0
@@ -263,7 +264,7 @@ def _text(x: float, y: float, words: str, limit: int, **look: Any) -> Text:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Truncate a string, and replace non-printable characters by visible ones.
+    """Truncate a string, and replace non-printable characters with visible ones.
 
     Parameters
     ----------

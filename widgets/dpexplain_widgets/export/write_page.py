@@ -18,7 +18,7 @@ def write_page(
     statement: PrivacyStatement | None = None,
     **choices: Any,
 ) -> Path:
-    """Write an Explorer as a page that needs neither kernel nor network.
+    """Write an Explorer as a page that needs neither a kernel nor a network.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def write_page(
     Raises
     ------
     TypeError, ValueError
-        If something in it does not state whether it is private, or nothing may be released.
+        If a part of it does not state whether it is private, or nothing may be released.
     OSError
         If the file cannot be written.
 

@@ -35,7 +35,7 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
         widths of intervals in standard deviations; and "pairs" and "ranges", one character per
         contrast for its level in :func:`dpexplain.explain._contrasts.pair_levels` and
         :func:`~dpexplain.explain._contrasts.range_levels`, or None if correlations are unknown.
-        None where the page makes no claims.
+        The entry is None if the page makes no claims about the term.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:

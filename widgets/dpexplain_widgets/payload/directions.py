@@ -20,8 +20,8 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     """Encode the leading directions of the joint errors of one term.
 
     Each is given per bin, in standard deviations of that bin. A draw is the sum of directions
-    times standard normal numbers, plus the rest of each variance, drawn independently per bin.
-    Variances are therefore right for any number of directions.
+    times standard normal numbers, plus the remainder of each variance, drawn independently per
+    bin. Variances are therefore correct for any number of directions.
 
     Parameters
     ----------

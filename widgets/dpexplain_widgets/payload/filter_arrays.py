@@ -1,7 +1,7 @@
-"""Arrays for a front end: one block of bytes, and an index of the arrays in it.
+"""Arrays for a front end: one block of bytes, and an index.
 
 Pictures do not need full precision, which would take tens of megabytes. Arrays are written as
-small integers with a step, which the index states.
+small integers with a step, which is stated in the index.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ArrayWriter:
         Parameters
         ----------
         values : ndarray
-            Finite numbers; not negative where `kind` is unsigned.
+            Finite numbers; not negative if `kind` is unsigned.
         kind : {"i1", "i2", "u1", "u2", "f4"}
             Integers of one or two bytes, in steps relative to the largest number, or single
             precision.
@@ -66,7 +66,7 @@ class ArrayWriter:
         Parameters
         ----------
         weights, std : ndarray of equal shape
-            Rounding preserves which weights are more than two standard deviations from zero.
+            After rounding, the same weights are more than two standard deviations from zero.
 
         Returns
         -------

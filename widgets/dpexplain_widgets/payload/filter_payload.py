@@ -100,9 +100,9 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return how model inputs are mapped back to column values, from public bounds.
+    """Return the mapping from model inputs back to column values, from public bounds.
 
-    None if the inputs of a record depend on each other, as in a normalized image.
+    It is None if the inputs of a record depend on each other, as in a normalized image.
     """
     rule = bank.preparation
     if rule is None or bank.grid_shape is not None or rule.per_record != "none":
@@ -146,7 +146,7 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[float]:
-    """Ratios as JSON numbers; without noise, a ratio is the largest float."""
+    """Return ratios as JSON numbers; without noise, a ratio is the largest float."""
     return [float(min(value, 1e6)) for value in values]
 
 
@@ -213,10 +213,10 @@ def filters_payload(
     Returns
     -------
     payload : dict
-        As :func:`dpexplain_widgets.payload.payload.build_payload` returns it, without terms;
+        Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, without terms;
         "filters" is the outline of the arrays.
     arrays : bytes
-        Of :func:`build_filters`.
+        Output of :func:`build_filters`.
     """
     outline, arrays = build_filters(source, samples)
     bank = source.first if isinstance(source, FilterComparison) else source
@@ -276,7 +276,7 @@ def filters_payload(
 
 
 def check_filters(payload: Mapping[str, Any]) -> None:
-    """Check that the outline of filters has the fits of its payload.
+    """Check that the outline of the filters has the same fits as its payload.
 
     Parameters
     ----------

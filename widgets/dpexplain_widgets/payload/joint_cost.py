@@ -14,7 +14,7 @@ _WHAT = "all models side by side, if fitted on the same data and published toget
 
 
 def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
-    """Compute the joint guarantee of several models.
+    """Describe the joint guarantee of several models.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Returns
     -------
     str
-        By Gaussian composition if every parameter is known, else by simple addition.
+        Guarantee by Gaussian composition if every parameter is known, else by simple addition.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

@@ -46,11 +46,12 @@ def packed(value: Any) -> Any:
     """Pack JSON values: round numbers and store repeated parts once.
 
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A
-    list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of that
-    share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
-    Bytes become base64, ``{"$x": text}``. Repeated parts, and letters of joint errors, are stored
-    in a table and referred to by ``{"$r": place}``. A total that is the root of the sum of squares
-    of its parts is recomputed by the reader, ``{"$q": 1}``. ``unpack.js`` reads this format.
+    list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of
+    that share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b":
+    "101"}``. Bytes become base64, ``{"$x": text}``. Repeated parts, and letters of joint errors,
+    are stored in a table and referred to by ``{"$r": place}``. A total that is the square root of
+    the sum of squares of its parts is replaced by ``{"$q": 1}``, and the reader recomputes it.
+    ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -60,19 +61,19 @@ def packed(value: Any) -> Any:
     Returns
     -------
     dict
-        ``{"table": [...], "value": ...}``, JSON values as well.
+        ``{"table": [...], "value": ...}``, containing only JSON values.
 
     Raises
     ------
     ValueError
-        If a number is not finite, or a key is one of the marks.
+        If a number is not finite, or a key is one of the markers.
     """
     _check_keys(value)
     return _pooled(_rounded(value, ""))
 
 
 def deflated(text: str) -> str:
-    """Compress a text for a page.
+    """Compress text for a page.
 
     Parameters
     ----------
@@ -82,8 +83,8 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        Its UTF-8 bytes in zlib format: their number, then the bytes in base 85 with characters
-        that are safe in HTML.
+        The UTF-8 bytes of the text in zlib format: their number, then the bytes in base 85 with
+        characters that are safe in HTML.
     """
     folded = zlib.compress(text.encode(), 9)
     letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
@@ -96,7 +97,7 @@ def inflated(text: str) -> str:
     Parameters
     ----------
     text : str
-        As :func:`deflated` returns it.
+        Output of :func:`deflated`.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _total_follows(values: dict[str, Any]) -> bool:
-    """Whether total_std is the root of the sum of squares of its parts."""
+    """Return whether total_std is the square root of the sum of squares of its parts."""
     total = values.get("total_std")
     parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
     if not total or not parts or any(len(part) != len(total) for part in parts):
@@ -165,7 +166,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first step, then the difference of each from the previous one."""
+    """Return the first step, then the difference of each step from the previous one."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 
@@ -209,7 +210,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _write(value: Any, texts: dict[int, str]) -> str:
-    """Write every part as JSON text, from the texts of its parts."""
+    """Write a value as JSON text, from the texts of its parts."""
     if isinstance(value, dict):
         parts = (f"{json.dumps(name)}:{_write(each, texts)}" for name, each in value.items())
         text = f"{{{','.join(parts)}}}"

@@ -19,7 +19,7 @@ _UNKNOWN = (
 
 
 def pair_outline(pair: PairCurve) -> dict[str, Any]:
-    """Write the parts of a pair that all fits share.
+    """Write the data of a pair that all fits share.
 
     Parameters
     ----------

@@ -38,20 +38,20 @@ _KEYS = frozenset(
 def build_payload(
     source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
 ) -> dict[str, Any]:
-    """Convert the source of a view to the dictionary that its front end draws from.
+    """Convert the source of a view to the dictionary that its front end draws.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, LedgerSummary, one per class, or dict
         A :class:`dpexplain.compare.MulticlassComparison` or
         :class:`dpexplain.explain.MulticlassExplanation` is shown class by class, as one model. A
-        dictionary maps model names to comparisons or explanations of the same terms; the first
-        one is shown first. Or it is already a payload, which is checked and used unchanged.
+        dictionary maps model names to comparisons or explanations of the same terms; the first one
+        is shown first. The source may also be a payload, which is checked and used unchanged.
     samples : DataFrame or None, default=None
         Records that a local view may show, with a column for every term.
     samples_public : bool, default=False
-        Whether the samples may be shown to anyone. The payload marks them as not private
-        otherwise.
+        Whether the samples may be shown to anyone. Otherwise, the payload marks them as not
+        private.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def build_payload(
         If `source` is something else.
     ValueError
         If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a model of several classes is to be shown next to another model.
+        column, or a model of several classes would be shown next to another model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -110,7 +110,7 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     payload : mapping
-        As :func:`build_payload` returns it.
+        Output of :func:`build_payload`.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the payloads by model: this one first, then the others it contains."""
+    """List the payloads of all models, this one first."""
     return [dict(payload), *payload["others"]]
 
 
@@ -199,7 +199,7 @@ def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Name a term in which two models differ; empty if only the scale differs."""
+    """Return a term in which two models differ; empty if only the scale differs."""
     for one, two in ((first, other), (other, first)):
         if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
@@ -227,7 +227,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of a payload, the reference last; fits of other models are excluded."""
+    """List the fits of a payload, the reference last, without other models."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -381,7 +381,7 @@ def _fit(
 
 
 def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, Any]:
-    """Convert one more fit to a part of a payload.
+    """Convert an additional fit to a part of a payload.
 
     Parameters
     ----------
@@ -406,12 +406,12 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
 
 
 def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
-    """Rank interval of a term with 95% certainty."""
+    """Return the 95% rank interval of a term."""
     return [int(ranking[end][name]) for end in ("rank_low", "rank_high")]
 
 
 def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
-    """Estimated importance in the population; None where the effect is not estimated."""
+    """Return the estimated importance in the population; None without estimate."""
     if ranking is None or "has_effect" not in ranking:
         return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
     return {

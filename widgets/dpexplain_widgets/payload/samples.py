@@ -88,7 +88,7 @@ def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
 
 
 def _numbers(column: pd.Series, unit: str) -> list[float | None]:
-    """Read numbers, with dates as days; clamp to the JSON range."""
+    """Read numbers, with dates as days; clip them to the range of JSON numbers."""
     values = list(map(number_in(unit), column.astype(object)))
     return [None if math.isnan(x) else max(-_LARGEST, min(_LARGEST, x)) for x in values]
 

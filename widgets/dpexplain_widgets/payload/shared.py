@@ -20,7 +20,7 @@ def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
-    """Metrics of one fit by name; those that are not finite are left out."""
+    """Return the metrics of one fit by name, without those that are not finite."""
     if table is None:
         return {}
     rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]

@@ -18,26 +18,26 @@ class DisplayTraits(traitlets.HasTraits):
     Attributes
     ----------
     tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
-        Part of an Explorer that is open.
+        The open tab of an Explorer.
     term_order : {"last", "this", "schema", "name"}
         Order of lists of terms: by importance at the largest epsilon, by importance in the
         selected fit, model order, or by name.
     term_search : str
-        Only terms with this in their name are listed; "" lists all.
+        Only terms whose name contains this are listed; "" lists all.
     above_noise_only : bool
         Whether lists show only terms that rise above the noise.
     same_axis : bool
-        Whether the axis of a shape holds the curves of all epsilons.
+        Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
         Whether bins are drawn with equal width; None decides by readability.
     shown_curve : {"both", "released", "effect"}
-        The released curve with its noise, the estimated effect on people, or both.
+        The released curve with its noise, the estimated effect, or both.
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
         Index of the page of twelve small charts.
     replay_draw : int or None
-        Number of the simulated rerun of the curve; None for the curve itself.
+        Index of the simulated rerun of the curve; None for the curve itself.
     """
 
     tab = OneOf(*TABS).tag(sync=True)

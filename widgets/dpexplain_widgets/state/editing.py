@@ -23,7 +23,7 @@ class Editing(traitlets.HasTraits):
     Attributes
     ----------
     edits : dict
-        Log of edits as plain values; empty for none. `edit_log` is the same as an object.
+        Log of edits as plain values; empty for none. `edit_log` is the same log as an object.
     denoised : dict
         Denoised curves requested by the page, by model, epsilon, fit and term.
     denoise_request : list
@@ -66,8 +66,8 @@ class Editing(traitlets.HasTraits):
     def edited(self) -> Any:
         """The selected explanation, with the edits of the current state applied.
 
-        A GlobalExplanation marked as edited; of several classes, a MulticlassExplanation, as an
-        edit changes the curves of all classes.
+        A GlobalExplanation marked as edited; with several classes, a MulticlassExplanation,
+        because an edit changes the curves of all classes.
         """
         return self.edit_log.apply(whole_explanation_of(self))
 
@@ -77,7 +77,8 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         model : fitted additive model
-            It must contain the edited terms. Its ledger is not charged: edits cost epsilon 0.
+            It must contain the edited terms. Its ledger is not charged, because edits cost epsilon
+            0.
 
         Returns
         -------
@@ -99,7 +100,7 @@ class Editing(traitlets.HasTraits):
         ----------
         measure : callable
             Maps the edited explanation to metrics by name. It reads public data, or releases noisy
-            metrics of private data through mechanisms that cost `price`.
+            metrics of private data through mechanisms whose events are `price`.
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()

@@ -13,7 +13,7 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """The selected filters; without filters, these choices have no effect.
+    """Choice of the filters shown; it has no effect on other models.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class FilterChoice(traitlets.HasTraits):
     input_index : int or None
         Input, such as a pixel, whose weight is shown.
     mask_noise : bool
-        Whether weights inside two standard deviations of the privacy noise are grayed out.
+        Whether weights within two standard deviations of privacy noise are grayed out.
     sort_filters : bool
         Whether the filters of a class are sorted by signal-to-noise ratio.
     contribution_opacity : float
-        Opacity of the explanation of an image drawn over it: 0 shows the image alone, 0.5 both, 1
-        the contributions alone.
+        Opacity of the contributions drawn over an image: 0 shows only the image, 0.5 both, 1 only
+        the contributions.
     """
 
     payload: traitlets.Dict[Any, Any]

@@ -22,7 +22,7 @@ def filter_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per input, or the one chosen input. Columns epsilon, repeat, private, map, and
+        One row per input, or only the chosen input. Columns epsilon, repeat, private, map, and
         those of :meth:`dpexplain.explain.WeightMap.frame`.
     """
     weights = chosen_map(view)

@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """The sample that is explained.
+    """Choice of the sample that is explained.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class LocalChoice(traitlets.HasTraits):
         Values by term name that replace those of the sample: numbers within the public range,
         categories, or None for missing. They are hypothetical, so they may be shown to anyone.
     threshold : float or None
-        Prediction at which a decision changes, a probability for a classifier. None means one half
-        for a classifier, and no threshold for a regression.
+        Prediction at which a decision changes; for a classifier, a probability. None means 0.5 for
+        a classifier, and no threshold for a regression.
     """
 
     payload: traitlets.Dict[Any, Any]
@@ -81,7 +81,7 @@ def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
     payload : mapping
         Payload of the view.
     place : int
-        Place of the term.
+        Index of the term.
     value : object
         A number within the range or a category; None stands for missing.
 

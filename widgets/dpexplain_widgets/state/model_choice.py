@@ -14,7 +14,7 @@ AGAINST = ("reference", "epsilon", "model", "repeat")
 
 
 class ModelChoice(traitlets.HasTraits):
-    """The payload and its models.
+    """Choice of the model shown, from the payload.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ModelChoice(traitlets.HasTraits):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Names of the models shown, the first one first."""
+        """Names of the models shown, in order."""
         return tuple(model["name"] for model in models_of(self.payload)) if self.payload else ("",)
 
     @property
@@ -63,7 +63,7 @@ class ModelChoice(traitlets.HasTraits):
         return self._model(self.model_name) or self.payload
 
     def _model(self, name: str) -> dict[str, Any] | None:
-        """Find a model by its name."""
+        """Find a model by name."""
         if not self.payload or not name:
             return None
         return next((model for model in models_of(self.payload) if model["name"] == name), None)

@@ -16,12 +16,12 @@ def source_of(view: Any) -> Any:
     Parameters
     ----------
     view : View
-        Its choices determine which one.
+        Its choices determine the result.
 
     Returns
     -------
     object
-        A Comparison, an explanation, or what else the view was created from.
+        A Comparison, an explanation, or anything else from which the view was created.
     """
     source = view.origin.source
     if isinstance(source, ByClass):
@@ -37,7 +37,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
     Parameters
     ----------
     view : View
-        Its choices determine which one.
+        Its choices determine the result.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
     Raises
     ------
     ValueError
-        If the view was created from a payload, which holds no explanation.
+        If the view was created from a payload, which contains no explanation.
     """
     source = source_of(view)
     if isinstance(source, GlobalExplanation):
@@ -69,7 +69,7 @@ def whole_explanation_of(view: Any) -> GlobalExplanation | MulticlassExplanation
     Parameters
     ----------
     view : View
-        Its choices determine which one.
+        Its choices determine the result.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def whole_explanation_of(view: Any) -> GlobalExplanation | MulticlassExplanation
     Raises
     ------
     ValueError
-        As :func:`explanation_of`.
+        As for :func:`explanation_of`.
     """
     source = view.origin.source
     if not isinstance(source, MulticlassComparison | MulticlassExplanation):

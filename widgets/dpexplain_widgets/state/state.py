@@ -46,18 +46,18 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     Attributes
     ----------
     epsilon_index : int
-        Index into the epsilons of the payload; the next index is the non-private reference, while
-        it is shown.
+        Index into the epsilons of the payload; one more than the last index means the non-private
+        reference, while it is shown.
     term : str
         Name of the term shown.
     bin_index : int or None
         Selected bin, special bins last.
     second_bin : int or None
-        Bin that the selected one is compared with, in a claim.
+        Bin with which the selected one is compared, in a claim.
     bin_range : list of two int or None
         First and last bin of the selected range, without special bins.
     pinned_epsilon : float or None
-        An epsilon of the payload whose curve is kept for comparison.
+        An epsilon of the payload whose curve stays visible for comparison.
     show_reference : bool
         Whether the non-private reference, if any, is shown.
     repeat : int
@@ -88,7 +88,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @property
     def page_edits(self) -> bool:
-        """Whether a page of this view edits curves, which needs their released sums."""
+        """Whether a page of this view can edit curves, which requires their released sums."""
         return False
 
     def page_module(self) -> str:
@@ -99,8 +99,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     def epsilon(self) -> float:
         """Selected epsilon, to read or set; infinite for the non-private reference.
 
-        Setting it chooses the fit of that epsilon; if there is none, :class:`traitlets.TraitError`
-        lists the available epsilons.
+        Setting it chooses the fit with this epsilon; if there is none,
+        :class:`traitlets.TraitError` lists the available epsilons.
         """
         epsilons = self.shown["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)
@@ -241,7 +241,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         return self.shown.get("reference")
 
     def _value_bins(self) -> int:
-        """Count the bins of values of the term, without special ones."""
+        """Count the value bins of the term, without special bins."""
         fit = self._fit()
         if fit is None or self.term not in self.term_names:
             return 0
@@ -267,12 +267,12 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Choose the epsilon to start at: the largest one up to 1, else the smallest."""
+    """Choose the initial epsilon: the largest one up to 1, else the smallest."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 
 def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
-    """Return the index of an epsilon in the payload; infinite is the reference.
+    """Return the index of an epsilon in the payload; infinity means the reference.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     Raises
     ------
     traitlets.TraitError
-        If no fit has that epsilon; the message lists the available ones.
+        If no fit has this epsilon; the message lists the available ones.
     """
     epsilons = [*payload["epsilons"], *([math.inf] if payload["reference"] else [])]
     if isinstance(epsilon, Real) and not isinstance(epsilon, bool):

@@ -9,7 +9,7 @@ import traitlets
 
 
 class Index(traitlets.TraitType[Any, Any]):
-    """An integer of any integer type; None if `allow_none` is true."""
+    """An integer of any integer type, or None if `allow_none` is true."""
 
     default_value = 0
     info_text = "a whole number"

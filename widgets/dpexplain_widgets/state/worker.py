@@ -21,8 +21,8 @@ class LatestWins:
 
     Notes
     -----
-    A new list replaces the pending rest of the previous one; the running fit finishes first, and
-    its result counts. After :meth:`cancel`, it does not count.
+    A new list replaces the pending epsilons of the previous one; the running fit finishes first,
+    and its result is used. After :meth:`cancel`, it is discarded.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from dpexplain_widgets.state.state import (
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
-    """Payload and arrays of a source, or of a linked view."""
+    """Return the payload and arrays of a source, or of a linked view."""
     if isinstance(source, View):
         if samples is None:
             return build_payload(source.payload), source.filter_arrays
@@ -48,14 +48,14 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. Of a model of three or more classes, all are shown, one at a time
-        (`model_name` is the class). A dict holds several sources by model name, or is a payload. A
-        view passes on its payload and its choices, which stay linked.
+        What to show. For a model of three or more classes, all classes are shown, one at a time
+        (`model_name` is the class). A dict contains several sources by model name, or is a
+        payload. A view passes on its payload and its choices, which stay linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every term.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone. Otherwise they count as not private and are
-        left out of release-safe files.
+        Whether these records may be shown to anyone. Otherwise, they are treated as not private
+        and left out of release-safe files.
     **state
         Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
@@ -64,7 +64,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     TypeError
         If `source` cannot be shown or a choice does not exist.
     traitlets.TraitError
-        If a choice is not among what `source` offers.
+        If a choice is not available in `source`.
     """
 
     _css = stylesheet()
@@ -120,7 +120,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
             raise TypeError(f"{name} shows models; use LedgerView for a LedgerSummary.")
 
     def page_module(self) -> str:
-        """Return the script of the view for a page, with the parts this payload needs.
+        """Return the script of the view for a page, with the parts it needs.
 
         Returns
         -------
@@ -135,8 +135,9 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         Parameters
         ----------
         other : View
-            It takes over the choices of this view immediately; later changes go both ways. A
-            choice that the other view lacks, such as an epsilon without a fit, is ignored there.
+            It takes over the choices of this view immediately; later changes in either view apply
+            to both. A choice that the other view lacks, such as an epsilon without a fit, is
+            ignored there.
         choices : iterable of str or None, default=None
             Names of traits; None for all choices. Epsilons are matched by value.
 
@@ -178,10 +179,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return {**data, **still}, {**metadata, **sizes}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Send the view, then its table and picture, which stay when the kernel is gone.
+        """Send the view, then its table and picture, which remain without a kernel.
 
-        JupyterLab chooses one format of an output, the view, and shows an error where the view no
-        longer exists. So the static formats are an output of their own.
+        JupyterLab chooses one format of an output, the view, and shows an error if the view no
+        longer exists. So the static formats are a separate output.
         """
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return

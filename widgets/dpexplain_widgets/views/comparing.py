@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Tabulate the distance of each term from its comparison, at each epsilon.
+    """Tabulate the distance of each term from its comparison curve, at each epsilon.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def comparison_of(view: ViewState) -> tuple[str, FitAt]:
     kind : str
         One of the values of `against`; "nothing" for a single fit.
     fit_at : callable
-        Maps the index of an epsilon to the fit compared with, or None.
+        Maps the index of an epsilon to the comparison fit, or None.
     """
     kinds = {
         "reference": _reference(view),
@@ -133,8 +133,8 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     Returns
     -------
     float
-        0 for the same curve, 1 where they differ by their full size; NaN if the other curve is
-        flat.
+        0 for equal curves, 1 if the difference is as large as the other curve; NaN if the other
+        curve is flat.
     """
     a, b, weights = _on_common_bins(one, other)
     size = float(weights @ np.abs(b))
@@ -144,7 +144,7 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
 def _on_common_bins(
     one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Both curves on the common refinement of their bins, with the counts of the first."""
+    """Return both curves on their common bins, with the counts of the first curve."""
     positive = np.maximum(np.array(one["count"]), 0.0)
     total = positive.sum()
     weights = positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))

@@ -10,7 +10,7 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 
 
 class DisagreementView(View):
-    """Heat map by term and epsilon: distance of each curve from its comparison.
+    """Heat map of the distance of each curve from its comparison, by term and epsilon.
 
     Numbers are mean absolute differences over the (noisy) counts, divided by the mean absolute
     size of the comparison curve. A click or Enter on a cell chooses its term and epsilon.
@@ -36,6 +36,6 @@ class DisagreementView(View):
         """The numbers shown, one row per term and epsilon.
 
         Columns term, epsilon, against (the comparison), disagreement (a share; NaN if there is
-        nothing to compare), private (whether all fits behind it are private) and chosen.
+        nothing to compare), private (whether all fits used for it are private) and chosen.
         """
         return disagreement_frame(self)

@@ -10,8 +10,9 @@ class EditView(View):
     """One curve with its edits, their effects and warnings.
 
     The page previews operations immediately, with the arithmetic of :mod:`dpexplain.edit`. Python
-    computes the edits that are applied: `edited` is the explanation, and ``to_model(model)``
-    returns a model. `edits` is the log as plain values, `edit_log` as an object.
+    computes the edits that are applied: `edited` is the edited explanation, and
+    ``to_model(model)`` returns an edited model. `edits` is the log as plain values, `edit_log` as
+    an object.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from dpexplain_widgets.views.registry import frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
-    """All views in one: choose epsilon and a term, read bins, see the cost.
+    """All views in one: choose an epsilon and a term, read bins, see the cost.
 
     It needs neither model nor data; a file written by ``dpexplain.io.save`` is enough.
 
@@ -42,11 +42,11 @@ class Explorer(Planning, View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The selection of the open tab, as the view of that tab returns it.
+        """Selection of the open tab, as returned by its view.
 
-        Set `tab` to choose the tab: for the shape, the bins of the term; for disagreement and
-        ranks, all terms at all epsilons; for a sample, the contributions to its score. For
-        filters, which have no tabs, the weights shown.
+        Set `tab` to choose the tab. For the shape, the selection is the bins of the term; for
+        disagreement and ranks, all terms at all epsilons; for a sample, the contributions to its
+        score. For filters, which have no tabs, it is the weights shown.
         """
         if self.payload["filters"] is not None:
             return super().selection
@@ -55,11 +55,11 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether there are edits; a page has no model to apply new edits to."""
+        """Whether there are edits; new ones are impossible on a page without a model."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:
-        """Return the script of the Explorer for a page, with the views it needs.
+        """Return the script of the Explorer for a page, with the views that it needs.
 
         Views of other kinds of models are left out, and the edit view unless there are edits.
 

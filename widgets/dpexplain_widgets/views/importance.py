@@ -1,4 +1,4 @@
-"""The importance view: the average effect of each term on the prediction."""
+"""The importance view: the mean absolute contribution of each term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger view: privacy cost of the models, each alone and all together."""
+"""The ledger view: privacy cost of each model, and of all models together."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class LocalView(View):
     """Waterfall of the contributions to the score of one sample.
 
-    Whiskers, the words "sign certain" and "sign uncertain", and the certainty of a threshold cover
-    total uncertainty; errors of different terms are assumed independent. Values can be changed
-    within their public ranges: only released curves are used, so this costs no privacy. A
+    Whiskers, the words "sign certain" and "sign uncertain", and the certainty of a threshold refer
+    to total uncertainty; errors of different terms are assumed to be independent. Values can be
+    changed within their public ranges; only released curves are used, so this costs no privacy. A
     displayed sample is not covered by the guarantee of the model, and is left out of release-safe
     files unless it was marked as public.
 
@@ -46,8 +46,8 @@ class LocalView(View):
 
         Columns term, value, made_up, bin, contribution, total_std, sign_certainty (NaN where
         unknown), reference (contribution in the non-private reference, NaN if it is not shown),
-        flips (whether the sign differs there) and private: whether the row holds neither a record
-        that is not public nor a number from a model that is not private.
+        flips (whether the sign differs there) and private: whether the row contains neither a
+        record that is not public nor a number from a model that is not private.
         """
         return local_frame(self)
 
@@ -107,8 +107,8 @@ def shown_values(view: View) -> list[Any]:
     Returns
     -------
     list of float, str or None
-        What-if values where set, else those of the sample; without a sample, about the middle of
-        the largest released bin.
+        What-if values where set, else those of the sample; without a sample, values near the
+        midpoint of the largest released bin.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -128,7 +128,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Values of two features: from their own terms if present, else from the sample."""
+    """Return the values of two features, from their own terms if present."""
     return [
         values[axis["name"]]
         if axis["name"] in values
@@ -156,7 +156,7 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
 
 
 def _rounded_middle(middle: float, width: float) -> float:
-    """Round to as few decimals as stay in the middle half of a bin, as the page does."""
+    """Round to the fewest decimals that stay in the middle half of a bin."""
     for scale in (10.0**digits for digits in range(13)):
         rounded = math.floor(middle * scale + 0.5) / scale
         if abs(rounded - middle) <= width / 4:

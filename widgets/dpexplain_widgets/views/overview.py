@@ -1,4 +1,4 @@
-"""The overview: the choice of epsilon, its guarantee, and the model's quality."""
+"""The overview: choice of epsilon, its guarantee, and the accuracy of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner: the epsilon that a question needs."""
+"""The planner: the epsilon needed to answer a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan epsilon: refits on stand-in data, and the epsilon that a question needs."""
+"""Planning of epsilon: refits on stand-in data, and the epsilon needed."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ class Planning(ViewState):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
-        What to show; see :class:`dpexplain_widgets.views.base.View`. New fits go into a Comparison
-        only.
+        What to show; see :class:`dpexplain_widgets.views.base.View`. New fits can be added only to
+        a Comparison.
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Gets an epsilon and returns a GlobalExplanation, such as
-        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its `private` is
-        true, its `question` is shown first, and it runs only after the user agrees.
+        Maps an epsilon to a GlobalExplanation, such as a :class:`dpexplain.compare.Refitter`. It
+        runs in a separate thread. If its `private` is true, its `question` is shown first, and it
+        runs only after the user confirms.
     **state
         As for every view.
 
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to show, fitted first if needed; a later one replaces one that is still pending.
+        Epsilon to show, fitted first if needed; a later request replaces one that is still
+        pending.
     wanted_metric : float or None
         Target value of the metric; the plan then gives the epsilon that reaches it.
     answer : dict
         The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
-        with the question that was agreed to. Agreement to an outdated question starts nothing.
+        with the question that was confirmed. Confirming an outdated question starts nothing.
     plan : dict
         State and results of planning, for the page.
 
@@ -126,7 +127,7 @@ class Planning(ViewState):
         ----------
         epsilons : sequence of float
             Epsilons that already have a fit are skipped. Private data are fitted only after the
-            user agrees to the question in the view.
+            user confirms in the view.
         """
         known = set(self.payload["epsilons"])
         if self._live in epsilons:
@@ -156,7 +157,7 @@ class Planning(ViewState):
         Parameters
         ----------
         seconds : float, default=30.0
-            At most.
+            Maximum time to wait.
 
         Returns
         -------
@@ -170,7 +171,7 @@ class Planning(ViewState):
         return bool(getattr(self._refit, "private", True))
 
     def _read(self, epsilon: float) -> None:
-        """Show an existing fit; drop the earlier request."""
+        """Show an existing fit; drop any earlier request."""
         self._asked = []
         if not self._is_private:
             self._worker.cancel()
@@ -229,7 +230,7 @@ class Planning(ViewState):
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
         """Add a fit and show it.
 
-        A fit that was only dragged over is replaced, unless it was charged.
+        A fit shown only while dragging is replaced, unless it was charged.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
@@ -264,7 +265,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Ledger of the data shown, including charges for fits of this view."""
+        """Return the ledger of the data shown, including charges for fits of this view."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
@@ -287,7 +288,7 @@ class Planning(ViewState):
         }
 
     def _needed(self) -> dict[str, Any]:
-        """Which epsilon each term needs: term, epsilon or None, and words, smallest first."""
+        """List the epsilon that each term needs, smallest first."""
         source = source_of(self)
         if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}
@@ -324,7 +325,7 @@ class Planning(ViewState):
 
 def _needed_words(epsilon: float, measured: bool) -> str:
     if math.isnan(epsilon):
-        return "cannot be told: too little is known of its effect"
+        return "undetermined: too little is known about its effect"
     if math.isinf(epsilon):
         return "no ε up to 50: what it shows may be noise"
     return f"ε = {epsilon:.4g} (measured)" if measured else f"about ε = {epsilon:.2g}"

@@ -13,18 +13,18 @@ from typing import Any, Literal, NamedTuple
 
 
 class Listed(NamedTuple):
-    """A view, and its place in an Explorer.
+    """Registry entry of a view.
 
     Attributes
     ----------
     name : str
-        Its class; "" for a part that exists in the Explorer only.
+        Its class; "" for a part that exists only in the Explorer.
     module : str
         Module of ``dpexplain_widgets.views`` that contains the class.
     create : str
         Function of its front end; "" for a view that is not part of the Explorer.
     shows : {"terms", "filters", "anything"}
-        Models it applies to.
+        Models to which it applies.
     tab : str
         Value of `tab` that opens it in an Explorer; "" if always visible.
     frame : str
@@ -62,12 +62,12 @@ VIEWS: list[Listed] = [
 
 
 def tabs() -> tuple[str, ...]:
-    """List the tabs of an Explorer, in their order."""
+    """List the tabs of an Explorer, in order."""
     return tuple(view.tab for view in VIEWS if view.tab)
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front ends needed by one kind of model only."""
+    """List the front ends needed by only one kind of model."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 
@@ -79,7 +79,7 @@ def frame_of_tab(tab: str) -> Any:
 
 
 def view_class(name: str) -> type[Any] | None:
-    """Import a view by the name of its class; None if no view has that name."""
+    """Import a view by its class name; None if no view has this name."""
     found = next((view for view in VIEWS if view.name == name != ""), None)
     if found is None:
         return None

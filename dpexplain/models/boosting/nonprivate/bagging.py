@@ -39,15 +39,15 @@ def fit_bag(
     index : sequence of ndarray of shape (n_samples,)
         Bin of each record per feature.
     n_bins : sequence of int
-        Bins of each feature.
+        Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Encoded by the objective.
+        Target encoded by the objective.
     objective : Objective
     step : GreedyStep
     max_rounds : int
         Maximum number of passes.
     rng : numpy.random.Generator
-        Random generator for the part.
+        Random generator that chooses the part.
     project : sequence of callable or None, default=None
         As for `boost`.
 

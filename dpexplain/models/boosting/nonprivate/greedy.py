@@ -15,7 +15,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best cut of [start, stop) and its gain; -1 if none helps."""
+    """Return the best split of [start, stop) and its gain; -1 if none helps."""
     total_g, total_h = 0.0, 0.0
     for b in range(start, stop):
         total_g += gradient[b]
@@ -41,8 +41,8 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
     Parameters
     ----------
     gradient, curvature : ndarray of shape (n_bins,), dtype float64
-        Sums of residual and of curvature per bin, in the order in which bins may
-        be joined.
+        Sum of residuals and of curvatures per bin, in an order in which neighboring bins may share
+        a leaf.
     max_leaves : int
         Maximum number of leaves.
     min_curvature : float
@@ -86,7 +86,7 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut_of_classes(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best cut as `_best_cut` does, with gains summed over classes."""
+    """Return the best split as `_best_cut` does, with gains summed over classes."""
     n_classes = gradient.shape[1]
     total_g, total_h = np.zeros(n_classes), np.zeros(n_classes)
     for b in range(start, stop):
@@ -154,16 +154,16 @@ class GreedyStep:
     Parameters
     ----------
     ordered : sequence of bool
-        Per feature, whether only neighboring bins may share a leaf. Categories
+        For each feature, whether only neighboring bins may share a leaf. Categories
         without an order are sorted by their mean residual first.
     n_special : sequence of int
-        Per feature, bins at the end that form separate leaves.
+        For each feature, the number of bins at the end that form separate leaves.
     learning_rate : float
         Share of the leaf value that is added.
     max_leaves : int
         Number of leaves of a tree over the value bins.
     min_curvature : float
-        Minimum curvature (for the squared loss: records) per leaf.
+        Minimum curvature per leaf; for the squared loss, this is the number of records.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ from dpexplain.tables.targets import split_target
 
 
 class _Reference(AdditiveModel):
-    """Fit of both non-private estimators."""
+    """Base class that fits both non-private estimators."""
 
     _target_kind: type[Range] | type[Classes]
 

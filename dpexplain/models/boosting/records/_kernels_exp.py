@@ -1,8 +1,8 @@
 """Fused passes for losses with an exponential: Poisson and softmax.
 
 The rules are those of `_kernels_sums`: only + - * / and comparisons of a record's own float32
-values, in a fixed order, so that vector and scalar code agree to the last bit, and sums are
-integers. Each kernel has a naive numpy twin in its test.
+values, in a fixed order, so that vector and scalar code agree to the last bit, and integer sums.
+Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - exp(score)`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`; `target` is the count over the largest
-    count of the public range, and `score` the logarithm of the rate in that unit, which is
-    clamped to [-16, 0] before it is used.
+    Parameters and result as in `logistic_leaf_sums`; `target` is the count divided by the largest
+    public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0] before
+    use.
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
@@ -68,7 +68,7 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and rate per bin (non-private).
 
-    As `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
+    Like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
     """
     sums = np.zeros((2, n_bins), np.float64)
     rate = np.empty(_BLOCK, np.float32)
@@ -90,7 +90,7 @@ def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # ty
 def _probabilities(score, last_bins, last_update, start, stop, p):  # type: ignore[no-untyped-def]
     """Update the scores of a block and fill ``p`` with their softmax.
 
-    Classes are handled in their fixed order, each element by itself.
+    Classes are processed in a fixed order, and elements independently.
     """
     n_classes, n = score.shape[0], stop - start
     top, total = np.empty(_BLOCK, np.float32), np.zeros(_BLOCK, np.float32)
@@ -121,7 +121,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum ``1[y = c] - p_c`` per leaf and class.
 
-    Where ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
+    If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
     factor, so that the vector of a record stays within ``sqrt(2)`` clips.
 
     Parameters
@@ -133,7 +133,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     last_bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of the last visit.
     last_update : ndarray of shape (n_classes, n_bins_last), dtype float32
-        What the last visit added to each bin of its feature.
+        Amount that the last visit added to each bin of its feature.
     bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of this visit.
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
@@ -141,7 +141,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     n_leaves : int
         Number of leaves of the tree.
     inverse_clip : float32
-        One over the clip.
+        Reciprocal of the clip.
 
     Returns
     -------

@@ -1,15 +1,15 @@
 """Fused passes over the records: apply the last update, sum residuals per group.
 
-The guarantee needs a record's residual to be a function of its own values and
-the public transcript alone, to the last bit. Hence: no fastmath, no reductions
-over records in floating point, only element-wise IEEE arithmetic (the same in
-vector and scalar code), and integer sums, which do not depend on row order,
-block position or thread. Each kernel has a naive numpy twin in its test.
+The guarantee requires that a record's residual depend, to the last bit, only on its own values and
+the public transcript. Hence there is no fastmath and no floating-point reduction over records,
+only element-wise IEEE arithmetic (the same in vector and scalar code), and integer sums, which do
+not depend on row order, block position or thread. Each kernel is tested against a naive numpy
+version.
 
-A value per bin that has few different values (an update, the leaves of a tree) is looked up by
-comparisons, which take a vector of records at a time, where a load per record would not.
-``error_model="numpy"`` matters: the Python model checks every division for zero,
-and the check keeps the loop from being vectorized (3.3 times slower).
+If there are few distinct values per bin (an update, the leaves of a tree), they are looked up by
+comparisons, which process a vector of records at a time, unlike a load per record.
+``error_model="numpy"`` matters: the Python model checks every division for zero, which prevents
+vectorization of the loop (3.3 times slower).
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     Returns
     -------
     kind : int
-        `_BY_RUN` where neighboring bins share a few values, `_BY_SET` where few bins do,
+        `_BY_RUN` if runs of neighboring bins share a value, `_BY_SET` if a few sets of bins do,
         `_GATHER` otherwise.
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.
     members : ndarray of shape (5,), dtype int64
-        Bins that have each value, one bit for each; of sets there are three at most.
+        Bins that have each value, as a bit mask; there are at most three sets.
     values : ndarray of shape (5,), dtype float32
         Values of runs or sets.
     """
@@ -122,7 +122,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _leaf_codes(leaf_of_bin):  # type: ignore[no-untyped-def]
-    """Return leaves as numbers of the kind that `_lookup` takes, so that it is compiled once."""
+    """Convert leaves to the number type of `_lookup`, which is compiled once."""
     codes = np.empty(leaf_of_bin.shape[0], np.float32)
     for b in range(leaf_of_bin.shape[0]):
         codes[b] = leaf_of_bin[b]
@@ -136,7 +136,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
-    """Add to each record's score the value of its bin."""
+    """Add the value of its bin to each record's score."""
     kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
@@ -214,7 +214,7 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     last_bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of the last visit.
     last_update : ndarray of shape (n_bins_last,), dtype float32
-        What the last visit added to each bin of its feature, in log-odds.
+        Amount that the last visit added to each bin of its feature, in log-odds.
     bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of this visit.
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
@@ -222,7 +222,7 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     n_leaves : int
         Number of leaves of the tree.
     inverse_clip : float32
-        One over the clip.
+        Reciprocal of the clip.
 
     Returns
     -------
@@ -250,8 +250,8 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - score`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`, with `target` and `score` in
-    half-ranges of the target (the public range is mapped to [-1, 1]).
+    Parameters and result as in `logistic_leaf_sums`, with `target` and `score` in units of half
+    the target range (the public range is mapped to [-1, 1]).
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
@@ -277,7 +277,7 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
     score, target, last_bins, last_update
         As in `squared_leaf_sums`.
     clip : float32
-        Bound on a residual, in half-ranges.
+        Bound on a residual, in units of half the target range.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     score, target, last_bins, last_update, bins
         As in `logistic_leaf_sums`.
     n_bins : int
-        Bins of the feature of this visit.
+        Number of bins of the feature of this visit.
 
     Returns
     -------
@@ -334,7 +334,7 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
 def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and count per bin (non-private).
 
-    As `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
+    Like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
     sums = np.zeros((2, n_bins), np.float64)
     update = _lookup(last_update)

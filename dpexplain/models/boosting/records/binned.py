@@ -104,13 +104,13 @@ POISSON = Loss(
 class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
-    Every answer is an int64 array that adds up over parts of the records, exactly and in any
-    order, so a fit in parts equals a fit on the whole. New queries of a private step must be added
-    here and in `Records`.
+    Every answer is an int64 array, and the answers of parts of the records add up exactly in any
+    order, so a fit in parts equals a fit on the whole table. New queries of a private step must be
+    added here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, at the next pass."""
+        """Add an update per bin to the scores, as part of the next pass."""
         ...
 
     def leaf_sums(
@@ -124,14 +124,14 @@ class BinnedRecords(Protocol):
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 if both features of a pair are in the same half, else -1."""
+        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
         """Return a Bernoulli sample of the records, with zero scores.
 
         Each record is included with probability `share`, independently of the others. With a fixed
-        number of records, or drawing with replacement, one record would affect others.
+        number of records, or with replacement, one record would affect others.
         """
         ...
 
@@ -148,9 +148,9 @@ class Records:
     bins : sequence of ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record, per feature.
     n_bins : sequence of int
-        Bins of each feature.
+        Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Label 0 or 1, or the target in half-ranges.
+        Label 0 or 1, or the target in units of half its range.
     loss : Loss
         Kernels to use.
     """
@@ -180,7 +180,7 @@ class Records:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, at the next pass."""
+        """Add an update per bin to the scores, as part of the next pass."""
         if self._waiting:  # two updates without a pass between them, as when a fit is replayed
             self._score += self._last_update[..., self._bins[self._last_feature]]
         self._last_feature = feature
@@ -204,7 +204,7 @@ class Records:
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 if both features of a pair are in the same half, else -1."""
+        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):

@@ -30,10 +30,10 @@ class ChunkedSource:
     Parameters
     ----------
     parts : iterable of (X, y)
-        Read once.
+        Read only once.
     encoding : Encoding
     memory_bytes : int or None, default=None
-        Encoded records beyond that size go to a temporary file; see `Scratch`.
+        Encoded records beyond this size go to a temporary file; see `Scratch`.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ChunkedRecords:
         return "<ChunkedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, at the next pass."""
+        """Add an update per bin to the scores, as part of the next pass."""
         for part in self._parts:
             part.apply(feature, update)
 
@@ -115,13 +115,13 @@ class ChunkedRecords:
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 if both features of a pair are in the same half, else -1."""
+        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
         return total(p.pair_sums(upper) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
         """Return a Bernoulli sample of the records, in memory, with zero scores.
 
-        One coin per record, in the order of the parts: the same coins as for one table.
+        There is one random draw per record, in the order of the parts, as for a single table.
         """
         return ChunkedRecords([part.bag(share, coins) for part in self._parts])
 
@@ -131,5 +131,5 @@ class ChunkedRecords:
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Sum exact integer answers of chunks."""
+    """Sum the exact integer answers of chunks."""
     return reduce(np.add, answers)

@@ -116,10 +116,10 @@ class Shard:
         query : str
             Method of `Records`; "" for none.
         arguments : tuple
-            Its arguments.
+            Arguments of the method.
         first : int
             Index of the first of `updates` among all updates of the fit. A message received twice
-            is applied once.
+            is applied only once.
         updates : sequence of (int, ndarray)
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
@@ -166,7 +166,7 @@ def digest(records: EncodedRecords, salt: int) -> int:
 
 
 class _Member(NamedTuple):
-    """A shard as the fit sees it."""
+    """The fit's view of a shard."""
 
     partitions: tuple[int, ...]
     future: Any
@@ -178,7 +178,7 @@ class _Member(NamedTuple):
 
 
 class _LostError(Exception):
-    """The worker of a shard is gone."""
+    """Error raised if the worker of a shard is lost."""
 
 
 class Shards:
@@ -229,7 +229,7 @@ class Shards:
         self._of_all(lambda member: member.actor.bin(*bins))
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Remember an update for the next query."""
+        """Store an update for the next query."""
         self._updates.append((feature, update))
 
     def ask(self, query: str, *arguments: Any) -> list[Any]:
@@ -284,7 +284,7 @@ class Shards:
         raise PartError("workers that were lost again and again")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions and gather those of each worker in one shard."""
+        """Encode partitions and combine those of each worker in one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -349,7 +349,7 @@ class Shards:
 
 
 def _no_word_of_size() -> Any:
-    """Return a context in which Dask does not warn of a large graph, telling its size.
+    """Return a context without Dask's warning of a large graph, which states its size.
 
     A graph may hold the records themselves (``dask.dataframe.from_pandas``).
     """
@@ -434,7 +434,7 @@ class ClusterRecords:
         return "<ClusterRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, at the next pass."""
+        """Add an update per bin to the scores, as part of the next pass."""
         self._shards.apply(feature, update)
 
     def leaf_sums(
@@ -448,7 +448,7 @@ class ClusterRecords:
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 if both features of a pair are in the same half, else -1."""
+        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
@@ -456,5 +456,5 @@ class ClusterRecords:
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:
-        """Return nothing: the workers have the records."""
+        """Return nothing, because the workers hold the records."""
         return []

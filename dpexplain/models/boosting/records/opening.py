@@ -17,7 +17,7 @@ def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
     ----------
     X : DataFrame, ndarray or ChunkedTable
     y : array-like of shape (n_samples,)
-        For a chunked table, any target that its `check_target` accepts.
+        For a chunked table, any target accepted by its `check_target`.
     encoding : Encoding
 
     Returns

@@ -1,8 +1,8 @@
 """Record source of a private fit; records in memory.
 
-A fit needs three answers, all exact integers that add up over parts of the records: records per
-cell, then, once cells are merged into bins, sums of residuals per leaf. So records may be in one
-table, in parts, on disk or on other machines: the same noise gives the same model to the last bit.
+A fit needs only exact integers that add up over parts of the records: counts per cell and then,
+once cells are merged into bins, sums of residuals per leaf. So records may be in one table, in
+parts, on disk or on other machines: the same noise gives the same model to the last bit.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Encoding:
     schema : Schema
         Names and kinds of the columns.
     target : callable
-        Encodes the target by the schema: ``target(y, schema)`` is a float32 array. It must be a
-        module-level function, because it is sent to other processes by name.
+        Encodes the target by the schema: ``target(y, schema)`` returns a float32 array. It must be
+        a module-level function, because it is sent to other processes by name.
     loss : Loss
         Loss for the encoded target.
     """
@@ -46,7 +46,7 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Records before they are binned. Answers are exact: not released, never kept."""
+    """Records before they are binned. Answers are exact: never released or stored."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
         """Read the records; return records per cell of each feature."""

@@ -23,8 +23,8 @@ class Scratch:
     """Store of encoded records, up to `memory_bytes` in memory, the rest on disk.
 
     The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
-    system allows that, only the owner can open it, and it disappears when the process ends,
-    however that happens. It contains private records: bins of features and the target.
+    system allows that, only the owner can open it, and it disappears when the process ends, even
+    if it crashes. It contains private records: bins of features and the target.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Scratch:
         return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
 
     def close(self) -> None:
-        """Free the records; the file disappears with its last memory map."""
+        """Free the records; the file is deleted with its last memory map."""
         self._in_memory, self._places = [], []
         if self._file is not None:
             self._file.close()

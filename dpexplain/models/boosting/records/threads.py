@@ -1,7 +1,7 @@
 """Multithreaded passes: each thread streams over its share of the records.
 
 The answers of the shares are exact integers, so their sum equals that of a single pass, to the
-last bit: threads affect only the time of a fit.
+last bit: threads affect only the duration of a fit.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def check_n_jobs(n_jobs: object) -> None:
     Raises
     ------
     ValueError
-        If `n_jobs` is neither None, nor -1, nor a whole number from 1 to `MOST_THREADS`.
+        If `n_jobs` is not None, -1 or an integer from 1 to `MOST_THREADS`.
     """
     whole = int(n_jobs) if isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) else 0
     if n_jobs is None or whole == -1 or 1 <= whole <= MOST_THREADS:
@@ -61,10 +61,12 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. None for as many as have `LEAST_SHARE`
-        records each, up to the number of processors; one if others already share these.
+        Number of threads; -1 for the number of processors. None chooses the largest number that
+        gives each thread at least `LEAST_SHARE` records, up to the number of processors; one if
+        other fits share the processors.
     n_records : int
-        In this process. Private: nothing that is kept may depend on the decision.
+        Number of records in this process. It is private: nothing that is stored may depend on the
+        decision.
 
     Returns
     -------
@@ -119,7 +121,8 @@ class Team:
         Returns
         -------
         BinnedRecords
-            The same records, with scores of zero; unchanged if they are elsewhere.
+            The same records, with scores of zero; `records` itself if they are not in this
+            process.
         """
         parts = records.local()
         n = n_threads(self._n_jobs, sum(map(len, parts)))
@@ -142,9 +145,9 @@ class SharedRecords:
     Parameters
     ----------
     shares : sequence of BinnedRecords
-        At least one, in the order of the records. The first is the calling thread's.
+        At least one, in the order of the records. The calling thread processes the first.
     pool : ThreadPoolExecutor
-        With a thread for each of the others.
+        Contains one thread for each of the other shares.
     """
 
     def __init__(self, shares: Sequence[BinnedRecords], pool: ThreadPoolExecutor) -> None:
@@ -155,7 +158,7 @@ class SharedRecords:
         return "<SharedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, at the next pass."""
+        """Add an update per bin to the scores, as part of the next pass."""
         for share in self._shares:
             share.apply(feature, update)
 
@@ -170,7 +173,7 @@ class SharedRecords:
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum 1 if both features of a pair are in the same half, else -1."""
+        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:

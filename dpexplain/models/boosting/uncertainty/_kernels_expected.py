@@ -74,7 +74,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Initial score, the same for everyone.
     visit_feature : ndarray of shape (n_visits,), dtype int64
     leaf_of_bin : ndarray of dtype int64
-        Leaf of each bin, visit after visit.
+        Leaf of each bin, visit by visit.
     bin_start : ndarray of shape (n_visits,), dtype int64
         Index in `leaf_of_bin` and `updates` at which each visit starts.
     updates : ndarray
@@ -84,22 +84,22 @@ def expected_sums(  # type: ignore[no-untyped-def]
     anchor : ndarray of shape (n_visits,), dtype int64
         Row of `slopes` that a visit fills; negative for none.
     columns : ndarray of shape (n_people, n_columns)
-        Derivative of the true score of a point by each coefficient.
+        Derivative of the true score of a point with respect to each coefficient.
     scores : ndarray of shape (n_people, n_pairs)
-        Derivative of the logarithm of its density by each correlation.
+        Derivative of the log density of a point with respect to each correlation.
     left : ndarray of shape (n_bins_total,)
         Part of each true curve that is still missing, bin by bin; changed in place.
     shares : ndarray of shape (n_bins_total,)
-        Records per bin; add up to 1 within a feature.
+        Share of the records in each bin; adds up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
         Square of the correlation of each pair, zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
-        Filled: expected leaf sums.
+        Filled with the expected leaf sums.
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
-        Filled: derivatives of expected sums per bin of the feature that was visited.
+        Filled with the derivatives of expected sums, per bin of the visited feature.
     reach : ndarray of shape (n_leaves,)
-        Filled: summed reactions of the people in a leaf, times the standard deviation of the
-        missing parts of other curves, as far as their features are correlated with the visited one.
+        Filled with the summed reactions of the points in a leaf, times the standard deviation of
+        the part of the other curves that is still missing and correlated with the visited feature.
     """
     _add_up(
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score,
@@ -120,7 +120,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
 
 
 def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Variance of each row of values; weights add up to 1."""
+    """Return the variance of each row of values; weights add up to 1."""
     mean = np.cumsum(weights * values, axis=1)[:, -1]
     square = np.cumsum(weights * values * values, axis=1)[:, -1]
     return np.maximum(square - mean * mean, 0.0)
@@ -131,7 +131,7 @@ def _add_up(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, table, visit_feature, leaf_of_bin,
     bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
 ):  # fmt: skip
-    """Do the part of `expected_sums` that takes every point at every visit.
+    """Do the part of `expected_sums` that processes every point at every visit.
 
     `bins` has a row per feature here. Of two classes the odds are kept, not the score, and of
     numbers the distance to the truth in units of the spread: no exponential is left inside.

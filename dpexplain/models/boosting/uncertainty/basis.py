@@ -44,7 +44,7 @@ class Basis:
     left_out : ndarray of shape (n_bins,)
         Prior variance that the functions do not cover.
     shares : ndarray of shape (n_bins,)
-        Records per bin.
+        Share of the records in each bin.
     """
 
     functions: FloatArray
@@ -61,14 +61,15 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     counts : BinCounts
         Noisy records per bin.
     n_terms : int
-        Terms of the model, which share the functions.
+        Number of terms of the model, which share the functions.
 
     Returns
     -------
     Basis
-        For ordered features: half a smooth curve with a linear part, half one that may jump
-        (Brownian motion), over an axis between values and ranks. For others: each category
-        separately. The mean variance over records is 1. A term with one bin has no functions.
+        For ordered features, an equal mix of a smooth curve with a linear part and a curve that
+        may jump (Brownian motion), over an axis halfway between values and ranks. For other
+        features, each category separately. The mean variance over records is 1. A term with one
+        bin has no functions.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special

@@ -40,7 +40,7 @@ class Curvature:
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
         Second derivative of the loss, summed over the (noisily counted) records of each bin.
     variance : tuple of ndarray of the same shapes
-        (Co)variance of the sum of residuals over the people of each bin, in squared score units.
+        (Co)variance of the sum of residuals over the records of each bin, in squared score units.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
         Weight of a record in the denominators of the updates.
     """
@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random part of the people; their sampling error is that of all."""
+        """Restrict to a random part of the records, keeping their sampling error."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -61,8 +61,8 @@ class Curvature:
         """Return the curvature of one class, for errors relative to all classes.
 
         Adding one number to the scores of all classes changes nothing. So only errors relative to
-        the mean over the classes are corrected, at ``n / (n - 1)`` times the curvature of the
-        class alone.
+        the mean over the classes are corrected, with ``n / (n - 1)`` times the curvature of that
+        class.
         """
         if self.mass[0].ndim == 1:
             return self
@@ -85,7 +85,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Reaction of each residual to each score, over the mean self-reaction."""
+        """Reaction of each residual to each score, relative to the mean self-reaction."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -140,11 +140,11 @@ def clipped_variance(inside: float) -> float:
 
 
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Return curvature and clipped residual variance of the logistic loss.
+    """Return the curvature and clipped residual variance of the logistic loss.
 
     When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip, and
-    stays the same outside. The scores of the other terms are assumed normal, with their variance in
-    the released model, as if features were independent.
+    does not change outside. The scores of the other terms are assumed normal, with their variance
+    in the released model, as if features were independent.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     clip : float
         Bound on a residual, in units of probability.
     inside : float or None
-        Unused: it follows from the probabilities.
+        Unused, because it follows from the probabilities.
 
     Returns
     -------
@@ -172,12 +172,12 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
 def poisson_curvature(
     terms: AdditiveTerms, clip: float, inside: float | None, *, high: float
 ) -> Curvature:
-    """Return curvature and clipped residual variance of the Poisson loss.
+    """Return the curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
-    Real counts vary more than Poisson counts, but the extent is not released. They are assumed
-    geometric here, with variance ``rate + rate ** 2``: the sampling part is then too wide for
-    Poisson counts rather than too narrow for others.
+    Real counts vary more than Poisson counts, but the extent is not released. They are assumed to
+    be geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide
+    for Poisson counts rather than too narrow for others.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def poisson_curvature(
     clip : float
         Bound on a residual, in counts.
     inside : float or None
-        Unused: it follows from the rates.
+        Unused, because it follows from the rates.
     high : float
         Largest public count: the unit of residuals in the loop.
 
@@ -206,7 +206,7 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return share inside the clip and clipped variance of geometric counts."""
+    """Return the share inside the clip and the clipped variance of geometric counts."""
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
         counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
@@ -220,7 +220,7 @@ def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatA
 
 
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
-    """Return curvature and clipped residual covariance of the softmax loss.
+    """Return the curvature and clipped residual covariance of the softmax loss.
 
     A residual is the vector ``1[y = c] - p_c``, scaled down if ``1 - p_y`` exceeds the clip. The
     scores of the other terms are assumed jointly normal, as if features were independent.
@@ -232,7 +232,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on ``1 - p_y``, in units of probability.
     inside : float or None
-        Unused: it follows from the probabilities.
+        Unused, because it follows from the probabilities.
 
     Returns
     -------
@@ -257,10 +257,10 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean reaction and covariance of clipped residuals, by bin.
+    """Return the mean reaction and the covariance of clipped residuals, by bin.
 
     With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
-    with fixed outcomes ``q``; its derivative by the scores is taken at ``q = p``.
+    with fixed outcomes ``q``; its derivative with respect to the scores is taken at ``q = p``.
     """
     p = np.exp(score - score.max(axis=-1, keepdims=True))
     p /= p.sum(axis=-1, keepdims=True)
@@ -283,12 +283,12 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Return weights of one for every person."""
+    """Return a weight of one for every record."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return records per bin, and quadrature scores and weights of other terms."""
+    """Return records per bin, with quadrature scores and weights of other terms."""
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(
         [

@@ -1,10 +1,11 @@
 """Estimate of the population's true curves from all released sums.
 
 The fit is replayed over a synthetic population: released counts, estimated correlations, and
-curves assumed true. Every released sum has an expected value there, given the scores at its visit,
-so early sums count as much as late ones. Gauss-Newton steps adjust curves and correlations until
-all sums are explained. The resulting posterior includes the privacy noise of the sums, the
-sampling of records, the uncertainty of correlations, and what a short fit leaves undetermined.
+curves assumed true. In this population, every released sum has an expected value, given the scores
+at its visit, so early sums count as much as late ones. Gauss-Newton steps adjust curves and
+correlations until all sums are explained. The resulting posterior includes the privacy noise of
+the sums, the sampling of records, the uncertainty of correlations, and anything that a short fit
+leaves undetermined.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _USUAL = 0.7
 
 @dataclass(frozen=True)
 class _Effort:
-    """Effort of an estimate.
+    """Computational effort of an estimate.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class EffectDraws:
         In score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
-        Errors whose mean square is the posterior covariance; values as in `NoiseModel`.
+        Errors whose mean outer product is the posterior covariance; values as in `NoiseModel`.
     scale, shift : float
         Factor and offset that calibrate the released scores.
     """
@@ -94,7 +95,7 @@ class EffectDraws:
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> EffectDraws | None:
-    """Estimate the true curves of the population from releases alone.
+    """Estimate the true curves of the population from released numbers only.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def estimate_effect(
 def calibrating_line(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> tuple[float, float] | None:
-    """Find the line that calibrates the released scores, with a faster estimate.
+    """Find the line that calibrates the released scores, using a faster estimate.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ class _Estimate:
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Return the Fisher information of noiseless records."""
+        """Return the Fisher information of records without noise."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
@@ -256,7 +257,7 @@ class _Estimate:
         return np.asarray((columns * weights[:, None]).T @ columns)
 
     def _together(self, correlation: FloatArray) -> FloatArray:
-        """Mean square of each correlation, shape (n_features, n_features)."""
+        """Return the mean square of each correlation, shape (n_features, n_features)."""
         n = len(self._sizes)
         first, second = np.triu_indices(n, 1)
         squares = np.zeros((n, n))
@@ -327,7 +328,7 @@ def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
 
 
 def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit probabilities by a line in scores, in log-odds.
+    """Fit probabilities with log-odds that are linear in the scores.
 
     Parameters
     ----------
@@ -338,7 +339,7 @@ def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]
     Returns
     -------
     slope, shift : float
-        Maximum likelihood estimates.
+        Maximum-likelihood estimates.
     """
     design = np.column_stack([scores, np.ones(len(scores))])
     line = np.array([1.0, 0.0])

@@ -1,12 +1,12 @@
 """Feature correlations estimated from released leaf sums.
 
-If features were independent, a leaf sum would react to an error d of its own curve by the
-curvature mass times d, and to errors of other curves by their means alone. If two features share
-information, an error of one can hide behind the opposite error of the other: neither is repaired,
-and a band that assumes independent features is too narrow. Sums of pairs of features are not used
-here, but for every leaf sum, the curves at that time are known. This gives a linear regression
-with known noise; simulations draw correlations from its posterior. If the sums contain little
-information, the draws stay wide.
+If features were independent, an error d of the visited curve would change a leaf sum by the
+curvature mass times d, and errors of other curves would change it only through their means. If two
+features are correlated, an error in one curve can be masked by the opposite error in the other:
+neither is repaired, and a band that assumes independent features is too narrow. Sums of pairs of
+features are not used here. But for every leaf sum, the curves at that time are known. This gives a
+linear regression with known noise; simulations draw correlations from its posterior. If the sums
+contain little information, the draws remain widely spread.
 
 Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
 one constant. The coupling of two features is the matrix of inner products of such functions, a
@@ -58,11 +58,11 @@ class Correlation:
     Attributes
     ----------
     functions : tuple of ndarray of shape (n_bins, n_functions), one per feature
-        Root of the mass times an orthonormal function.
+        Square root of the mass times an orthonormal function.
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
-        Share of its own roughness, beyond the functions, that a term repairs.
+        Share of its own roughness (the part outside the functions) that a term repairs.
     """
 
     functions: tuple[FloatArray, ...]
@@ -75,7 +75,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Draws of correlations, with each feature's reaction to itself."""
+        """Draws of correlations, with each feature's reaction to its own errors."""
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):
@@ -104,7 +104,7 @@ def estimate_correlation(
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature, assuming independent features.
     rng : numpy.random.Generator
-        For the draws.
+        Generator for the draws.
     bound : float
         Bound on scores per bin, in units of the loop.
     scale : float
@@ -133,7 +133,7 @@ def estimate_correlation(
 
 
 def _functions(fit: PrivateFit, mass: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
-    """Return smooth functions of ordered features, indicators of others."""
+    """Return smooth functions of ordered features, and indicators of other features."""
     found: tuple[FloatArray, ...] = ()
     for n_functions in _FUNCTIONS:
         found = tuple(
@@ -156,7 +156,7 @@ def _mean_over_classes(table: FloatArray) -> FloatArray:
 
 
 def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: int) -> FloatArray:
-    """Return orthonormal functions times the root mass, without the constant."""
+    """Return orthonormal functions times the square root of the mass."""
     n_bins, root = len(mass), np.sqrt(np.maximum(mass, 0.0))
     weights = mass / max(float(mass.sum()), 1e-12)
     if ordered:
@@ -201,7 +201,7 @@ class _Problem:
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations, (n_draws, n_total, n_total), and average the shares."""
+        """Draw correlations, shape (n_draws, n_total, n_total), and average the shares."""
         n, n_all = self._n, len(self._target)
         center, spread = _OWN_SHARE
         mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])

@@ -28,11 +28,12 @@ class Equations:
     sums : ndarray of shape (n_leaves,)
         Sums minus known contributions.
     own : ndarray of shape (n_leaves,)
-        Change expected from the roughness of the feature's own curve, if it is fully repaired.
+        Change expected from the roughness of the feature's own curve, if the fit repairs it fully.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Change expected from each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Bins of each leaf, in units of a leaf's noise: each bin has a residual left.
+        Membership of bins in each leaf, divided by the leaf's noise: every bin has an unknown
+        remaining residual.
     """
 
     sums: FloatArray
@@ -100,7 +101,7 @@ class LeafSums:
         )
 
     def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Return remaining changes of other features' means and functions, by leaf."""
+        """Return the remaining changes of other features' means and functions, by leaf."""
         means, reach = np.zeros(len(visit)), []
         for j, (history, mass, weights) in enumerate(
             zip(self.path.tables, self.mass, self.mean_mass, strict=True)
@@ -117,7 +118,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return reactions per bin to the feature's own curve, smooth part and rest."""
+        """Return reactions per bin to the feature's own curve: smooth part and remainder."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

@@ -1,4 +1,4 @@
-"""Structure uncertainty: refits with other bins and trees, without privacy noise."""
+"""Structure uncertainty, from refits with different bins and trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def restructured(
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float
-        Reaction of this score through functions, relative to the mean over all scores.
+        Reaction of this score through the functions, relative to the mean over all scores.
     intercept : float
         Learned part of the intercept, without the initial score of the fit.
     learning_rate : float
@@ -118,7 +118,7 @@ class _Cells:
         return [(v / np.maximum(w, 1))[c] for v, c, w in self._with(values)]
 
     def of_bins(self, values: Sequence[FloatArray]) -> FloatArray:
-        """Give each cell the value of its bin."""
+        """Assign to each cell the value of its bin."""
         return np.concatenate([v[c] for v, c, _ in self._with(values)])
 
     def fitted(
@@ -177,7 +177,7 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _residual_errors(variance: Sequence[FloatArray], rng: np.random.Generator) -> FloatArray:
-    """Draw residual sums per cell, with equal totals for every feature."""
+    """Draw residual sums per cell, with the same total for every feature."""
     total = float(np.mean([v.sum() for v in variance]))
     common = np.sqrt(total) * rng.standard_normal(_N_SAMPLES)
     parts = []
@@ -198,10 +198,10 @@ def _bin_means(
 
 
 def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
-    """Remove noise roughness from curves by positive-part shrinkage.
+    """Remove roughness due to noise from curves by positive-part shrinkage.
 
-    New structures do not reproduce noise. With unchanged released curves, their noise would be
-    counted twice.
+    New structures do not reproduce noise. If the released curves were not changed, their noise
+    would be counted twice.
     """
     curves, first = [], 0
     for scores, count in zip(terms.scores, terms.counts, strict=True):

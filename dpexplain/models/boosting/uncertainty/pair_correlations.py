@@ -1,7 +1,7 @@
 """Correlation of each pair of features, from released pair sums.
 
-With normal scores behind the bins (a Gaussian copula), the number of records above the middle of
-both features measures one correlation.
+Bins are assumed to come from latent normal variables (a Gaussian copula). Then the number of
+records in the upper half of both features determines their correlation.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LEAST_STD = 1e-3
 def correlations(
     pairs: PairSums | None, counts: Sequence[BinCounts], n_samples: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return posterior mean and standard deviation of pairwise correlations.
+    """Return the posterior mean and standard deviation of pairwise correlations.
 
     Parameters
     ----------
     pairs : PairSums or None
-        None if there are no pair sums: then the prior is returned.
+        If None, there are no pair sums, and the prior is returned.
     counts : sequence of BinCounts
     n_samples : float
         Noisy number of records.
@@ -72,7 +72,7 @@ def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     ----------
     a, b : ndarray of shape (n,)
     correlation : float
-        Correlation of the two numbers.
+        Correlation of the two variables.
 
     Returns
     -------

@@ -16,7 +16,7 @@ _LEAST_EIGENVALUE = 0.02
 
 
 class Population:
-    """Synthetic people: quasi-random points with a bin in each feature.
+    """Synthetic population: quasi-random points, each with a bin in every feature.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Population:
     shares : sequence of ndarray of shape (n_bins,)
         Share of the records in each bin.
     n_people : int
-        Number of points; a power of two.
+        Number of points, a power of two.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class Population:
         return f"<Population of {self.n_people} points>"
 
     def draw(self, correlations: FloatArray) -> None:
-        """Redraw the points with other correlations and the same bin counts.
+        """Redraw the points with different correlations and the same bin counts.
 
         Parameters
         ----------
         correlations : ndarray of shape (n_pairs,)
-            In the order of ``numpy.triu_indices``; projected onto valid ones.
+            In the order of ``numpy.triu_indices``; projected onto valid correlations.
         """
         n = len(self._order)
         self.matrix = _possible(n, correlations)
@@ -63,12 +63,12 @@ class Population:
         self.bins = bins
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return derivatives of the log density in the correlations, per point.
+        """Return derivatives of each point's log density by the correlations.
 
         Parameters
         ----------
         pairs : ndarray of shape (n_chosen,)
-            Which pairs, in the order of ``numpy.triu_indices``.
+            Indices of the pairs, in the order of ``numpy.triu_indices``.
 
         Returns
         -------

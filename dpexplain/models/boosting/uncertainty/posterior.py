@@ -19,13 +19,13 @@ _INTERCEPT_PRECISION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Information of the sums about coefficients and chosen correlations.
+    """Information that the sums contain about coefficients and chosen correlations.
 
     Attributes
     ----------
     precision : ndarray of shape (n, n)
     pull : ndarray of shape (n,)
-        Precision times the estimate from the sums alone.
+        Precision times the estimate from only the sums.
     """
 
     precision: FloatArray
@@ -43,7 +43,7 @@ class Posterior:
     scales : ndarray of shape (n_terms,)
         Prior standard deviation of each term's curve.
     shrinkage : ndarray of shape (n,)
-        Shrinkage by the prior if the mean were true.
+        Shrinkage that the prior would cause if the mean were the truth.
     """
 
     mean: FloatArray
@@ -66,8 +66,8 @@ def information(
     here : ndarray of shape (n,)
         Coefficients and correlations of the expected sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Information of the records themselves: its inverse is the covariance of their best
-        coefficients around those of the population.
+        Information in the records themselves: its inverse is the covariance of the best
+        coefficients for the records around those for the population.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def posterior(
     known : Information
         Information on the intercept, the coefficients of all terms and the chosen correlations.
     sizes : sequence of int
-        Coefficients of each term.
+        Number of coefficients of each term.
     correlation, correlation_std : ndarray of shape (n_chosen,)
         Prior of the correlations.
     scales : ndarray of shape (n_terms,)

@@ -1,10 +1,10 @@
 """Posterior-mean curves from all released leaf sums.
 
-A private fit moves its curves in small steps and stops early, so a curve shows the noise of its
-last steps and is shrunk. The released sums contain more information: each one, shifted to the
-final scores, measures the residual left in its leaf, with independent noise of known size. Here the
-curve is modeled as a smooth function, estimated by its posterior mean given all sums. It uses only
-released numbers, so it costs no privacy.
+A private fit changes its curves in small steps and stops early, so a curve contains the noise of
+the last steps and is shrunk. The released sums contain more information: each one, shifted to the
+final scores, measures the residual left in its leaf, with independent noise of known size. Here,
+the curve is modeled as a smooth function and estimated by its posterior mean given all sums. This
+uses only released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def recovered_curves(
 def _information(
     bins: FloatArray, left: FloatArray, mass: FloatArray, variance: FloatArray, final: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the precision of the curve given the sums, and its product.
+    """Return the precision of the curve given the sums, and precision times mean.
 
     Sums measure ``mass * (curve - final) + scatter``. All of them are taken over one sample of
     records, whose residual sums have the variance `variance` in each bin.
@@ -128,7 +128,7 @@ def _from_0_to_1(x: FloatArray) -> FloatArray:
 
 
 def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatArray]:
-    """Return roots of the prior covariances; special bins are free."""
+    """Return square roots of the prior covariances; special bins are unconstrained."""
     roots = []
     for x in axes:
         n = len(x)

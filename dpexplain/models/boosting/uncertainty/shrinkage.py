@@ -2,8 +2,8 @@
 
 A private fit stops early, so that noise does not accumulate, and its curves are flatter than the
 true ones. Later leaf sums reveal this: they contain the remaining residuals in the direction of
-the curve. One factor per term is enough, and all sums together estimate it well. It uses only
-released numbers, so it costs no privacy.
+the curve. One factor per term is enough, and it can be estimated well from all sums together. This
+uses only released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _LIMITS = (0.5, 3.0)
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Released sums that show how much one curve is shrunk.
+    """Released sums that reveal how much one curve is shrunk.
 
-    A sum is the residual left in its leaf at the final scores, ``bins @ (mass * missing)``, up
-    to noise.
+    Up to noise, a sum is the residual left in its leaf at the final scores, ``bins @ (mass *
+    missing)``.
 
     Attributes
     ----------

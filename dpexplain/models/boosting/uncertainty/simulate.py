@@ -3,17 +3,17 @@
 There are three parts. Each is simulated on bins, without records, so this is post-processing and
 costs no privacy.
 
-* Privacy: the distribution of the noise in every leaf sum is known, and so is the reaction of the
-  boosting recursion: an error d of the score in a bin lowers the next residual sum there by d times
-  the curvature of the loss. Bands that simply add up the injected variances would be too wide,
+* Privacy: the distribution of the noise in every leaf sum is known, and so is the response of
+  boosting: an error d of the score in a bin lowers the next residual sum in this bin by d times
+  the curvature of the loss. Bands that simply added up the injected variances would be too wide,
   because later rounds repair errors from earlier noise.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
   order of the features.
-* Sampling: a different sample of records would have different residual sums, the same in every
-  round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the clipped
-  part; for a regression, the variance of normal residuals, a known share
-  of which the clip leaves unchanged.
+* Sampling: a different sample of records would have different residual sums, which stay the same
+  in every round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the
+  clipped part; for a regression, it is the variance of normal residuals, of which the clip leaves
+  a known share unchanged.
 
 Sums of pairs of features are not used here. Feature correlations are estimated from the
 released sums, and redrawn for each group of simulations (`leaf_correlations.py`).
@@ -85,7 +85,7 @@ def simulate_noise(
     Returns
     -------
     tuple of NoiseDraws
-        One, or one per class.
+        A single one, or one per class.
     """
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])
@@ -230,7 +230,8 @@ def _residual_errors(
 ) -> NDArray[np.float32]:
     """Draw residual sums per bin and score, consistent across features.
 
-    The totals of all features agree, and the parts along the functions are correlated as these are.
+    The totals of all features agree, and components along the functions have the same correlations
+    as the functions.
     """
     n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
     between = curvature.between_scores
@@ -275,10 +276,10 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Return the noise of a term with too few people for two leaves.
+    """Return the noise of a term with too few records for two leaves.
 
-    A curve of zero does not mean that the effect is known to be zero. The term gets the noise that
-    the same number of trees with two equal leaves would have accumulated.
+    If a curve is zero, the effect is not necessarily zero. The term gets the noise that the same
+    number of trees with two equal leaves would have accumulated.
     """
     counts = fit.binned.counts[feature].counts
     people = max(float(np.maximum(counts, 0.0).sum()), 1.0)

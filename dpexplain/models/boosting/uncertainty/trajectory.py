@@ -26,14 +26,14 @@ _ANCHORS = 8
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Differences of released sums from those expected for given curves, with derivatives.
+    """Differences between released and expected sums, with derivatives.
 
     Attributes
     ----------
     missing : ndarray of shape (n_leaves,)
         Released minus expected sums, in standard deviations of their noise.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums by each column, in the same unit.
+        Derivative of the expected sums with respect to each column, in the same unit.
     """
 
     missing: FloatArray
@@ -50,7 +50,7 @@ class Trajectory:
     bound : float
         Bound on scores per bin, in units of the loop.
     logistic : bool
-        Whether the target has two classes; otherwise it is numeric.
+        Whether the target has two classes; if False, it is numeric.
     """
 
     def __init__(self, fit: PrivateFit, bound: float, *, logistic: bool) -> None:
@@ -172,7 +172,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the derivative rows that each visit fills (or -1) and uses."""
+    """Return the rows of derivatives that each visit fills (or -1) and uses."""
     n_passes = len(visit_feature) // n_features
     at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
     of_pass = np.arange(len(visit_feature)) // n_features

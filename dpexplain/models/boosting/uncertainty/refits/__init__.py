@@ -1,1 +1,1 @@
-"""Simulated fits on bins, without records: with the released trees or with fresh ones."""
+"""Simulated fits on bins, without records, with released or fresh trees."""

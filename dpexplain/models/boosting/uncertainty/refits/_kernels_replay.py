@@ -1,7 +1,7 @@
-"""Errors of the score propagated along the released trees.
+"""Propagation of score errors along the released trees.
 
-What a visit does to rows of simulations is to add a multiple of one row to another, so one small
-kernel does that everywhere: its loop is compiled once. The caller allocates all arrays.
+A visit adds multiples of one row of simulations to another, so one small kernel is used everywhere
+and its loop is compiled only once. The caller allocates all arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add(out, row, factor, given, other, first, last):  # type: ignore[no-untyped-def]
-    """Add a multiple of a row of simulations to a row, from one simulation to another."""
+    """Add a multiple of one row to another, for a range of simulations."""
     mine, theirs = out[row, first:last], given[other, first:last]
     for s in range(len(mine)):
         mine[s] += factor * theirs[s]
@@ -22,7 +22,7 @@ def _add(out, row, factor, given, other, first, last):  # type: ignore[no-untype
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _put(out, row, given, other, first, last):  # type: ignore[no-untyped-def]
-    """Replace a row of simulations by another, from one simulation to another."""
+    """Copy one row to another, for a range of simulations."""
     mine, theirs = out[row, first:last], given[other, first:last]
     for s in range(len(mine)):
         mine[s] = theirs[s]
@@ -35,7 +35,7 @@ def replay(  # type: ignore[no-untyped-def]
     people, unbound, unbound_start, loads, leaf_mass, means, total, elsewhere, nothing, values,
     cross, sums,
 ):  # fmt: skip
-    """Do what `replay_trees` says, with a row of simulations per bin and score.
+    """Implement `replay_trees`, with a row of simulations per bin and score.
 
     `unbound` is None if no curve is constrained: the projection is then not compiled. `loads` and
     `leaf_mass` are the functions and the mass of each leaf, summed over its bins. `means` has a row

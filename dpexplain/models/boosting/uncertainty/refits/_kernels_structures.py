@@ -1,7 +1,7 @@
-"""Random trees, and the fit that follows them, of one simulation without records and leaf noise.
+"""Random trees of one simulation, and a fit with them, without records.
 
-Trees do not depend on scores, so one kernel draws them and another follows them. Both loop over
-scalars, call little and allocate nothing, because that is what compiles fast.
+Trees do not depend on scores, so one kernel draws them and another one uses them. Both loop over
+scalars, call few functions and allocate nothing, so they compile fast.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def draw_trees(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     counts : ndarray of shape (n_cells_total,)
-        Noisy counts of the bins; those of a feature start where its cells start.
+        Noisy counts of the bins; those of a feature start at the index of its first cell.
     start : ndarray of shape (n_features + 1,), dtype int64
         First cell of each feature.
     n_bins, n_value : ndarray of shape (n_features,), dtype int64
-        Bins of each feature, and those of them that hold values.
+        Number of bins of each feature, and number of those that hold values.
     shuffled : ndarray of shape (n_features,), dtype bool
-        Whether value bins are shuffled before each cut.
+        Whether value bins are shuffled before each split.
     max_leaves : int
     min_leaf_count : float
     features : ndarray of shape (n_features,), dtype int64
@@ -53,7 +53,7 @@ def draw_trees(  # type: ignore[no-untyped-def]
     leaf_of_bin : ndarray of shape (n_visits, most_bins), dtype uint8
         Filled with the leaf of each bin.
     order, cumulated, cuts : ndarray
-        Room to work in: int64, float64 and int64.
+        Work arrays: int64, float64 and int64.
     seed : ndarray of shape (1,), dtype uint64
         State of the generator; changed in place.
     """
@@ -132,9 +132,9 @@ def follow_trees(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Boost one simulation along its trees; `table` is filled.
 
-    Rows of `by_bin` are noisy count, its variance, curvature mass, what is wanted, and the divisor
-    of the updates before and after weighting. `direction` is None if no curve is constrained: the
-    projection is then not compiled.
+    Rows of `by_bin` are the noisy count, its variance, the curvature mass, the target, and the
+    divisor of the updates before and after weighting. `direction` is None if no curve is
+    constrained: the projection is then not compiled.
     """
     n_functions = values.shape[0]
     least = min_leaf_count if min_leaf_count > 1.0 else 1.0

@@ -1,6 +1,7 @@
-"""Errors of the score propagated through the released trees, without records.
+"""Propagation of score errors through the released trees, without records.
 
-All simulations advance together, one column each; the test has a naive numpy twin.
+All simulations advance together, one column each; the result is tested against a naive numpy
+version.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     """Propagate errors through the released trees.
 
     An error of the visited feature changes a leaf sum by minus the curvature mass times the error.
-    Errors of other features act through their means, and through those of their functions that are
+    Errors of other features act through their means, and through their functions that are
     correlated with the functions of the visited feature.
 
     Parameters
@@ -35,7 +36,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         First bin of each feature.
     mass : ndarray of shape (n_bins_total, n_scores, n_scores), dtype float32
-        Curvature of the loss, summed over the people of each bin.
+        Curvature of the loss, summed over the records of each bin.
     mean_weight : ndarray of shape (n_bins_total,), dtype float32
         Share of each bin in the mean of its feature; sums to one within a feature.
     visit_feature : ndarray of shape (n_visits,), dtype int64
@@ -43,29 +44,29 @@ def replay_trees(  # type: ignore[no-untyped-def]
     visit_bins : ndarray of shape (n_visits,), dtype int64
         Index in `leaf_of_bin` at which each visit starts.
     leaf_of_bin : ndarray of dtype uint8
-        Leaf of each bin, visit after visit.
+        Leaf of each bin, visit by visit.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
         First leaf of each visit.
     gain : ndarray of shape (n_leaves_total,), dtype float32
         Change in the score per unit of a leaf sum.
     together : ndarray of shape (n_visits,), dtype bool
-        Whether all leaves of a visit change by the total of their sums.
+        Whether all leaves of a visit get one update, from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
-        Functions of the bins of each feature, mass included, in the first columns.
+        Functions of the bins of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
-        How functions react to each other, one matrix per group of adjacent simulations.
+        Reactions of functions to each other, one matrix per group of adjacent simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
-        How scores react to each other through functions.
+        Reactions of scores to each other through functions.
     own_share : ndarray of shape (n_features,), dtype float32
         Share of its errors, beyond functions and mean, to which a feature reacts.
     direction : ndarray of shape (n_features,), dtype int64
-        1 or -1 for curves that are projected onto rising or falling ones, else 0.
+        1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     people : ndarray of shape (n_bins_total,), dtype float64
-        Weights of that projection; 0 for bins that do not change.
+        Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released curves before projection, visit after visit, if there is a direction.
+        Released curves before projection, visit by visit, if any curve is constrained.
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """

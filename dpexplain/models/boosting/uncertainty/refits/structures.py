@@ -1,7 +1,7 @@
-"""Refits with histograms, bins and trees of their own, without leaf noise.
+"""Refits with new histograms, bins and trees, without leaf noise.
 
-Steps that each simulation takes once are numpy's: kernels would take longer to compile than they
-ever save. The test compares with the curve to which a fit must converge.
+Steps that each simulation takes only once use numpy: kernels would take more time to compile than
+they save. The test compares the result with the curve to which a fit must converge.
 """
 
 from __future__ import annotations
@@ -74,28 +74,28 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     merge : ndarray of shape (n_features,), dtype bool
         Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
-        Whether value bins are shuffled before each cut.
+        Whether value bins are shuffled before each split.
     unit : ndarray of shape (n_cells_total,), dtype int64
-        Bin of each cell of the features that are not merged, within its feature.
+        For features that are not merged, the bin of each cell within its feature.
     direction : ndarray of shape (n_features,), dtype int64
-        1 or -1 for curves that are projected onto rising or falling ones, else 0.
+        1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     mass : ndarray of shape (n_cells_total,)
-        Curvature of the loss, summed over the people of each cell.
+        Curvature of the loss, summed over the records of each cell.
     target : ndarray of shape (n_cells_total,)
         Curve to be learned per cell, with mean zero.
     intercept : float
-        Mean to be learned by all features together.
+        Mean to be learned by all features jointly.
     residual : ndarray of shape (n_samples, n_cells_total)
         Contribution of a sample of records to the residual sum of each cell. Simulation s uses
-        sample ``s % n_samples``, so structures vary while the sample is fixed.
+        sample ``s % n_samples``, so several structures are drawn for each sample.
     step_weight : ndarray of shape (n_cells_total,)
-        Weight of one person of a cell in the denominators of the updates.
+        Weight of one record of a cell in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
-        Functions of the cells of each feature, mass included, in the first columns.
+        Functions of the cells of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         First function of each feature among all.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
-        How functions react to each other, in the simulations of each sample.
+        Reactions of functions to each other, in the simulations of each sample.
     own_share : ndarray of shape (n_features,)
         Share of its errors, beyond functions and mean, to which a feature reacts.
     cell_noise_std : float
