@@ -45,7 +45,7 @@ FAILURES = {
     "parameter": {"epsilon": -1.0},
     "seed": {"structure_seed": "text"},
     "schema": {"schema": 3},
-    "ledger": {"ledger": "none"},
+    "ledger": {"ledger": 1},
     "cap": {"ledger": PrivacyLedger("canary cap", cap_epsilon=0.1)},
     "groups": {"max_rows_per_person": 2},
     "reading": {},
