@@ -103,7 +103,11 @@ def test_numbers_are_targets_too_and_whole_classes_stay_numbers(path: Path) -> N
         ("type;", "what;", "line 1: no column 'type'"),
         ("age;", "sex;", "line 8, column 'Variable': 'sex' is in line 6 too"),
         ("record;id", ";id", "line 2, column 'Variable': is empty"),
-        ("record;id", "record;person", "line 3 ('patient'), column 'type': 'record' is the person"),
+        (
+            "record;id",
+            "record;person",
+            "line 3 ('patient'), column 'type': 'record' is already the person",
+        ),
         ("died;", "dead;", "has no line for the target 'died'; did you mean 'dead'?"),
         ("grade;", '"grade;', "line 10: unexpected end of data"),
     ],

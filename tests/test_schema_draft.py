@@ -66,7 +66,7 @@ def test_a_draft_guesses_the_rules_of_a_messy_table_and_asks() -> None:
     )
     for name, question in {
         "record_no": "240 different values",
-        "patient_id": "names persons",
+        "patient_id": "identifies persons",
         "note": "240 different values",
         "age": "'-99' stand for missing values?",
         "dose": "decimal comma?; 'dose': 'unknown' stand for missing",

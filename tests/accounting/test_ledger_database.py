@@ -103,7 +103,7 @@ def test_cap_holds_and_limits_of_a_row_are_kept(address):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda row: by_hand(row, cap_epsilon=9.0), "is damaged: the chain of hashes"),
+        (lambda row: by_hand(row, cap_epsilon=9.0), "is damaged: the hash chain"),
         (lambda row: anew(row, cap_epsilon=9.0), "holds dataset='survey' with cap_epsilon=9"),
         (lambda row: row.write_text(""), "does not exist"),
         (lambda row: row.write_text("{"), "is damaged"),
