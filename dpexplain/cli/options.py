@@ -206,7 +206,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def file_or_address(text: str) -> Path | str:
-    """Read where a ledger is, for argparse.
+    """Parse the location of a ledger, for argparse.
 
     Parameters
     ----------

@@ -70,9 +70,9 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Weights of the means inside and outside of sets of bins, by their (noisy) counts.
+    """Return the weights of bins in the means inside and outside sets of bins.
 
-    Where there are no counts, bins weigh the same.
+    They are proportional to the (noisy) counts, or equal if there are no counts.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:

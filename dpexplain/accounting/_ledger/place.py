@@ -61,7 +61,7 @@ class LedgerPlace(ABC):
         """Remove the ledger; call only inside `exclusive`."""
 
     def check_name(self, dataset: str) -> None:
-        """Check that the place is for this data set; under two names, it would have two budgets.
+        """Check that this place belongs to the data set; a second name would be a second budget.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class LedgerPlace(ABC):
         Raises
         ------
         ValueError
-            If the place is for another one.
+            If it belongs to another data set.
         """
         if self.name not in (None, dataset):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")

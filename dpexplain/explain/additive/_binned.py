@@ -136,7 +136,7 @@ class Binned(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Position among the bins; -1 if a value needs a special bin that does not exist.
+            Index of the bin of each row; -1 if a value needs a special bin that does not exist.
         """
         if self.bin_edges is not None:
             return self._number_index(self.bin_edges, encoded)
