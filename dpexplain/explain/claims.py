@@ -2,7 +2,7 @@
 
 A claim compares two bins or categories of a term, compares a range of bins with the rest, or states
 the sign of one bin, the rank of a term, or on which side of a threshold the prediction for one
-record lies. Intervals are simultaneous: with 95% confidence, all claims of one kind about one term
+record lies. Intervals are simultaneous: with 95% certainty, all claims of one kind about one term
 hold at once, so a claim may be chosen after looking at the curve. They use the joint errors of all
 bins that they compare, and cost no additional privacy.
 """
