@@ -139,6 +139,7 @@ def test_every_reader_gives_the_same_clean_table(tmp_path: Path) -> None:
         np.testing.assert_array_equal(sex, SEX, err_msg=kind)
 
 
+@pytest.mark.full
 def test_tables_that_are_read_in_parts_are_cleaned(tmp_path: Path) -> None:
     dataframe = pytest.importorskip("dask.dataframe")
     from dpexplain.tables.chunked_arrow import ArrowTable

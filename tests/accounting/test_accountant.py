@@ -51,6 +51,7 @@ deltas = st.sampled_from([1e-3, 1e-6, 1e-9])
 GRID = 2e-3
 
 
+@pytest.mark.full
 @few
 @given(collections, deltas, st.randoms(use_true_random=False))
 def test_order_and_grouping_of_events_are_irrelevant(events, delta, rng):

@@ -56,6 +56,7 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
     assert "are ignored: id" in printed.err
 
 
+@pytest.mark.full
 def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
     frame = pd.read_csv("data.csv")
     frame["job"] = "unknown"

@@ -141,6 +141,7 @@ def test_each_trial_is_that_of_the_twin_bit_by_bit(sigma):
     assert more_were_needed >= 5  # each threshold of a strip asks for more bits than its own
 
 
+@pytest.mark.full
 @given(word=st.integers(0, WORD - 1), place_word=st.integers(0, WORD - 1))
 @examples(50)
 @pytest.mark.parametrize("sigma", [3.0, 2.0**20 + 0.3])
@@ -268,6 +269,7 @@ def chi_square_level(noise: np.ndarray, sigma: float) -> float:
     return float(stats.chi2.sf(statistic, df=len(pooled[0]) - 1))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sigma", [1.0, 2.0, 3.0, 17.0, 40.25])
 def test_frequencies_on_a_coarse_lattice_are_those_of_the_discrete_gaussian(sigma):
     assert chi_square_level(draw(sigma, 50_000), sigma) > ALPHA

@@ -84,6 +84,7 @@ def draw_table(rng, n_bins, n_values, *, neighbors):
     return value_of_bin if neighbors else rng.permutation(value_of_bin)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("loss", LOSSES)
 @examples(60)
 @given(

@@ -104,6 +104,7 @@ def test_words_name_the_share_and_the_feature():
     assert 0.99 <= alarm.certainty <= 1.0
 
 
+@pytest.mark.full
 def test_one_of_three_classes_may_lack():
     classes = ("no", "maybe", "yes")
     schema = Schema(SCHEMA.features, target=Classes(classes))
@@ -214,6 +215,7 @@ def test_twice_the_limits_raise_alarms():
     assert found == ["missing", "missing", "missing", "other"]
 
 
+@pytest.mark.full
 def test_counted_classes_have_the_stated_noise():
     """The noise of 60 real fits, in units of its stated standard deviation, is standard normal."""
     X, y = records(2_000)

@@ -52,6 +52,7 @@ def test_filters_learn_what_no_single_filter_can(projection):
     assert model.fit(X, y).score(*pictures(seed=1)) > 0.9
 
 
+@pytest.mark.full
 def test_scores_are_those_of_the_explanation_and_contributions_add_up():
     X, y = patients()
     model = private().fit(X, y)
@@ -73,6 +74,7 @@ def test_a_table_is_learned_privately_and_the_noise_of_weights_is_stated():
     assert bank.input_names == ("age", "ward=a", "ward=b")
 
 
+@pytest.mark.full
 def test_only_releases_about_everybody_have_a_gaussian_dp_parameter():
     X, y = patients()
     sampled = private(sampling_probability=0.5).fit(X, y)
@@ -84,6 +86,7 @@ def test_only_releases_about_everybody_have_a_gaussian_dp_parameter():
     assert event == SubsampledGaussianEvent("gradients", sampled.noise_multiplier_, 0.5, 20)
 
 
+@pytest.mark.full
 def test_the_public_number_of_people_sets_samples_and_steps_and_the_exact_one_does_not():
     known = recipe.recipe_for("accurate", grid=True, n_inputs=784)
     assert recipe.schedule(known, 60_000, None).n_steps == 600

@@ -120,6 +120,7 @@ def test_feature_axis_has_the_unit_of_the_feature():
     assert plotting.plot_shape_function(age()).get_xlabel() == "age [years]"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("style", ["default", "dark_background", "ggplot"])
 def test_text_and_curves_stand_out_from_the_background(name, style):

@@ -60,6 +60,7 @@ def test_tick_labels_never_overlap(shape, spacing, width):
         assert left.x1 <= right.x0
 
 
+@pytest.mark.full
 @few
 @given(drawable())
 def test_every_contribution_lies_inside_the_picture(shape):

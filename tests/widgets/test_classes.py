@@ -67,6 +67,7 @@ def test_an_explanation_of_three_classes_is_shown_as_one_model():
     assert "class theatre" in view._repr_mimebundle_()[0]["text/html"]
 
 
+@pytest.mark.full
 def test_every_export_of_three_classes_follows_the_class(tmp_path):
     view = Explorer(comparison(), term="age", model_name="bed")
 
