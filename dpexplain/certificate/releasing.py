@@ -240,7 +240,7 @@ def _advice(fitting: list[int]) -> str:
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
-    """Whether an entry is about the target of a file, and its events cost what the file promises.
+    """Whether an entry is of the fit in a file: by target, schema, and what its events cost.
 
     Parameters
     ----------
@@ -259,6 +259,9 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
         return False
     if target and target != shown.target_name:
+        return False
+    known, held = entry.provenance.schema, getattr(shown, "schema", None)
+    if known and held is not None and schema_hash(held) != known:
         return False
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["LedgerRow"]
 
 _TABLE = "dpexplain_ledgers"
+# Everybody in PostgreSQL must find the same table, whatever the search path of a user.
+_SCHEMA = {"postgresql": "public", "sqlite": None}
 _CREATE = (
     f"CREATE TABLE {_TABLE} "
     "(dataset TEXT PRIMARY KEY, version BIGINT NOT NULL, document TEXT NOT NULL)"
@@ -46,8 +48,8 @@ _BEGIN = {
     "sqlite": "PRAGMA synchronous = EXTRA",
 }
 _RIGHTS = (
-    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table {_TABLE}, or to "
-    f"create it: {_CREATE}"
+    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table public.{_TABLE}, "
+    f"or to create it: {_CREATE.replace(_TABLE, 'public.' + _TABLE)}"
 )
 _NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
 _BUSY = "another process holds the ledger; wait until it ends"
@@ -232,21 +234,21 @@ class LedgerRow(LedgerPlace):
         return self._run(connection, statement).first()
 
     def _rows(self, connection: Connection, statement: str) -> list[Row[Any]]:
-        from sqlalchemy import text
-
-        return list(connection.execute(text(statement)))
+        return list(self._run(connection, statement))
 
     def _run(self, connection: Connection, statement: str, **values: str) -> Any:
         from sqlalchemy import text
 
         given = {"dataset": self.name, **values} if ":dataset" in statement else values
-        return connection.execute(text(statement), given)
+        schema = _SCHEMA[self._at.backend]
+        table = _TABLE if schema is None else f"{schema}.{_TABLE}"
+        return connection.execute(text(statement.replace(_TABLE, table)), given)
 
 
 def _has_table(connection: Connection) -> bool:
     from sqlalchemy import inspect
 
-    return inspect(connection).has_table(_TABLE)
+    return inspect(connection).has_table(_TABLE, schema=_SCHEMA[connection.dialect.name])
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:

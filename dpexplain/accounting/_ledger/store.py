@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
+from dpexplain.accounting._ledger.address import check_not_an_address
 from dpexplain.accounting._ledger.database import LedgerRow
 from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.place import LedgerPlace, Version
@@ -31,9 +32,15 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
     Returns
     -------
     LedgerPlace
+
+    Raises
+    ------
+    ValueError
+        If it looks like an address and cannot be read as one; the message never quotes it.
     """
     if isinstance(path, str) and "://" in path:
         return LedgerRow(path, dataset)
+    check_not_an_address(path)
     return LedgerFile(path)
 
 
