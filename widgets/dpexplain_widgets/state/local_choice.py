@@ -27,8 +27,8 @@ class LocalChoice(traitlets.HasTraits):
     Attributes
     ----------
     sample : int or None
-        Index among the samples of the view; None for a typical one, made of the largest released
-        bin of each term.
+        Index among the samples of the view; None for a typical sample, made up of the largest
+        released bin of each term.
     what_if : dict
         Values by term name that replace those of the sample: numbers within the public range,
         categories, or None for missing. They are hypothetical, so they may be shown to anyone.
