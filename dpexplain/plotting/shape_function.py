@@ -58,7 +58,7 @@ def plot_shape_function(
         Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
         Width of the bins of a numeric term: by value, or equal. "auto" makes the widths equal for a
-        feature so skewed that most records would fall within a few pixels.
+        feature so skewed that most records would otherwise fall within a few pixels.
     max_categories : int, default=30
         If a categorical term has more categories, only the most important ones are drawn.
     show : {"both", "released", "effect"}, default="both"

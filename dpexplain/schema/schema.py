@@ -332,7 +332,7 @@ class Schema(FromInterpret):
         Returns
         -------
         X : DataFrame of shape (n, n_features)
-            Without ID columns, but with the person column.
+            The records, without ID columns but with the person column.
         y : Series of shape (n,)
             The target. A numeric target has a standard deviation of a tenth of its range around
             its mean.

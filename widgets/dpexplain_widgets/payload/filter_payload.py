@@ -146,7 +146,7 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[float]:
-    """Return ratios as JSON numbers, limited to 1e6, which also stands for no noise."""
+    """Return ratios as JSON numbers; infinite ratios and ratios above 1e6 become 1e6."""
     return [float(min(value, 1e6)) for value in values]
 
 

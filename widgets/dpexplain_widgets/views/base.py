@@ -179,10 +179,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return {**data, **still}, {**metadata, **sizes}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Send the view, then its table and picture, which remain without a kernel.
+        """Send the view, then its table and picture, which remain when there is no kernel.
 
-        JupyterLab chooses one format of an output, the view, and shows an error if the view no
-        longer exists. So the static formats are a separate output.
+        If an output has several formats, JupyterLab chooses the view, and shows an error if the
+        view no longer exists. The static formats are therefore a separate output.
         """
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return
