@@ -27,7 +27,7 @@ def digest(content: object) -> str:
     Parameters
     ----------
     content : object
-        Ready for JSON.
+        Data that JSON can represent.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str,
     links : list of dict
         Copies with the field ``previous``.
     last : str
-        The hash of the last one.
+        The hash of the last link.
     """
     written, last = [], first
     for link in links:

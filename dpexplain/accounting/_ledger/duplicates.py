@@ -1,6 +1,7 @@
 """Detect two independent ledgers for one data set in this process.
 
-Rerunning a notebook cell would otherwise open the ledger again, with the whole budget.
+Without this warning, rerunning a notebook cell could create the ledger again, with the whole
+budget.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """Interface of a ledger: its data set, its path, and whether it has warned."""
+    """Interface of a ledger: its data set, its path, and whether it has issued the warning."""
 
     _has_twin: bool
 
@@ -46,7 +47,7 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     ledger : PrivacyLedger
         A ledger that was just opened or charged.
     charged : bool
-        Whether to remember that it holds charges.
+        Whether to remember that the ledger holds charges.
 
     Warns
     -----
