@@ -34,7 +34,7 @@ def _ours(given: Any) -> bool:
 
 
 class Word(event.Listener):
-    """Notice that kernels are being compiled, shown once per process.
+    """Notice, shown once per process, that kernels are being compiled.
 
     The kernels that a fit needs depend only on its settings and schema, so the notice reveals
     nothing about records. It is shown to someone waiting at a terminal or in a notebook, and never

@@ -243,7 +243,7 @@ def _covers_large_pure(z: float, epsilon: float) -> bool:
 
 
 def _log_delta(mu: float, epsilon: float) -> float:
-    """Logarithm of the delta of mu-GDP at epsilon; -inf where it underflows."""
+    """Return the logarithm of the delta of mu-GDP at epsilon; -inf if delta underflows."""
     if mu == 0.0 or epsilon == math.inf:
         return -math.inf
     if mu == math.inf:

@@ -17,7 +17,7 @@ single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the w
 of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
 at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
-a)``. A difference with such signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
+a)``. A difference with these signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
 of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the differences of
 delta.
 """

@@ -93,7 +93,7 @@ class LedgerState:
     unchained : int, default=0
         Number of entries written before the ledger had a hash chain; they come first.
     chained : bool, default=True
-        False if the state was read from a file without a chain.
+        False if the state was read from a file that has no hash chain.
     """
 
     dataset: str

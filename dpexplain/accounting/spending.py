@@ -102,7 +102,7 @@ class Spending:
 
     @classmethod
     def together(cls, parts: Sequence[Spending]) -> Spending:
-        """Merge several spendings; their order does not matter.
+        """Merge several `Spending` objects; their order does not matter.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Spending:
         Returns
         -------
         float
-            Their epsilon at delta 0.
+            Epsilon of these events at delta 0.
         """
         return _sum([count * epsilon for epsilon, _, count in self.ladders])
 
@@ -240,7 +240,7 @@ def private_mu(events: Iterable[Event]) -> float:
 
 
 def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sum the counts (last field) of items equal in all other fields."""
+    """Add up the counts (last field) of items that are equal in all other fields."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for *parameters, count in items:
         counts[tuple(parameters)] += count

@@ -116,7 +116,7 @@ class EntrySummary:
 
 @dataclass(frozen=True)
 class LedgerSummary:
-    """State of a ledger at one moment, without the ledger.
+    """State of a ledger at one moment, as plain data that cannot be charged.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class LedgerSummary:
         )
 
     def words(self) -> str:
-        """Describe the spending in a sentence.
+        """Describe the spending in words.
 
         Returns
         -------

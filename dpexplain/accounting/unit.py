@@ -142,7 +142,7 @@ class Person:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals, without rows per person, which vary by entry.
+        """Name the unit in totals, without rows per person, which can differ between entries.
 
         Returns
         -------

@@ -1,9 +1,9 @@
 """Transcript replay: the effect of one record on all releases of a fit.
 
-All private releases of a fit pass through one mechanism. `record` fits on a data set
-and records the transcript; `replay` fits on a neighboring data set with the same
-answers forced, so that only the queries can differ. If their distances, in units of the
-noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
+All private releases of a fit pass through one mechanism. `record` fits an estimator on a data
+set and records the transcript. `replay` fits it on a neighboring data set and forces the same
+answers, so that only the queries can differ. If the distances between the queries, in units of
+the noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
 differs, the guarantee is false. The check is deterministic and needs no statistics.
 """
 

@@ -251,7 +251,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
 
 
 def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
-    """Yield parameter settings, the usual ones first."""
+    """Return the parameter settings to audit, starting with the defaults."""
     known = known_settings(estimator_class, _MODES)
     return [{}, *({name: value} for name, values in known.items() for value in values)]
 
@@ -288,7 +288,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the parameter values of an estimator that tier 1 combines.
+    """Return the values of an estimator's parameters that tier 1 combines.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The four audit tiers. Each lists the faults it finds."""
+"""The four audit tiers. Each tier returns a list of the faults that it finds."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class FeatureBins:
 
     Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``; the last value bin is closed.
     Missing values have their own bin, which always exists, and so do categories outside the
-    schema: nothing about the bins depends on whether such values occur.
+    schema: nothing about the bins depends on whether these values occur.
 
     Parameters
     ----------

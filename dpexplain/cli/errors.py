@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Extend the message of any error raised in the block: the charge remains.
+    """Say in the message of every error raised in the block that the charge remains.
 
     Raises
     ------

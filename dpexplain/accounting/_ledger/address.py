@@ -41,7 +41,7 @@ class DatabaseAddress:
     Parameters
     ----------
     url : sqlalchemy.URL
-        May hold a password, which its text hides.
+        URL that may contain a password, which is hidden when the URL is printed.
     dataset : str or None
         Data set, if the address names one.
     """

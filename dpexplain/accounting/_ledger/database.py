@@ -250,7 +250,7 @@ def _has_table(connection: Connection) -> bool:
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
-    """Create an engine that connects once per transaction, so that forks share nothing."""
+    """Create an engine that connects once per transaction, so that forks share no connection."""
     try:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool

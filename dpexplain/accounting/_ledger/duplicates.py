@@ -52,7 +52,8 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Warns
     -----
     PrivacyWarning
-        If the two ledgers do not share a file or a row, so neither sees the charges of the other.
+        If the two ledgers are not kept in the same file or row, so that each of them misses the
+        charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

@@ -170,7 +170,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Read a released file strictly."""
+    """Read the record of a released file, strictly."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

@@ -126,8 +126,8 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy kept elsewhere, on a certificate or on paper, can later
-            prove that nothing before it was changed.
+            64 hexadecimal digits. A copy of them that is kept elsewhere, on a certificate or on
+            paper, can later prove that nothing recorded before was changed.
         """
         return self._store.current().head
 

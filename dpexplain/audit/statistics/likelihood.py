@@ -1,7 +1,7 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
-Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits
-many times with and without a canary that saturates every clip, guesses each time, and
+Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits an
+estimator many times with and without a canary that saturates every clip, guesses each time, and
 bounds the Gaussian-DP parameter from the errors. If the code is correct, the bound is below the
 stated parameter, but close enough to it to show that the audit would detect violations.
 
