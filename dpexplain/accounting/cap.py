@@ -133,7 +133,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
 
     def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
-        """Return the epsilon of a Gaussian charge that would use as much of the cap.
+        """Return the epsilon of the Gaussian charge that would use as much of the cap as this one.
 
         Parameters
         ----------

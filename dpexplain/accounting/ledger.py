@@ -407,7 +407,7 @@ class PrivacyLedger(LedgerReading):
 def _revived(
     identity: str, text: str, path: str | None, facts: Provenance | None = None
 ) -> PrivacyLedger:
-    """Unpickle a ledger: the ledger itself, or in another process its file, row or a copy."""
+    """Unpickle a ledger: the same object; in another process, its file, its row or a copy."""
     live = _LIVE.get(identity)
     if live is not None:
         return live

@@ -109,7 +109,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_orders,)
-        Infinite at an order for which it could not be computed.
+        Sums of cumulants; infinite at each order at which one could not be computed.
     """
     alphas = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):

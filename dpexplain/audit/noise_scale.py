@@ -111,7 +111,7 @@ def audit_noise(
 
 
 def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.float64]]]:
-    """Return the noise of each release in charged units, by label."""
+    """Return the noise of each release in units of the charged noise, by label."""
     events, phases = by_label(private_events(model)), by_label(transcript.phases)
     # Releases that no event pays for are the business of the replay; here they count as stated.
     factor = {
@@ -131,7 +131,7 @@ def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.floa
 def _noise_of(
     phase: Any, query: NDArray[np.int64], answer: NDArray[np.int64], factor: float
 ) -> NDArray[np.float64]:
-    """Return the noise of one release in charged units."""
+    """Return the noise of one release in units of the charged noise."""
     return standard_noise(phase.with_noise(1.0 / factor), query, answer)
 
 

@@ -190,7 +190,7 @@ class Subject:
     estimator_class : type
         A private estimator.
     target : Range or Classes
-        A target that it accepts.
+        A target that the estimator accepts.
     settings : mapping
         Parameters that define a different model, such as an objective.
     """

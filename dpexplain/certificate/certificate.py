@@ -241,7 +241,7 @@ class Certificate:
         Raises
         ------
         ValueError
-            If the name has another ending.
+            If the name has a different ending.
         OSError
             If the file cannot be written.
         """

@@ -11,7 +11,7 @@ _LARGEST = 700.0  # exp of more is no float
 
 
 def guesses_of_hundred(epsilon: float, delta: float) -> int:
-    """Bound how many of 100 guesses about one unit are right, of which 50 are right by chance.
+    """Bound how many of 100 guesses about one unit can be right, if chance alone gives 50.
 
     Parameters
     ----------

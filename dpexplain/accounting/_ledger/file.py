@@ -34,7 +34,7 @@ class LedgerFile(LedgerPlace):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Lock the file, so that other processes and ledgers in this process have to wait."""
+        """Lock the file: other processes, and other ledgers in this process, wait."""
         from filelock import FileLock, Timeout
 
         if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path

@@ -42,7 +42,7 @@ class LedgerPlace(ABC):
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[None]:
-        """Lock the file or row, so that other processes and ledgers in this process wait."""
+        """Lock the file or row: other processes, and other ledgers in this process, wait."""
 
     @abstractmethod
     def version(self) -> Version:

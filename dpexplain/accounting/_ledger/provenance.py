@@ -179,7 +179,7 @@ def check_hash(name: str, value: object) -> str:
     Raises
     ------
     ValueError
-        If the value is anything else.
+        If the value is not a SHA-256 in hexadecimal digits.
     """
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         raise ValueError(f"{name}={shown(value)} must be a SHA-256: 64 hexadecimal digits.")
