@@ -64,9 +64,9 @@ class DatabaseAddress:
     Parameters
     ----------
     url : sqlalchemy.URL
-        May hold a password, which its text hides.
+        URL that may contain a password, which is hidden when the URL is printed.
     dataset : str or None
-        Data set, if named.
+        Data set, if the address names one.
     """
 
     url: URL
@@ -88,7 +88,7 @@ class DatabaseAddress:
         Raises
         ------
         ValueError
-            If it cannot be parsed; the message never quotes it.
+            If the address cannot be parsed; the message never quotes it.
         ImportError
             If SQLAlchemy is not installed.
         """
@@ -126,17 +126,17 @@ class DatabaseAddress:
 
     @property
     def backend(self) -> str:
-        """``"postgresql"`` or ``"sqlite"``."""
+        """Name of the database system, ``"postgresql"`` or ``"sqlite"``."""
         return self.url.get_backend_name()
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file of a sqlite database."""
+        """The file of a sqlite database; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property
     def password(self) -> str:
-        """The password, or nothing."""
+        """The password; empty if there is none."""
         return str(self.url.password or "")
 
     @property
@@ -150,7 +150,7 @@ class DatabaseAddress:
         Parameters
         ----------
         dataset : str
-            Name of its data set.
+            Name of the data set of this ledger.
 
         Returns
         -------

@@ -78,7 +78,7 @@ class LedgerRow(LedgerPlace):
     address : str
         See `DatabaseAddress`.
     dataset : str or None, default=None
-        Name of the row where the address has none; None for the only ledger of the database.
+        Data set of the row if the address names none; None for the only ledger in the database.
     """
 
     def __init__(self, address: str, dataset: str | None = None) -> None:
@@ -147,7 +147,7 @@ class LedgerRow(LedgerPlace):
         return None if row is None else row.version
 
     def read(self) -> tuple[str, Version]:
-        """Return the document, and the number of its last change."""
+        """Return the document and the number of its last change."""
         self._check_files()
         with self._connected() as connection:
             row = self._row(connection, _SELECT)
@@ -167,7 +167,7 @@ class LedgerRow(LedgerPlace):
         return None if row is None else row.version
 
     def remove(self) -> None:
-        """Empty the row; it stays, because another process may be waiting for its lock."""
+        """Empty the row, but keep it, because another process may be waiting for its lock."""
         with self._connected() as connection:
             self._run(connection, _UPDATE, document="")
             self._commit(connection)
@@ -196,7 +196,7 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Connect, or join the transaction of this thread; turn driver errors into advice."""
+        """Connect, or join the transaction of this thread; add advice to driver errors."""
         from sqlalchemy.exc import DBAPIError
 
         held = getattr(self._here, "connection", None)
@@ -225,7 +225,7 @@ class LedgerRow(LedgerPlace):
         return lines[0].replace(password, "***") if password else lines[0]
 
     def _check_files(self) -> None:
-        """Refuse a missing file, because sqlite would create it."""
+        """Raise an error if a file is missing, because sqlite would create it."""
         for file in self.files:
             if not file.exists():
                 raise self.failure("does not exist", "check the address, or restore a copy")
@@ -252,7 +252,7 @@ def _has_table(connection: Connection) -> bool:
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
-    """Create an engine that connects once per transaction, so that forks share nothing."""
+    """Create an engine that connects once per transaction, so that forks share no connection."""
     try:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool
