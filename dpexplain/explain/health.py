@@ -26,8 +26,8 @@ class Finding:
     words : str
         The finding, as a sentence without a period.
     certainty : float or None
-        Confidence that an alarm is not explained by noise, over all tests of the fit; None for a
-        note.
+        Confidence level at which noise does not explain an alarm, over all tests of the fit; None
+        for a note.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether it points to a mistake in the table or the schema."""
+        """Whether the finding points to a mistake in the table or the schema."""
         return self.certainty is not None
 
 
