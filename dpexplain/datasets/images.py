@@ -1,4 +1,4 @@
-"""28 x 28 grayscale images: MNIST and Fashion-MNIST, four files each."""
+"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST, in four files each."""
 
 from __future__ import annotations
 
