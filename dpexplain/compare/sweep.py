@@ -106,8 +106,8 @@ def sweep(
         Number of parallel fits; -1 means one per core.
     structure_seed : int or None, default=None
         Public seed of the random structure. Repeat ``r`` uses ``structure_seed + r`` at every
-        epsilon, so that all fits of a repeat use the same random numbers. Bins and trees can still
-        differ between epsilons, because bins with small noisy counts are merged. None keeps the
+        epsilon, so that all fits of a repeat use the same random numbers. Bins with small
+        noisy counts are merged, so bins and trees can still differ between epsilons. None keeps the
         estimator's seed.
     progress : bool, default=True
         Whether to show a progress bar, which counts only finished fits.

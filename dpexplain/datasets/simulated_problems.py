@@ -121,7 +121,7 @@ class Problem:
     correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def correlation_matrix(self) -> FloatArray:
-        """Return the correlations of the latent normal variables, shape (n_features, n_features)."""
+        """Return correlations of the latent normal variables, shape (n_features, n_features)."""
         names = list(self.columns)
         matrix = np.eye(len(names))
         for (a, b), value in self.correlation.items():

@@ -117,7 +117,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit with the given kinks, and drop the kinks that bend the wrong way."""
+    """Fit with the given kinks, but drop kinks that bend the wrong way."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)

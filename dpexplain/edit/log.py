@@ -274,7 +274,7 @@ class EditLog:
         Parameters
         ----------
         state : int, str or None, default=None
-            None for the current state.
+            A state; None for the current state.
 
         Returns
         -------
@@ -363,9 +363,9 @@ class EditLog:
         Returns
         -------
         DataFrame
-            Indexed by the index of the edit. Columns edit, after (the previous edit), current (whether it is
-            part of the current state), note, who, when and epsilon (0); and rms, people_share and
-            bins_outside_band, if these are measured.
+            Indexed by the index of the edit. Columns edit, after (the previous edit), current
+            (whether it is part of the current state), note, who, when and epsilon (0); and, if
+            measured, rms, people_share and bins_outside_band.
         """
         current = self.path()
         table = pd.DataFrame(

@@ -182,7 +182,7 @@ class _Query:
         return read
 
     def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
-        """Return the code of a category; "other" and "missing" have the codes after the last one."""
+        """Return the code of a category; after the last come "other" and "missing"."""
         other, missing = len(categories), len(categories) + 1
         codes = {cell_text(name): code for code, name in enumerate(categories)}
         if isinstance(feature, Categorical):
@@ -261,7 +261,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that stand for a missing value."""
+    """Return the numbers that mean a missing value, with a decimal point or a decimal comma."""
     markers = () if feature is None else feature.missing
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 
