@@ -127,7 +127,7 @@ class Refitter:
         Raises
         ------
         BudgetError
-            If the ledger cannot cover all of them; nothing is spent.
+            If the ledger cannot cover all fits; nothing is spent.
         """
         if not self.private:
             return ""

@@ -38,7 +38,7 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     Returns
     -------
     Dataset
-        A binary classification data set. There are missing values in ``workclass``, ``occupation``
+        A binary classification dataset. There are missing values in ``workclass``, ``occupation``
         and ``native-country``.
 
     Raises

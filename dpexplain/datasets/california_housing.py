@@ -54,7 +54,7 @@ def load_california_housing() -> Dataset:
     Returns
     -------
     Dataset
-        A regression data set; no value is missing.
+        A regression dataset; no value is missing.
 
     Raises
     ------

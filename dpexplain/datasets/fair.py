@@ -41,7 +41,7 @@ def load_fair() -> Dataset:
     Returns
     -------
     Dataset
-        A binary classification data set, from the answers of women in their first marriage.
+        A binary classification dataset, from the answers of women in their first marriage.
 
     Raises
     ------

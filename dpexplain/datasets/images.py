@@ -60,7 +60,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is neither, or a file is not the expected one.
+        If `subset` is not one of the two, or a file is not the expected one.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -98,7 +98,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is neither, or a file is not the expected one.
+        If `subset` is not one of the two, or a file is not the expected one.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -43,7 +43,7 @@ def load_wine_quality(
     Returns
     -------
     Dataset
-        A regression data set, with the score given by the tasters; no value is missing.
+        A regression dataset, with the score given by the tasters; no value is missing.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class ImportedEdits:
     Parameters
     ----------
     log : EditLog
-        One edit for each edit that could be imported.
+        A log with one entry for each edit that could be imported.
     problems : tuple of str
         Edits that could not be imported, with the reasons.
     """

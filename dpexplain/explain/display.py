@@ -142,7 +142,7 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base of explanations without records: releasable if their guarantee is a private one."""
+    """Base of explanations without records: releasable if the guarantee is private."""
 
     @property
     def releasable(self) -> bool:

@@ -275,7 +275,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If neither exists.
+            If there is no term or pair with this name.
         """
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 

@@ -114,7 +114,7 @@ def missing_words(link: str) -> str:
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Warn of too few records, or too few in one class; empty if there are enough.
+    """Warn of too few records, overall or in one class; empty if there are enough.
 
     Parameters
     ----------
