@@ -74,7 +74,7 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of the bins in the mean inside each set of bins, and in the mean outside.
+    """Return the weights of the bins for the mean inside and the mean outside each set of bins.
 
     They are proportional to the (noisy) counts, or equal if there are no counts.
     """
@@ -129,7 +129,8 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     A dashboard stores one character for each contrast, so claims use the rounded values
     everywhere. Rounding makes a standard deviation at most 10% too large, except that it never
     gives less than the largest possible value divided by 45; it never makes one too small. With
-    more than 32 bins, neighboring bins form a block, whose largest rounded value is used for all.
+    more than 32 bins, neighboring bins are grouped into blocks, and all pairs of bins from the same
+    two blocks get the largest fraction among them.
 
     Parameters
     ----------
@@ -153,10 +154,11 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Round up the variances of the contrasts of any range of bins with the rest, as for pairs.
+    """Round up the variances of the contrasts between any range of bins and the rest.
 
-    The bins form at most 16 blocks. All ranges that start in one block and end in one block get
-    the largest of their variances, relative to the largest possible variance.
+    Rounding is as for pairs. The bins are grouped into at most 16 blocks. All ranges that start in
+    the same block and end in the same block get the largest of their variances, as a fraction of
+    the largest possible variance.
 
     Parameters
     ----------
@@ -170,7 +172,8 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level for each block of the first bin and block of the last bin, row by row.
+        Level for each pair of blocks, row by row: the block of the first bin of a range, and the
+        block of its last bin.
     """
     firsts, lasts = np.triu_indices(term.n_value_bins)
     places = np.arange(term.n_bins)

@@ -29,7 +29,7 @@ class ClaimStrip(Record):
         One claim for each epsilon. Fits have different bins, so it is None for a fit in which both
         bins of the claim fall into the same bin.
     chosen : int
-        Index of the claim whose direction or rank is compared with the other epsilons.
+        Index of the claim whose direction or rank is compared with the other claims.
     """
 
     epsilons: tuple[float, ...]

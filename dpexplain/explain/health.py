@@ -26,8 +26,8 @@ class Finding:
     words : str
         The finding, as a sentence without a period.
     certainty : float or None
-        Confidence level at which noise does not explain an alarm, over all tests of the fit; None
-        for a note.
+        Confidence that noise does not explain the alarm, over all tests of the fit; None for a
+        note.
     """
 
     kind: str

@@ -67,7 +67,7 @@ class InterpretData(InterpretManner):
     """Mixin of the explanation of a single score, with InterpretML's ``data`` and ``visualize``."""
 
     def data(self, key: int | str | None = None) -> dict[str, Any]:
-        """Return the numbers of a term, or the importances, as a dictionary as in InterpretML.
+        """Return the numbers of a term, or the importances, in the format of InterpretML.
 
         Parameters
         ----------

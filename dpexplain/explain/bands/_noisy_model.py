@@ -192,9 +192,9 @@ class NoisyModel:
             bias from noise; importance_std, its standard deviation; above_noise, whether the term
             rises above total uncertainty; rank_low and rank_high, the 95% rank interval of the term
             [1]_; direction, whether the curve rises or falls overall (ordered value bins only);
-            direction_certainty, the probability that this direction is correct; basis, whether
-            ranks and directions refer to the estimated effect, as they do if there is one, or to
-            the released curve. If there are estimates, there are also effect, the estimated true
+            direction_certainty, the probability that this direction is correct; basis, what
+            ranks and directions refer to: the estimated effect if there is one, and otherwise the
+            released curve. If there are estimates, there are also effect, the estimated true
             importance; effect_std, its standard deviation; and has_effect, whether the term has a
             significant effect. Unknown numbers are NaN.
 

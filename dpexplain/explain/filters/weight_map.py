@@ -139,7 +139,7 @@ class WeightMap(Record, ModelDisplay):
 
     @property
     def share_above_noise(self) -> float | None:
-        """Proportion of weights above the noise, 0.046 for noise alone; None if there is none."""
+        """Proportion of weights above the noise, 0.046 for noise alone; None if unknown."""
         return share_outside(self.weights, self.noise_std)
 
     @property
