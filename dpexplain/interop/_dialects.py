@@ -1,4 +1,4 @@
-"""How databases read cells: numbers, texts and days, and NULL for what is none."""
+"""How databases read cells as numbers, texts and days, with NULL for unreadable cells."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _DAY: Final = "(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*
 
 
 class Dialect(NamedTuple):
-    """Expressions of one database.
+    """SQL expressions of one database.
 
     Parameters
     ----------
     number : callable
-        Expression of a cell as a double; NULL if it is not a number.
+        Returns the expression of a cell as a double, which is NULL if the cell is not a number.
     day : callable
-        The same as days since 1970-01-01; NULL if it is not a date.
+        Returns the expression of a cell as days since 1970-01-01, which is NULL if the cell is not
+        a date.
     text_type : str
-        Type of texts.
+        Name of the type of texts.
     smallest, largest : str
-        Functions of several numbers.
+        Functions that return the smallest and the largest of several numbers.
     type_of : str
         Function that names the type of a cell.
     """
@@ -40,11 +41,11 @@ class Dialect(NamedTuple):
     type_of: str = "TYPEOF"
 
     def read_text(self, cell: str) -> str:
-        """Return the expression of a cell as text without outer spaces."""
+        """Return the expression of a cell as text without leading and trailing spaces."""
         return f"TRIM(CAST({cell} AS {self.text_type}))"
 
     def read_number(self, cell: str, decimal: str = ".") -> str:
-        """Return the expression of a cell as a number, words such as ``true`` included."""
+        """Return the expression of a cell as a number, which also reads words such as ``true``."""
         number = self.number(cell)
         if decimal == ",":  # a point could separate thousands, so such a text is no number
             spelled = f"REPLACE(REPLACE({self.read_text(cell)}, '.', 'x'), ',', '.')"
@@ -55,12 +56,12 @@ class Dialect(NamedTuple):
         return f"CASE LOWER({self.read_text(cell)}) {words} ELSE {number} END"
 
     def clamped(self, score: str) -> str:
-        """Return a score whose exponential neither overflows nor underflows."""
+        """Return the expression of a score, clipped so that its exponential cannot overflow."""
         return f"{self.smallest}({self.largest}({score}, -7e2), 7e2)"
 
 
 def literal(number: float) -> str:
-    """Write a double; databases take a number without an exponent as a decimal."""
+    """Write a double with an exponent; databases read a number without one as a decimal."""
     if not math.isfinite(number):
         raise ValueError(f"{number} has no literal in SQL.")
     text = repr(float(number))
