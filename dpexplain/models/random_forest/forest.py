@@ -18,7 +18,8 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 
 COUNT_LATTICE = 1 << 10
-"""Counts are multiplied by this before noise is added, so that its scale need not be rounded."""
+"""Factor by which counts are multiplied before noise is added, so that the noise scale need not be
+rounded."""
 
 _VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at even odds
 
@@ -200,11 +201,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class shares, smoothed by a pseudo-count equal to the noise scale."""
+        """Return log class proportions, smoothed by a pseudo-count equal to the noise scale."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Return the scores of chosen classes, shape (n_leaves, n_classes)."""
+    """Return class scores for each leaf, given its chosen class, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)
