@@ -36,7 +36,7 @@ class PrivateStep:
     mechanism : Mechanism
         Contains the noise of the whole phase; every release passes through it.
     learning_rate : float
-        Share of the leaf mean added per step.
+        Fraction of the leaf mean that is added at each step.
     clip : Clip
         Bound on one record's residual, in score units, visit by visit.
 

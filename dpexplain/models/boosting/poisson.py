@@ -38,7 +38,7 @@ class CountStep:
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature.
     learning_rate : float
-        Share of the Newton step that is added.
+        Fraction of the Newton step that is added.
     high : float
         Largest public count, which is the unit of residuals and rates.
     clip : float or None

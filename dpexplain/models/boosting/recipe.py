@@ -30,7 +30,7 @@ class Recipe:
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
     count_share : float
-        Share of the histograms' mu squared that is spent on first counting the records. The count
+        Share of the histograms' mu squared that is spent on counting the records first. The count
         determines the number of cells; with 0, there are `n_cells` cells.
     pair_share : float
         Share of the training's mu squared that is spent on one sum per pair of features, for the
@@ -48,7 +48,8 @@ class Recipe:
     n_epochs : int or None
         Number of passes over the features; None to derive it from the noisy sample size.
     learning_rate : float or None
-        Share of the leaf mean added per step; None to derive it from the number of passes.
+        Fraction of the leaf mean that is added at each step; None to derive it from the number of
+        passes.
     merge_rare : bool
         Whether to follow the paper's implementation: categories with too few records for a
         separate bin are merged into one bin, the others are ordered as declared or else by name,
@@ -148,7 +149,7 @@ class Schedule:
     n_epochs : int
         Number of passes over the features.
     learning_rate : float
-        Share of the leaf mean added per step.
+        Fraction of the leaf mean that is added at each step.
     clip : float
         Bound on a residual, in score units of the loop; the initial one if it adapts.
     clip_quantile : float or None

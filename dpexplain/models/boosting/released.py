@@ -215,7 +215,7 @@ class PrivateFit:
     share : float
         Share of the records in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
-        Direction to which the curve of each feature was constrained.
+        Direction in which the curve of each feature was constrained.
     pairs : PairSums or None, default=None
         Released sums of pairs of features.
     """

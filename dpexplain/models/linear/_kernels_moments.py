@@ -141,7 +141,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     """Sum ``x_i (1[y = c] - p_c)`` over the records, for each class.
 
     If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
-    factor, so that the vector of a record stays within ``sqrt(2)`` clips.
+    factor, so that the norm of a record's residuals is at most ``sqrt(2)`` times the clip.
 
     Parameters
     ----------

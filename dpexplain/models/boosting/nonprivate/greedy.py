@@ -119,7 +119,7 @@ def greedy_tree_of_classes(
 ) -> NDArray[np.float64]:
     """Grow a best-first tree for all classes; return Newton values per bin.
 
-    Parameters and result as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
+    Parameters and result are as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
     """
     bounds = [0, len(gradient)]
     while len(bounds) <= max_leaves:
@@ -159,7 +159,7 @@ class GreedyStep:
     n_special : sequence of int
         For each feature, the number of bins at the end that form separate leaves.
     learning_rate : float
-        Share of the leaf value that is added.
+        Fraction of the leaf value that is added.
     max_leaves : int
         Number of leaves of a tree over the value bins.
     min_curvature : float

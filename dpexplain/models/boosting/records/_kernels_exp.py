@@ -45,9 +45,9 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - exp(score)`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`; `target` is the count divided by the largest
-    public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0] before
-    use.
+    Parameters and result are as in `logistic_leaf_sums`; `target` is the count divided by the
+    largest public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0]
+    before use.
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
@@ -122,7 +122,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     """Apply the last update, then sum ``1[y = c] - p_c`` per leaf and class.
 
     If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
-    factor, so that the vector of a record stays within ``sqrt(2)`` clips.
+    factor, so that the norm of a record's residuals is at most ``sqrt(2)`` times the clip.
 
     Parameters
     ----------

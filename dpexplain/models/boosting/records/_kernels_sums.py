@@ -250,7 +250,7 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - score`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`, with `target` and `score` in units of half
+    Parameters and result are as in `logistic_leaf_sums`, with `target` and `score` in units of half
     the target range (the public range is mapped to [-1, 1]).
     """
     sums = np.zeros(n_leaves, np.int64)

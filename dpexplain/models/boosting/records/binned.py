@@ -124,11 +124,11 @@ class BinnedRecords(Protocol):
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
-        """Return a Bernoulli sample of the records, with zero scores.
+        """Return a Bernoulli sample of the records, with scores of zero.
 
         Each record is included with probability `share`, independently of the others. With a fixed
         number of records, or with replacement, one record would affect others.
@@ -204,7 +204,7 @@ class Records:
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
@@ -217,7 +217,7 @@ class Records:
         return sums
 
     def bag(self, share: float, coins: Coins) -> Records:
-        """Return a Bernoulli sample of the records, with zero scores."""
+        """Return a Bernoulli sample of the records, with scores of zero."""
         kept = coins.random(len(self._target)) < share
         bins = [b[kept] for b in self._bins]
         return Records(bins, self._n_bins, self._target[kept], self._loss)

@@ -401,14 +401,14 @@ class ClusterSource:
         return f"<ClusterSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return records per cell of each feature."""
+        """Read the records; return the number of records per cell of each feature."""
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])
         return [total(parts) for parts in zip(*of_shards, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
-        """Merge cells into bins, once; return the records with zero scores."""
+        """Merge cells into bins, once; return the records with scores of zero."""
         assert self._shards is not None
         self._shards.bin(bin_of_cell, n_bins)
         return ClusterRecords(self._shards)
@@ -448,7 +448,7 @@ class ClusterRecords:
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:

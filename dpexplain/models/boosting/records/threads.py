@@ -173,11 +173,11 @@ class SharedRecords:
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:
-        """Return a Bernoulli sample of the records, with zero scores."""
+        """Return a Bernoulli sample of the records, with scores of zero."""
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 
     def local(self) -> list[Records]:
