@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Base class that fits both DPBoost models."""
+    """Common base class of both DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -154,7 +154,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
         share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
@@ -166,13 +166,13 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         with a share of the budget. "para": each tree of an ensemble uses half of the remaining
         records with the ensemble's full budget.
     loss : {"logistic", "square"}, default="logistic"
-        Loss for classes coded as -1 and 1; the paper's experiments use square.
+        Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
         the paper, or counts with a gradient of 1.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have none.
+        "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.
@@ -306,7 +306,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
         share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
@@ -322,7 +322,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         the paper, or counts with a gradient of 1.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have none.
+        "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
         which is equally private.

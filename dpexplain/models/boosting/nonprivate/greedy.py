@@ -15,7 +15,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best split of [start, stop) and its gain; -1 if none helps."""
+    """Return the best split of [start, stop), or -1 if none helps, and its gain."""
     total_g, total_h = 0.0, 0.0
     for b in range(start, stop):
         total_g += gradient[b]
@@ -41,8 +41,8 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
     Parameters
     ----------
     gradient, curvature : ndarray of shape (n_bins,), dtype float64
-        Sum of residuals and of curvatures per bin, in an order in which neighboring bins may share
-        a leaf.
+        Sum of the residuals and sum of the curvatures per bin, in an order in which neighboring
+        bins may share a leaf.
     max_leaves : int
         Maximum number of leaves.
     min_curvature : float
@@ -149,7 +149,7 @@ def _newton(
 
 
 class GreedyStep:
-    """Algorithm 1: best splits of the exact sums, Newton leaf values.
+    """Step of Algorithm 1: the best splits for the exact sums, with Newton leaf values.
 
     Parameters
     ----------

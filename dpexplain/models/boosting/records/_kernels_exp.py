@@ -1,6 +1,6 @@
 """Fused passes for losses with an exponential: Poisson and softmax.
 
-The rules are those of `_kernels_sums`: only + - * / and comparisons of a record's own float32
+The rules are the same as in `_kernels_sums`: only + - * / and comparisons of a record's own float32
 values, in a fixed order, so that vector and scalar code agree to the last bit, and integer sums.
 Each kernel is tested against a naive numpy version.
 """
@@ -13,7 +13,8 @@ from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _lattice_steps
 
 EXPONENT_SPAN = 16.0
-"""Exponents are clamped to [-16, 0]: rates to 1e-7 of the largest, probabilities likewise."""
+"""Exponents are clamped to [-16, 0]: rates and probabilities are at least 1e-7 of the largest
+one."""
 
 _F = np.float32
 _ZERO, _ONE, _SIXTEENTH, _SPAN = _F(0.0), _F(1.0), _F(1.0 / 16.0), _F(EXPONENT_SPAN)
@@ -68,7 +69,7 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and rate per bin (non-private).
 
-    Like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
+    This works like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
     """
     sums = np.zeros((2, n_bins), np.float64)
     rate = np.empty(_BLOCK, np.float32)

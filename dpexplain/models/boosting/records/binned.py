@@ -72,7 +72,7 @@ def _mean_softmax(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
 
 @cache
 def softmax_loss(n_classes: int) -> Loss:
-    """Return the loss of several classes, with one score each.
+    """Return the loss for several classes, with one score per class.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ POISSON = Loss(
 class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
-    Every answer is an int64 array, and the answers of parts of the records add up exactly in any
-    order, so a fit in parts equals a fit on the whole table. New queries of a private step must be
-    added here and in `Records`.
+    Every answer is an int64 array, and the answers for parts of the records add up exactly in any
+    order, so a fit on parts of a table equals a fit on the whole table. New queries of a private
+    step must be added here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
@@ -130,8 +130,9 @@ class BinnedRecords(Protocol):
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
         """Return a Bernoulli sample of the records, with scores of zero.
 
-        Each record is included with probability `share`, independently of the others. With a fixed
-        number of records, or with replacement, one record would affect others.
+        Each record is included with probability `share`, independently of the others. If the number
+        of records were fixed, or if they were drawn with replacement, one record would affect which
+        others are included.
         """
         ...
 
@@ -150,7 +151,7 @@ class Records:
     n_bins : sequence of int
         Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Label 0 or 1, or the target in units of half its range.
+        Label (0 or 1), or the target in units of half its range.
     loss : Loss
         Kernels to use.
     """

@@ -21,7 +21,8 @@ from dpexplain.models.boosting.records.spill import Scratch
 from dpexplain.tables.chunked import Part
 
 PART_ROWS = 1 << 20
-"""Minimum number of rows per part: rows are joined, because each part needs a separate pass."""
+"""Minimum number of rows per part: smaller parts are joined, because each part needs a separate
+pass."""
 
 
 class ChunkedSource:
@@ -33,7 +34,7 @@ class ChunkedSource:
         Read only once.
     encoding : Encoding
     memory_bytes : int or None, default=None
-        Encoded records beyond this size go to a temporary file; see `Scratch`.
+        Encoded records beyond this total size go to a temporary file; see `Scratch`.
     """
 
     def __init__(
@@ -131,5 +132,5 @@ class ChunkedRecords:
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Sum the exact integer answers of chunks."""
+    """Sum the exact integer answers of all chunks."""
     return reduce(np.add, answers)

@@ -22,7 +22,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.encoding import encoded_columns
 
 _BLOCK = 1 << 16
-"""Records whose cells are merged at a time, so that no copy of a whole column is made."""
+"""Number of records whose cells are merged at a time, so that no copy of a whole column is made."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Records before they are binned. Answers are exact: never released or stored."""
+    """Records before they are binned; exact answers, which must never be released or stored."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
         """Read the records; return the number of records per cell of each feature."""
