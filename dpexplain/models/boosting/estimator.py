@@ -369,12 +369,14 @@ class _PrivateBoosting(PrivateEstimator):
             rows have no usable target, or the number of records cannot be distinguished from 0.
             Notes say how many terms rise above the noise, and how many bins were resolved.
 
-        Notes ----- On data within all limits, the probability of any alarm is at most 1% per fit:
-        each limit is tested against the known Gaussian noise of the released counts and sums, and
-        the tests share the 1% (Bonferroni). The last limit is met if the number of records is at
-        least twice what the noise can hide at that level. Proportions given in words are estimates.
-        The absence of alarms does not mean that there are no mistakes: small tables and small
-        epsilons can hide them.
+        Notes
+        -----
+        On data within all limits, the probability of any alarm is at most 1% per fit: each limit is
+        tested against the known Gaussian noise of the released counts and sums, and the tests share
+        the 1% (Bonferroni). The last limit is met if the number of records is at least twice what
+        the noise can hide at that level. Proportions given in words are estimates. The absence of
+        alarms does not mean that there are no mistakes: small tables and small epsilons can hide
+        them.
 
         Examples
         --------

@@ -45,7 +45,7 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of
 
 LARGEST_INPUTS = 1 << 14
-"""Maximum number of inputs, numbers and categories together, that a model takes."""
+"""Maximum number of inputs of a model, counting both numbers and categories."""
 
 _LEAST_NOISE = 0.1
 _EPOCHS_PER_DECAY = 5
@@ -65,7 +65,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -89,8 +89,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
-        Shape of the grid that the features form (images, signals). All must then be numeric, and
-        each record is centered and divided by its norm. None for a table.
+        Shape of the grid that the features form (images, signals). All features must then be
+        numeric, and each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     clip : float or None, default=None
