@@ -19,9 +19,9 @@ many trials as there are candidates.
 knows g with a relative error below ``2**-51``, so it knows the remainder, after fewer than
 ``2**14`` coins, with an error below ``2**-36``: less than the margin of a comparison
 (`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are settled with integers of any
-length on the same bits.
+length, using the same bits.
 
-*Time* depends on the utilities. Like other side channels, it is not covered by the guarantee.
+*Time* depends on the utilities. The guarantee does not cover this or any other side channel.
 
 References
 ----------
@@ -58,7 +58,8 @@ def choose(
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
         In lattice steps, within ``2**61`` of zero.
     epsilon, spread : float
-        A candidate is ``exp(epsilon * (u - u') / spread)`` times as likely as another.
+        A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+        candidate of utility u'.
     random_bytes : callable, default=os.urandom
         Returns the requested number of fresh random bytes.
 

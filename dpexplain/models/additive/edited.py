@@ -35,9 +35,9 @@ class Edited:
     Attributes
     ----------
     records : tuple of EditRecord
-        In order.
+        The edits in their order.
     released : dict of str to Released
-        By class; under "" for a model with one score.
+        Scores by class; the key is "" for a model with one score.
     """
 
     records: tuple[EditRecord, ...]
@@ -77,7 +77,7 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
 
 
 def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
-    """Collect the edits of an explanation, and each score before them.
+    """Collect the edits of an explanation, and each score as it was before them.
 
     Parameters
     ----------

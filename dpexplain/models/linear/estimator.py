@@ -24,7 +24,7 @@ Scaling = Literal["released", "public"]
 
 
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
-    """Base class that fits both private linear models."""
+    """Common base class of both private linear models."""
 
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str

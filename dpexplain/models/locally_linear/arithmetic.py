@@ -43,10 +43,12 @@ FEATURE_BITS = 18
 """Features of a record are integers up to ``2**18``; float32 holds them exactly."""
 
 COARSE_BITS = 12
-"""The same if every filter number has a separate projection, whose rows take bits as well."""
+"""Number of bits of the features if every filter number has a separate projection, whose rows also
+take bits."""
 
 ROW_BITS = 8
-"""Rows of such a projection: random numbers, which lose nothing by being rounded."""
+"""Number of bits of the rows of such a projection: random numbers, which lose nothing by being
+rounded."""
 
 INPUT_BITS = 20
 """Inputs and the rows of a projection are integers up to ``2**20`` where they are multiplied."""
@@ -55,7 +57,7 @@ BLOCK = 1 << 12
 """Maximum number of records whose contributions are summed in floating point."""
 
 CLIP_MARGIN = 1.0 - 2.0**-30
-"""Clips are tighter than stated by this share, which exceeds all roundings of a record's
+"""Factor by which clips are tighter than stated, which more than covers all rounding of a record's
 factors."""
 
 _WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
@@ -105,7 +107,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return how many bits of a sum are multiplied with projection rows at a time.
+    """Return how many bits of a sum are multiplied by projection rows at a time.
 
     Parameters
     ----------
