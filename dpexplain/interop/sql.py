@@ -147,24 +147,20 @@ class _Query:
             for part, name in zip(self._parts, self._scores, strict=True)
         ]
         yield f"WITH {_OWN}cells AS ("
-        yield from self._select(cells, source)
+        rows = f"{_OWN}rows"  # SQLite would read an unknown name without its table as a text
+        kept = [f"{rows}.{name} AS {name}" for name in self._keep]
+        yield from _select([*kept, *cells], f"{source} AS {rows}")
         yield f"), {_OWN}scores AS ("
-        yield from self._select(scores, f"{_OWN}cells")
+        yield from _select([*self._keep, *scores], f"{_OWN}cells")
         yield ")"
         values = self._outcome()
         named = zip(values, _results(self._parts), strict=True)
-        yield from self._select(
-            [f"{value} AS {quoted(name)}" for value, name in named], f"{_OWN}scores"
-        )
-
-    def _select(self, columns: list[str], source: str) -> Iterable[str]:
-        yield "SELECT"
-        yield ",\n".join(f"  {column}" for column in (*self._keep, *columns))
-        yield f"FROM {source}"
+        results = [f"{value} AS {quoted(name)}" for value, name in named]
+        yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _read(self, bins: Binned) -> str:
         """Return a cell as a number, or as the code of its category."""
-        column, d = quoted(bins.name), self._dialect
+        column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
         feature = None if self._schema is None else self._schema.features[bins.name]
         if bins.bin_edges is None:
             return self._code(column, bins.categories or (), feature)
@@ -249,6 +245,12 @@ class _Query:
         total = " + ".join(shares)
         chosen = _choice(top, dict(zip(self._scores, labels, strict=True)), "NULL")
         return [chosen, *(f"{share} / ({total})" for share in shares), *self._scores]
+
+
+def _select(columns: list[str], source: str) -> Iterable[str]:
+    yield "SELECT"
+    yield ",\n".join(f"  {column}" for column in columns)
+    yield f"FROM {source}"
 
 
 def _cell(bins: Binned) -> _Cell:

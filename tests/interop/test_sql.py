@@ -193,6 +193,16 @@ def test_names_of_table_and_columns_are_quoted_and_repeated():
     assert 'FROM "main"."t"' in to_sql(classifier(), table=("main", "t"), dialect="duckdb")
 
 
+def test_a_missing_column_is_an_error_and_no_text():
+    connection = sqlite3.connect(":memory:")
+    pd.DataFrame({"id": [1], "job": ["nurse"]}).to_sql("t", connection, index=False)
+    with pytest.raises(sqlite3.OperationalError, match=r"no such column: .*age"):
+        connection.execute(to_sql(classifier(), table="t", dialect="sqlite"))
+    pd.DataFrame({"age": [1.0], "job": ["nurse"]}).to_sql("u", connection, index=False)
+    with pytest.raises(sqlite3.OperationalError, match=r"no such column: .*key"):
+        connection.execute(to_sql(classifier(), table="u", dialect="sqlite", keep=["key"]))
+
+
 def test_a_hostile_guarantee_stays_a_comment():
     guarantee = dataclasses.replace(age().guarantee, unit="one\nrow; DROP TABLE t\r\n\u2028; --")
     query = to_sql(classifier(guarantee), table="t", dialect="sqlite")
