@@ -95,7 +95,8 @@ def _is_query(X: object) -> bool:
 
 def _cells(column: Any) -> NDArray[Any]:
     kind, native = str(column.dtype), column.to_native()
-    plain = column.dtype.is_numeric() and not column.dtype.is_decimal() and "128" not in kind
+    exact = kind.startswith("Decimal")  # is_decimal is not in the oldest narwhals
+    plain = column.dtype.is_numeric() and not exact and "128" not in kind
     if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
     if column.dtype.is_nested() and "Date" in kind:  # no cell is a number or text in any case

@@ -398,7 +398,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        return self.classes_[chosen_classes(self._scores(X))]
+        chosen = chosen_classes(self._scores(X))  # says first whether the model is fitted
+        return self.classes_[chosen]
 
     def __sklearn_tags__(self) -> Any:
         """Declare support for missing values and categories."""
