@@ -204,7 +204,7 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, never shared between calls, processes or forks.
+            Fresh noise, which is never used by two calls, processes or forks.
 
         Raises
         ------

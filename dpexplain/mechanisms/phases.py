@@ -198,7 +198,8 @@ class SampledPhase(Phase):
         As for `Phase`.
     n_changed : int
         Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
-        replace-one adjacency. Each is bounded by its share of the sensitivity.
+        replace-one adjacency. The contribution of each of them is bounded by an equal part of the
+        sensitivity.
     sampling_probability : float
         Probability that a person is included in a release, in (0, 1].
     """
@@ -339,7 +340,7 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices that share one scale.
+    """Choices with one common scale.
 
     Parameters
     ----------

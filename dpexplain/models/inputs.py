@@ -204,7 +204,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     ----------
     given : mapping of str to object
     kind : str
-        Kind of fit that rejects the parameters, for the message.
+        Kind of fit that rejects these parameters, for the message.
     reason : str
         Reason why the parameters are not supported, for the message.
 
@@ -221,7 +221,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Return the number of schema features, or columns of `X` without a schema."""
+    """Return the number of features in the schema, or of columns of `X` if there is no schema."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 

@@ -83,7 +83,7 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Return the leaf of each bin; tied bins share a leaf."""
+    """Return the leaf of each bin; bins that are tied are in the same leaf."""
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)

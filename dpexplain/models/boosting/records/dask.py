@@ -284,7 +284,7 @@ class Shards:
         raise PartError("workers that were lost again and again")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions and combine those of each worker in one shard."""
+        """Encode partitions, and combine the partitions of each worker in one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))

@@ -9,7 +9,7 @@ a linear regression with known noise; simulations draw correlations from its pos
 contain little information, the draws remain widely spread.
 
 Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
-one constant. The coupling of two features is the matrix of inner products of such functions, a
+one constant. The coupling of two features is the matrix of inner products of their functions, a
 matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
 positive semidefinite.
 """
@@ -76,7 +76,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return correlation draws, with the sensitivity to a feature's own errors as diagonal."""
+        """Return correlation draws, with each feature's sensitivity to itself on the diagonal."""
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):
