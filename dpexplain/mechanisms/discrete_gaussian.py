@@ -140,7 +140,7 @@ class Scale:
     Parameters
     ----------
     sigma : float
-        Positive.
+        Standard deviation in lattice steps, positive.
 
     Attributes
     ----------

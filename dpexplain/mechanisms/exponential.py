@@ -56,7 +56,7 @@ def choose(
     Parameters
     ----------
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-        In lattice steps, within ``2**61`` of zero.
+        Utilities in lattice steps, at most ``2**61`` in absolute value.
     epsilon, spread : float
         A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
         candidate of utility u'.

@@ -252,7 +252,7 @@ class NoiseSource:
         Parameters
         ----------
         utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-            In lattice steps.
+            Utilities in lattice steps.
         epsilon, spread : float
             A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
             candidate of utility u'.

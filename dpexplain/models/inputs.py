@@ -141,9 +141,9 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Each cell is read exactly once, here.
+        Targets; each cell is read exactly once, here.
     schema : Schema
-        With a target.
+        Schema with a target.
     groups : array-like of shape (n_samples,) or None, default=None
 
     Returns
@@ -226,7 +226,7 @@ def n_features_of(X: Any, schema: Schema | None) -> int:
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take rows of a table or column by position; never raises, for any column type.
+    """Take rows of a table or column by position; never raise an error, for any column type.
 
     pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are selected
     only if a target is missing, so an error would reveal that a target is missing.

@@ -159,7 +159,7 @@ class PrivateEstimator(PrivateHooks):
         Raises
         ------
         NotFittedError
-            Before `fit`.
+            If the estimator has not been fitted.
         """
         from sklearn.utils.validation import check_is_fitted
 

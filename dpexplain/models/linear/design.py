@@ -111,7 +111,7 @@ def design(
 
 
 def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
-    """Return bins of all features, record by record."""
+    """Return the bins of all features, record by record."""
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
 
 

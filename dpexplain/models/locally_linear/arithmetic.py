@@ -153,7 +153,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Parameters
     ----------
     values : ndarray of float64
-        Finite.
+        Finite values.
     bits : int
         Integers lie in ``[-2**bits, 2**bits]``.
     bound : float or None, default=None

@@ -452,7 +452,7 @@ class ClusterRecords:
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
-        """Raise: random draws of a lost worker cannot be reproduced."""
+        """Raise an error, because random draws of a lost worker cannot be reproduced."""
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:

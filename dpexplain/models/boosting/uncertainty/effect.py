@@ -77,7 +77,7 @@ class EffectDraws:
     Attributes
     ----------
     curves : tuple of ndarray of shape (n_bins,), one per term
-        In score units, with mean zero over the (noisily counted) records.
+        Estimated curves in score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
         Errors whose mean outer product is the posterior covariance; values as in `NoiseModel`.

@@ -32,11 +32,11 @@ N_DRAWS = 20
 """Number of posterior draws of the couplings; simulations are divided among these draws."""
 
 _PRIOR_STD = 0.25
-"""Prior standard deviation of one correlation, on average over pairs."""
+"""Prior standard deviation of a correlation, on average over all pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""The spread of a pair is estimated as if this many correlations with the prior spread belonged to
-it."""
+"""Number of correlations with the prior spread that are added to each pair when its spread is
+estimated."""
 
 _OWN_SHARE = (0.85, 0.25)
 """Prior mean and standard deviation of the fraction of its own roughness that a term repairs:
