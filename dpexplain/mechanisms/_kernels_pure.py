@@ -43,7 +43,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     ----------
     words : ndarray of shape (n_words,), dtype uint64
         Random bits. A trial reads a sign (highest bit), a position, a coin that accepts the
-        position, and a coin for each full scale until one fails.
+        position, and a coin for each further full scale until a coin fails.
     start : int
         Index of the first word of the first trial.
     scale : int
@@ -104,12 +104,12 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads a candidate, then a coin for each part of its exponent until one
-        fails.
+        Random bits. A trial reads a candidate, then a coin for each part of its exponent until a
+        coin fails.
     start : int
         Index of the first word of the first trial.
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-        In lattice steps.
+        Utilities in lattice steps.
     best : ndarray of shape (n_groups,), dtype int64
         Largest utility of each group.
     ratio : float

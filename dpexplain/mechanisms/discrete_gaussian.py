@@ -13,8 +13,8 @@ trial consists of these steps:
 3. Reject -0, which would count zero twice.
 4. Accept with probability ``exp(-T)``, where ``T = v**2 / (2 s**2) - i**2 / (2 m**2)``.
 
-*Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 is i w + j in one way, and
-a trial ends with it, with a given sign, with probability
+*Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 equals i w + j for exactly
+one pair i, j. A trial ends with v, with a given sign, with probability
 ``(h_i / Z) (1 / w) (1 / 2) exp(-T) = exp(-v**2 / (2 s**2)) / (2 w Z)``: this is proportional to the
 target probability, with the same factor for all v. Trials are independent, so the first accepted
 value has the target distribution, and later ones are independent of it. A draw takes about 1.03
@@ -37,15 +37,15 @@ one.
   i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a relative
   error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and all
   terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with
-  partial sums below 55 in fewer than 40 steps, contributes another 2**-41. Compiled code decides
-  only with a margin of 2**-34, sixty times as large. For T >= 4 it rejects values above exp(-4) and
-  decides nothing else.
+  partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
+  Compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times as
+  large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
 Trials that remain undecided, about one in ten million, are settled with integers of any length
 (`settle`), using the same bits and as many more as needed.
 
 *Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
-*Memory*: one block of random bytes from the operating system, whatever the size.
+*Memory*: one block of random bytes from the operating system, regardless of the number of draws.
 
 References
 ----------
@@ -135,12 +135,12 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
 
 
 class Scale:
-    """A standard deviation as a fraction, with its strips.
+    """Standard deviation as a fraction, with the strips that it requires.
 
     Parameters
     ----------
     sigma : float
-        Positive.
+        Standard deviation in lattice steps, positive.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
     Parameters
     ----------
     word, place_word : int
-        Random bits of the trial, as `run_trials` reads them.
+        Random bits of the trial, in the order in which `run_trials` reads them.
     scale : Scale
     random_bytes : callable
         Source of more bits if these are not enough to decide.
@@ -175,7 +175,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
     Returns
     -------
     int or None
-        The value; None if the trial is rejected.
+        The accepted value; None if the trial is rejected.
     """
     negative = word >> 63
     index_bits = (word >> COIN_BITS) & ((1 << INDEX_BITS) - 1)
@@ -224,7 +224,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
     Returns
     -------
     low, high : int
-        Integer bounds, which differ by 1, or by 2 if the value is too close to an integer.
+        Integer bounds; they differ by 1, or by 2 if an integer lies strictly between them.
     """
     if numerator >= bits * denominator:
         return 0, 1

@@ -83,13 +83,13 @@ def settle(words: Words, scale: int) -> int | None:
     Parameters
     ----------
     words : Words
-        Random bits of the trial, as `laplace_trials` reads them.
+        Random bits of the trial, in the order in which `laplace_trials` reads them.
     scale : int
 
     Returns
     -------
     int or None
-        The value; None if the trial is rejected.
+        The accepted value; None if the trial is rejected.
     """
     negative = words.next() >> 63
     value = words.place(scale)

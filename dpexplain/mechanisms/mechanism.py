@@ -164,8 +164,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase of choices was begun, too few choices are left, or the charged events do
-            not cover them.
+            If no phase of choices was begun, if it has too few choices left, or if the charged
+            events do not cover the choices.
         ValueError
             If `utilities` is not a two-dimensional int64 array with the phase's number of
             candidates.
@@ -195,8 +195,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or draws are left over, which means that releases are missing or
-            the stated number of values was wrong.
+            If no phase was begun, or if some of its draws are unused, which means that releases are
+            missing or that the stated number of values was wrong.
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")

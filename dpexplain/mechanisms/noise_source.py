@@ -204,7 +204,7 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, never shared between calls, processes or forks.
+            Fresh noise, which is never used by two calls, processes or forks.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class NoiseSource:
         Parameters
         ----------
         utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-            In lattice steps.
+            Utilities in lattice steps.
         epsilon, spread : float
             A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
             candidate of utility u'.

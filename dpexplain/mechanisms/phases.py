@@ -39,7 +39,7 @@ class NoisyPhase:
     sensitivity_int: float
     n_values: int
     _scale: ClassVar[str]
-    """Name of the field that holds the scale of the noise, in lattice steps."""
+    """Name of the field that contains the scale of the noise, in lattice steps."""
 
     @property
     def noise_multiplier(self) -> float:
@@ -58,7 +58,7 @@ class NoisyPhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class NoisyPhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class Phase(NoisyPhase):
         return 1
 
     def event(self, count: int = 1) -> GaussianEvent | SubsampledGaussianEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
@@ -198,7 +198,8 @@ class SampledPhase(Phase):
         As for `Phase`.
     n_changed : int
         Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
-        replace-one adjacency. Each is bounded by its share of the sensitivity.
+        replace-one adjacency. The contribution of each of them is bounded by an equal part of the
+        sensitivity.
     sampling_probability : float
         Probability that a person is included in a release, in (0, 1].
     """
@@ -225,7 +226,7 @@ class SampledPhase(Phase):
         return self.sensitivity_int / self.n_changed
 
     def event(self, count: int = 1) -> SubsampledGaussianEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
@@ -309,7 +310,7 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event that covers a number of releases, exact to the lattice step.
+        """Return the event that covers a given number of releases, exact to the lattice step.
 
         Parameters
         ----------
@@ -339,7 +340,7 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices that share one scale.
+    """Choices with one common scale.
 
     Parameters
     ----------
@@ -385,7 +386,7 @@ class ChoicePhase:
         return Fraction(self.epsilon)
 
     def event(self, count: int = 1) -> PureEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
@@ -418,7 +419,7 @@ class ChoicePhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -432,7 +433,7 @@ class ChoicePhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------

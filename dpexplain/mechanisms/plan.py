@@ -94,7 +94,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no remaining charged event covers it.
+            If no remaining charged event covers a release of the phase.
         """
         self._paid(phase, spend=False)
 
@@ -109,7 +109,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no remaining charged event covers it; nothing is deducted in this case.
+            If no remaining charged event covers the release; nothing is deducted in this case.
         """
         self._paid(phase, spend=True)
 

@@ -141,9 +141,9 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Each cell is read exactly once, here.
+        Targets; each cell is read exactly once, here.
     schema : Schema
-        With a target.
+        Schema with a target.
     groups : array-like of shape (n_samples,) or None, default=None
 
     Returns
@@ -204,7 +204,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     ----------
     given : mapping of str to object
     kind : str
-        Kind of fit that rejects the parameters, for the message.
+        Kind of fit that rejects these parameters, for the message.
     reason : str
         Reason why the parameters are not supported, for the message.
 
@@ -221,12 +221,12 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Return the number of schema features, or columns of `X` without a schema."""
+    """Return the number of features in the schema, or of columns of `X` if there is no schema."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take rows of a table or column by position; never raises, for any column type.
+    """Take rows of a table or column by position; never raise an error, for any column type.
 
     pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are selected
     only if a target is missing, so an error would reveal that a target is missing.

@@ -88,10 +88,10 @@ class PrivateHooks:
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on a number of features."""
+        """Plan the releases of a fit on a given number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Return the private events of a fit on a number of features."""
+        """Return the private events of a fit on a given number of features."""
         return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod

@@ -100,7 +100,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Reject explanations of other models, and curves changed without an edit record.
+    """Reject explanations of other models, and curves that were changed but have no edit record.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def checked_scores(
     Raises
     ------
     ValueError
-        If the explanation is of another model, or its curves differ without an edit record.
+        If the explanation is of another model, or if its curves differ although there is no edit
+        record.
     """
     if type(own) is not type(explanation):
         raise ValueError(

@@ -84,7 +84,7 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         GlobalExplanation or MulticlassExplanation
-            Plain data: it contains neither the model nor records. With more than two classes,
+            Plain data: it contains no model and no records. With more than two classes,
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
@@ -122,7 +122,8 @@ class AdditiveModel(BaseEstimator):
         TypeError
             If `explanation` is of another type.
         ValueError
-            If the explanation is of another model, or its curves differ without a record.
+            If the explanation is of another model, or if its curves differ although there is no
+            record of an edit.
         """
         check_is_fitted(self, "schema_")
         if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):

@@ -19,7 +19,7 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors of all terms: standard deviations by source, and joint distribution.
+    """Errors of all terms: standard deviations by source, and the joint distribution.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraws:
-    """Simulated errors of all bins of all terms, and of the intercept, of one score.
+    """Simulated errors of one score: of all bins of all terms, and of the intercept.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class NoiseDraws:
         Columns are the bins of the first term, then the bins of the second, and so on; the last
         column is the intercept. In score units, mean zero.
     stretch : ndarray of shape (n_terms,) or None, default=None
-        Factor on each curve that undoes the shrinkage of the fit; None if unknown.
+        Factor for each curve that undoes the shrinkage of the fit; None if unknown.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
         Posterior-mean curves from all released sums; None for terms without an order.
     """

@@ -98,7 +98,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     tree_budget_frac : float, default=0.5
         Share of epsilon for splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
-        See above.
+        Variant of the method; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None

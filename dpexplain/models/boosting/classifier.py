@@ -120,8 +120,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
         "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and delta
-        are split between the two as in [1]_, with its tighter or looser accountant. None: "joint",
-        or "gdp" with the paper preset.
+        are split between the two as in [1]_, with the tighter or the looser accountant of that
+        paper. None: "joint", or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     max_bins : int or None, default=None
@@ -131,13 +131,14 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Fraction of a leaf's mean residual that is added at each step, in (0, 1]. None: up to 1;
         larger with fewer passes.
     max_rounds : int or None, default=None
-        Number of passes over the features. None: 5 to 200; less noise allows more.
+        Number of passes over the features. None: 5 to 200; with less noise, more passes are
+        possible.
     max_leaves : int or None, default=None
         Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
         Bound on a record's residual (with several classes, on the residual of its own class), in
-        units of probability, in (0, 1]; 1 clips nothing. None: 0.5 to 1, larger with less noise; 1
-        with the paper preset.
+        units of probability, in (0, 1]; with 1, nothing is clipped. None: 0.5 to 1, larger with
+        less noise; 1 with the paper preset.
     bin_budget_frac : float or None, default=None
         Share of the budget for the histograms, in (0, 1): of mu squared with joint composition, of
         epsilon otherwise. None: 0.22, of which a tenth is spent on counting the records first; 0.1

@@ -51,7 +51,7 @@ class AdaptiveClip:
     mechanism : Mechanism
         Mechanism that answers the queries, in the phase of the leaf sums.
     plan : Schedule
-        With a `clip_quantile` of at least one half.
+        Schedule with a `clip_quantile` of at least one half.
     n_samples : float
         Noisy number of records.
     n_features : int

@@ -39,8 +39,8 @@ class Excess:
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records; if there were no noise, it would be at most 0 if the limit is
-        respected.
+        Noisy excess, in records; if the limit is respected, the excess would be at most 0 if there
+        were no noise.
     noise_std : float
         Standard deviation of its noise.
     """

@@ -151,7 +151,7 @@ class Schedule:
     learning_rate : float
         Fraction of the leaf mean that is added at each step.
     clip : float
-        Bound on a residual, in score units of the loop; the initial one if it adapts.
+        Bound on a residual, in score units of the loop; the initial bound if the clip adapts.
     clip_quantile : float or None
         Proportion of the residuals that the clip should leave unchanged; None if the clip is fixed.
     clip_every : int
@@ -193,14 +193,14 @@ class Schedule:
 
 
 def recipe(preset: Preset, **given: float | int | None) -> Recipe:
-    """Return the preset's settings, overridden by the user's.
+    """Return the settings of the preset, overridden by the user's settings.
 
     Parameters
     ----------
     preset : {"default", "paper"}
         Source of the settings that are not given.
     **given
-        Fields of `Recipe`; None takes the value of the preset.
+        Fields of `Recipe`; if None, the value of the preset is used.
 
     Returns
     -------

@@ -148,8 +148,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
         "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and delta
-        are split between the two as in [1]_, with its tighter or looser accountant. None: "joint",
-        or "gdp" with the paper preset.
+        are split between the two as in [1]_, with the tighter or the looser accountant of that
+        paper. None: "joint", or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     max_bins : int or None, default=None
@@ -159,7 +159,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Fraction of a leaf's mean residual that is added at each step, in (0, 1]. None: up to 1;
         larger with fewer passes.
     max_rounds : int or None, default=None
-        Number of passes over the features. None: 5 to 200; less noise allows more.
+        Number of passes over the features. None: 5 to 200; with less noise, more passes are
+        possible.
     max_leaves : int or None, default=None
         Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None

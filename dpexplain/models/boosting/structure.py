@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisy number of records in each leaf, bounded from below: the denominators of the update.
+        Noisy number of records in each leaf, bounded from below; the updates are divided by it.
     """
 
     feature: int
@@ -83,7 +83,7 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Return the leaf of each bin; tied bins share a leaf."""
+    """Return the leaf of each bin; bins that are tied are in the same leaf."""
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)

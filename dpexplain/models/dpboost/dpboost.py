@@ -169,12 +169,12 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or counts with a gradient of 1.
+        the paper, or its gradient is clipped to this bound.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
@@ -319,12 +319,12 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         records with the ensemble's full budget.
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or counts with a gradient of 1.
+        the paper, or its gradient is clipped to this bound.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
         "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.

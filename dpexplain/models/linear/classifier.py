@@ -23,12 +23,12 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
 
     Second moments are released once; a quarter of them (half of them for several classes) bounds
     the Hessian of the loss [1]_, so a few noisy full gradients are enough. The penalty depends on
-    the noise, so that no direction that may be all noise is inverted. Each numeric feature is one
-    coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
-    other categories have separate coordinates. It is meant as a strong baseline.
+    the noise, so that directions that may be all noise are not inverted. Each numeric feature is
+    one coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
+    other categories have separate coordinates. This model is meant as a strong baseline.
 
     Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations have the same form as those of `DPExplainableBoostingClassifier` and are exact.
+    explanations are exact and have the same form as for `DPExplainableBoostingClassifier`.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     learning_rate : float, default=1.0
         Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
     clip : float, default=1.0
-        Bound on a record's residual, in units of probability, in (0, 1]; 1 clips nothing.
+        Bound on a record's residual, in units of probability, in (0, 1]; with 1, nothing is
+        clipped.
     structure_seed : int or None, default=None
         Accepted for compatibility; only the noise is random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"

@@ -26,7 +26,7 @@ _STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken
 class Design:
     """Nonzero coordinate of a record in each bin, and its value.
 
-    A number is one coordinate, scaled to ``[-1, 1]``; each category, "other" and "missing" are
+    A number is one coordinate, scaled to ``[-1, 1]``; "other", "missing" and each category are
     separate coordinates with the value 1. Coordinate 0 is the constant 1. So a record has
     ``n_features + 1`` nonzero coordinates, none of which is larger than 1 in absolute value.
 
@@ -111,7 +111,7 @@ def design(
 
 
 def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
-    """Return bins of all features, record by record."""
+    """Return the bins of all features, record by record."""
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
 
 

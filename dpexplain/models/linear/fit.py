@@ -35,8 +35,7 @@ from dpexplain.tables.encoding import encoded_columns
 FloatArray = NDArray[np.float64]
 
 N_CELLS = 64
-"""Number of cells of a numeric feature: the curve of a feature shows its line in this many
-steps."""
+"""Number of cells of a numeric feature, whose line becomes a curve with this many steps."""
 
 _RIDGE = 2.0
 _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS

@@ -17,14 +17,14 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    Ridge regression on noisy second moments and noisy products with the target, with the penalty
-    of [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
+    Ridge regression on noisy second moments and noisy products with the target, with the penalty of
+    [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
     numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. It is meant as a strong
+    missing values and other categories have separate coordinates. This model is meant as a strong
     baseline.
 
     Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations have the same form as those of `DPExplainableBoostingRegressor` and are exact.
+    explanations are exact and have the same form as for `DPExplainableBoostingRegressor`.
 
     Parameters
     ----------

@@ -46,8 +46,8 @@ def clipped_factors(  # type: ignore[no-untyped-def]
         Inverse temperature of the choice among the filters of a class.
     n_classes, n_filters : int
     whole : bool
-        Whether factors are truncated to integer steps; False keeps the fractions (without
-        privacy).
+        Whether factors are truncated to integer steps; False keeps the fractions, for training that
+        is not private.
     """
     f = np.empty(n_classes, np.float32)
     p = np.empty(n_classes, np.float32)

@@ -1,8 +1,8 @@
 """Sums of clipped gradients over samples, as exact integers.
 
 The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
-sample are one matrix product, and no array needs one entry for every record of the sample and every
-parameter.
+sample are one matrix product, and no array has as many values as the sample size times the number
+of parameters.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class GradientSums:
     basis : Basis
         Basis of the features.
     clip : float or None
-        Bound on the norm of one record's gradient; None for no bound (without privacy).
+        Bound on the norm of one record's gradient; None for no bound, if training is not private.
     lattice_bits : int, default=0
         Base-2 logarithm of the clip in lattice steps.
     """

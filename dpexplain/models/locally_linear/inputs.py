@@ -158,8 +158,9 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 def _normalize(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
-    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so its
-    position in the table does not matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
+    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so the
+    position of the row in the table does not matter: with D inputs of b bits,
+    ``D * D * 2**(2 b) < 2**53``.
     """
     n_inputs = values.shape[1]
     bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)

@@ -284,7 +284,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains neither the model nor records.
+            Plain data: it contains no model and no records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

@@ -136,7 +136,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
         Whether the inputs lie on a grid.
     n_inputs : int
     **given
-        Fields of `Recipe`; None takes the value of the preset.
+        Fields of `Recipe`; if None, the value of the preset is used.
 
     Returns
     -------

@@ -100,7 +100,7 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        Number of records in each bin if released; zeros otherwise.
+        Number of records in each bin if these numbers were released; zeros otherwise.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
         Score before any tree.

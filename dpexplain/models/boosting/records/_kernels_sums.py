@@ -19,7 +19,7 @@ import numpy as np
 from dpexplain._utils.compiling import njit
 
 LATTICE_BITS = 20
-"""One lattice step is ``clip / 2**LATTICE_BITS``, whatever the clip."""
+"""One lattice step is ``clip / 2**LATTICE_BITS``, for every clip."""
 
 LATTICE = 1 << LATTICE_BITS
 

@@ -284,7 +284,7 @@ class Shards:
         raise PartError("workers that were lost again and again")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions and combine those of each worker in one shard."""
+        """Encode partitions, and combine the partitions of each worker in one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -452,7 +452,7 @@ class ClusterRecords:
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
-        """Raise: random draws of a lost worker cannot be reproduced."""
+        """Raise an error, because random draws of a lost worker cannot be reproduced."""
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:

@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random part of the records, keeping their sampling error."""
+        """Restrict to a random part of the records, keeping the sampling error of these records."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -85,7 +85,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Sensitivity of residuals to scores, relative to the mean sensitivity to the own score."""
+        """Sensitivity of each residual to each score, relative to the mean of the diagonal."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 

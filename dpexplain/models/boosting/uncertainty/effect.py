@@ -1,11 +1,11 @@
 """Estimate of the population's true curves from all released sums.
 
-The fit is replayed over a synthetic population: released counts, estimated correlations, and
-curves assumed true. In this population, every released sum has an expected value, given the scores
-at its visit, so early sums count as much as late ones. Gauss-Newton steps adjust curves and
-correlations until all sums are explained. The resulting posterior includes the privacy noise of
-the sums, the sampling of records, the uncertainty of correlations, and anything that a short fit
-leaves undetermined.
+The fit is replayed over a synthetic population: released counts, estimated correlations, and curves
+assumed true. In this population, every released sum has an expected value, given the scores at its
+visit, so early sums are used in the same way as late ones. Gauss-Newton steps adjust curves and
+correlations until all sums are explained. The resulting posterior includes the privacy noise of the
+sums, the sampling of records, the uncertainty of correlations, and anything that a short fit leaves
+undetermined.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class EffectDraws:
     Attributes
     ----------
     curves : tuple of ndarray of shape (n_bins,), one per term
-        In score units, with mean zero over the (noisily counted) records.
+        Estimated curves in score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
         Errors whose mean outer product is the posterior covariance; values as in `NoiseModel`.

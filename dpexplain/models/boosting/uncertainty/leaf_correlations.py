@@ -9,7 +9,7 @@ a linear regression with known noise; simulations draw correlations from its pos
 contain little information, the draws remain widely spread.
 
 Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
-one constant. The coupling of two features is the matrix of inner products of such functions, a
+one constant. The coupling of two features is the matrix of inner products of their functions, a
 matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
 positive semidefinite.
 """
@@ -32,11 +32,11 @@ N_DRAWS = 20
 """Number of posterior draws of the couplings; simulations are divided among these draws."""
 
 _PRIOR_STD = 0.25
-"""Prior standard deviation of one correlation, on average over pairs."""
+"""Prior standard deviation of a correlation, on average over all pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""The spread of a pair is estimated as if this many correlations with the prior spread belonged to
-it."""
+"""Number of correlations with the prior spread that are added to each pair when its spread is
+estimated."""
 
 _OWN_SHARE = (0.85, 0.25)
 """Prior mean and standard deviation of the fraction of its own roughness that a term repairs:
@@ -76,7 +76,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return correlation draws, with the sensitivity to a feature's own errors as diagonal."""
+        """Return correlation draws, with each feature's sensitivity to itself on the diagonal."""
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):

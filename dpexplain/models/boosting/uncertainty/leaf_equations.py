@@ -13,8 +13,8 @@ from dpexplain.models.boosting.released import Path, PrivateFit
 FloatArray = NDArray[np.float64]
 
 SMOOTH_SHARE = 0.97
-"""Ratio of the curvature to the one for independent features, less than 1 because of residuals near
-the clip and unequal probabilities."""
+"""Ratio of the actual curvature to the curvature for independent features; it is below 1 because of
+residuals near the clip and unequal probabilities."""
 
 _MISFIT = 0.03
 """Error of the linear model of a sum, as a fraction of the changes that contribute to the sum."""

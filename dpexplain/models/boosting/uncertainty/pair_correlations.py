@@ -42,7 +42,7 @@ def correlations(
     Returns
     -------
     mean, std : ndarray of shape (n_pairs,)
-        In the order of ``numpy.triu_indices``.
+        One value per pair, in the order of ``numpy.triu_indices``.
     """
     first, second = np.triu_indices(len(counts), 1)
     if pairs is None:

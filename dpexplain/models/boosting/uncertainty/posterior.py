@@ -12,7 +12,8 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
 _PSEUDO = 1.0
-"""The scale of a term is estimated as if this many coefficients of typical size belonged to it."""
+"""Number of coefficients of typical size that are added to each term when its scale is
+estimated."""
 
 _INTERCEPT_PRECISION = 1e-4
 

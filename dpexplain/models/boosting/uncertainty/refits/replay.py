@@ -1,4 +1,4 @@
-"""Propagation of score errors through the released trees, without records.
+"""Propagation of score errors through the released trees, without using records.
 
 All simulations advance together, one column each; the result is tested against a naive numpy
 version.
