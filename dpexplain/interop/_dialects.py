@@ -30,6 +30,8 @@ class Dialect(NamedTuple):
         Functions of several numbers.
     type_of : str
         Function that names the type of a cell.
+    escapes : bool
+        Whether a setting of the database lets a backslash escape the end of a text.
     """
 
     number: Callable[[str], str]
@@ -38,6 +40,7 @@ class Dialect(NamedTuple):
     smallest: str
     largest: str
     type_of: str = "TYPEOF"
+    escapes: bool = False
 
     def read_text(self, cell: str) -> str:
         """Return the expression of a cell as text without outer spaces."""
@@ -53,6 +56,12 @@ class Dialect(NamedTuple):
             number = f"CASE WHEN {kind} IN {texts} THEN {self.number(spelled)} ELSE {number} END"
         words = " ".join(f"WHEN '{word}' THEN {literal(x)}" for word, x in _WORDS.items())
         return f"CASE LOWER({self.read_text(cell)}) {words} ELSE {number} END"
+
+    def quoted_text(self, text: str) -> str:
+        """Quote a text."""
+        quoted = "'" + text.replace("'", "''") + "'"
+        # Such a text means the same under either setting.
+        return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in text else quoted
 
     def clamped(self, score: str) -> str:
         """Return a score whose exponential neither overflows nor underflows."""
@@ -70,11 +79,6 @@ def literal(number: float) -> str:
 def quoted(name: str) -> str:
     """Quote a name."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def quoted_text(text: str) -> str:
-    """Quote a text."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _duckdb_number(cell: str) -> str:
@@ -123,6 +127,6 @@ DIALECTS: Final = {
     "duckdb": Dialect(_duckdb_number, _duckdb_day, "VARCHAR", "LEAST", "GREATEST"),
     "sqlite": Dialect(_sqlite_number, _sqlite_day, "TEXT", "MIN", "MAX"),
     "postgresql": Dialect(
-        _postgresql_number, _postgresql_day, "TEXT", "LEAST", "GREATEST", "PG_TYPEOF"
+        _postgresql_number, _postgresql_day, "TEXT", "LEAST", "GREATEST", "PG_TYPEOF", escapes=True
     ),
 }
