@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 
 from dpexplain import Categorical, Classes, Numeric, PrivacyWarning, Range, Schema
 from dpexplain.exceptions import SchemaError
@@ -46,6 +48,7 @@ def test_types_follow_from_bounds_and_categories():
     ("changes", "words"),
     [
         ({"feature_names": None}, "pass feature_names"),
+        ({"feature_names": ["age", "job", "age"]}, "feature_names repeats 'age'"),
         ({"feature_types": ["continuous"]}, "1 entries for 3 features"),
         ({"privacy_bounds": None}, r"privacy_bounds=\{'age': \(low, high\)\}"),
         ({"privacy_bounds": {"wage": (0, 1)}}, r"privacy_bounds\['wage'\] must be"),
@@ -63,6 +66,25 @@ def test_what_is_not_public_is_asked_for(changes, words):
     }
     with pytest.raises(SchemaError, match=words):
         Schema.from_interpret(**{**given, **changes})
+
+
+def test_names_and_types_may_be_arrays():
+    schema = Schema.from_interpret(
+        feature_names=pd.Index(["age", "job"]),
+        feature_types=np.array(["continuous", "nominal"]),
+        privacy_bounds={"age": (17, 90)},
+        categories={"job": ["a", "b"]},
+    )
+    assert schema == Schema({name: FEATURES[name] for name in ("age", "job")})
+
+
+def test_classes_of_any_fitted_model_come_with_a_warning():
+    model = DummyClassifier().fit([[1.0], [2.0]], ["no", "yes"])
+    with pytest.warns(PrivacyWarning, match="the model read the classes from its data"):
+        schema = Schema.from_interpret(
+            model, feature_names=["age"], privacy_bounds={"age": (17, 90)}
+        )
+    assert schema.target == Classes(["no", "yes"])
 
 
 @pytest.mark.full

@@ -31,6 +31,8 @@ class Dialect(NamedTuple):
         Functions that return the smallest and the largest of several numbers.
     type_of : str
         Function that names the type of a cell.
+    escapes : bool
+        Whether a setting of the database lets a backslash escape the end of a text.
     """
 
     number: Callable[[str], str]
@@ -39,6 +41,7 @@ class Dialect(NamedTuple):
     smallest: str
     largest: str
     type_of: str = "TYPEOF"
+    escapes: bool = False
 
     def read_text(self, cell: str) -> str:
         """Return the expression of a cell as text without leading and trailing spaces."""
@@ -54,6 +57,12 @@ class Dialect(NamedTuple):
             number = f"CASE WHEN {kind} IN {texts} THEN {self.number(spelled)} ELSE {number} END"
         words = " ".join(f"WHEN '{word}' THEN {literal(x)}" for word, x in _WORDS.items())
         return f"CASE LOWER({self.read_text(cell)}) {words} ELSE {number} END"
+
+    def quoted_text(self, text: str) -> str:
+        """Quote a text."""
+        quoted = "'" + text.replace("'", "''") + "'"
+        # Such a text means the same under either setting.
+        return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in text else quoted
 
     def clamped(self, score: str) -> str:
         """Return the expression of a score, clipped so that its exponential cannot overflow."""
@@ -71,11 +80,6 @@ def literal(number: float) -> str:
 def quoted(name: str) -> str:
     """Quote a name."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def quoted_text(text: str) -> str:
-    """Quote a text."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _duckdb_number(cell: str) -> str:
@@ -124,6 +128,6 @@ DIALECTS: Final = {
     "duckdb": Dialect(_duckdb_number, _duckdb_day, "VARCHAR", "LEAST", "GREATEST"),
     "sqlite": Dialect(_sqlite_number, _sqlite_day, "TEXT", "MIN", "MAX"),
     "postgresql": Dialect(
-        _postgresql_number, _postgresql_day, "TEXT", "LEAST", "GREATEST", "PG_TYPEOF"
+        _postgresql_number, _postgresql_day, "TEXT", "LEAST", "GREATEST", "PG_TYPEOF", escapes=True
     ),
 }

@@ -14,7 +14,7 @@ from dpexplain.explain import GlobalExplanation, MulticlassExplanation
 from dpexplain.explain._text import listing
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
-from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted, quoted_text
+from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted
 from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
 from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number, cell_text
 from dpexplain.tables.spellings import comma_number
@@ -185,13 +185,13 @@ class _Query:
             codes |= {cell_text(alias): codes[cell_text(name)] for alias, name in feature.aliases}
             codes |= {cell_text(marker): missing for marker in feature.missing}
         listed = {text: code for text, code in codes.items() if text}
-        text = f"COALESCE({self._dialect.read_text(column)}, '')"
+        text, quote = f"COALESCE({self._dialect.read_text(column)}, '')", self._dialect.quoted_text
         empty = ["", "nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
         unlisted = (
-            f"CASE WHEN LOWER({text}) IN ({', '.join(map(quoted_text, empty))}) "
+            f"CASE WHEN LOWER({text}) IN ({', '.join(map(quote, empty))}) "
             f"THEN {missing} ELSE {other} END"
         )
-        read = _choice(text, {quoted_text(name): code for name, code in listed.items()}, unlisted)
+        read = _choice(text, {quote(name): code for name, code in listed.items()}, unlisted)
         numbers = {cell_number(name): code for name, code in listed.items()}
         spelled = {literal(x): code for x, code in numbers.items() if np.isfinite(x)}
         return _choice(self._dialect.read_number(column), spelled, read) if spelled else read
@@ -234,7 +234,7 @@ class _Query:
         if first.classes is None:
             score = self._scores[0]
             return [f"EXP({d.clamped(score)})" if first.link == "log" else score]
-        labels = _labels(first)
+        labels = _labels(first, d)
         if len(self._scores) == 1:
             score = self._scores[0]
             second = f"1e0 / (1e0 + EXP(-{d.clamped(score)}))"
@@ -268,8 +268,8 @@ def _numbers_of(feature: Numeric | None) -> set[float]:
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 
 
-def _labels(first: GlobalExplanation) -> list[str]:
+def _labels(first: GlobalExplanation, dialect: Dialect) -> list[str]:
     target = None if first.schema is None else first.schema.target
     labels = target.labels if isinstance(target, Classes) else first.classes or ()
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
-    return [repr(x) if numbers else quoted_text(str(x)) for x in labels]
+    return [repr(x) if numbers else dialect.quoted_text(str(x)) for x in labels]

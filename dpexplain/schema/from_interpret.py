@@ -64,7 +64,8 @@ class FromInterpret:
         Raises
         ------
         SchemaError
-            If a feature has no public bounds or categories; the message says what to pass.
+            If a feature has no public bounds or categories, or two have the same name; the message
+            says what to pass.
 
         Warns
         -----
@@ -83,8 +84,11 @@ class FromInterpret:
         Numeric(17, 90)
         """
         given = {} if model is None else model.get_params()
-        names = _names(model, feature_names or given.get("feature_names"), categories)
-        types = feature_types or given.get("feature_types") or [None] * len(names)
+        if feature_names is None:  # an array has no truth value
+            feature_names = given.get("feature_names")
+        names = _names(model, feature_names, categories)
+        types = given.get("feature_types") if feature_types is None else feature_types
+        types = [None] * len(names) if types is None else types
         if len(types) != len(names):
             raise SchemaError(
                 f"feature_types has {len(types)} entries for {len(names)} features; pass one each."
@@ -112,6 +116,8 @@ def _names(model: Any, given: Any, categories: Mapping[str, Any] | None) -> list
     if names is None:
         raise SchemaError("pass feature_names, one for each column, in the order of the table.")
     names = [str(name) for name in names]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise SchemaError(f"feature_names repeats {repeated[0]!r}; give each column its own name.")
     if unknown := [name for name in categories or {} if name not in names]:
         raise SchemaError(f"categories names {unknown[0]!r}, which is not in feature_names.")
     return names
@@ -136,10 +142,8 @@ def _bounds(given: Any, names: Sequence[str]) -> dict[int, tuple[float, float]]:
 
 def _read_from_data(declared: _Declared, model: Any) -> list[str]:
     """Fill gaps in the declarations with what a fitted model read from its data; list them."""
-    if not hasattr(model, "bins_"):
-        return []
     read = []
-    for place, name in enumerate(declared.names):
+    for place, name in enumerate(declared.names if hasattr(model, "bins_") else ()):
         known = declared.types[place]
         if known in (None, "auto"):
             declared.types[place] = known = str(model.feature_types_in_[place])

@@ -16,7 +16,7 @@ from dpexplain.explain import MulticlassExplanation, PairAxis, PairCurve
 from dpexplain.interop import to_sql
 from example_explanations import age, classifier, job
 from fitted_models import FITTED, dated, table
-from postgresql_server import frame_of_query, postgresql_server
+from postgresql_server import frame_of_query, postgresql_server, queried
 
 SERVERS = [pytest.param(name, marks=pytest.mark.full) for name in ("duckdb", "postgresql")]
 DIALECTS = ["sqlite", *SERVERS]
@@ -177,6 +177,22 @@ def test_dates_are_days_as_written(database):
         frame = frame[:-1]  # its cast reads the beginning of such a text
     found = assert_equal_predictions(explanation, frame, database)
     assert found["score"].nunique() == 4
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("setting", ["on", "off"])
+def test_no_setting_of_postgresql_lets_a_text_end_early(server, setting):
+    evil = r"\' THEN 1 END) FROM t) SELECT 1; CREATE TABLE pwned AS SELECT 1 AS a; --"
+    terms = (age(), job(categories=("nurse", evil)))
+    explanation = classifier(terms=terms, classes=("low", "a\\b"))
+    X = pd.DataFrame({"age": [20.0, 30.0, 80.0], "job": ["nurse", evil, "cook"]})
+    queried(server, f"ALTER ROLE test SET standard_conforming_strings = {setting}")
+    try:
+        assert_equal_predictions(explanation, X, Database("postgresql", server))
+        made = queried(server, "SELECT tablename FROM pg_tables WHERE tablename = 'pwned'")
+    finally:
+        queried(server, "ALTER ROLE test RESET standard_conforming_strings")
+    assert "pwned" not in made
 
 
 def test_names_of_table_and_columns_are_quoted_and_repeated():
