@@ -58,7 +58,7 @@ def add_commands(commands: Any) -> None:
         "ledger",
         summary="Print the privacy statement of a ledger: what was spent, and what that means.",
         examples="dpexplain ledger data.ledger.json\n"
-        "dpexplain ledger data.ledger.json --published 0 2 --format markdown\n"
+        "dpexplain ledger data.ledger.json --published 0 2 --format markdown",
     )
     ledger.add_argument("file", type=file_or_address, help="ledger file, or address of a database")
     ledger.add_argument(

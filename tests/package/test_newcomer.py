@@ -57,6 +57,7 @@ def test_commands_of_the_how_to_write_what_it_says(followed):
     names = {path.name for path in followed.iterdir()}
 
     assert {"schema.toml", "report.html", "model.json", "curves.csv", "data.ledger.json"} <= names
+    assert len((followed / "predictions.csv").read_text(encoding="utf-8").splitlines()) == 51
     assert (followed / "curves.csv").read_text(encoding="utf-8").startswith("term,")
 
 

@@ -35,7 +35,7 @@ def run(folder: Path, environment: dict[str, str], *command: str) -> str:
 
 
 def write_tables(folder: Path) -> None:
-    """Write the two tables of the how-to: a public one, and one that plays the private one."""
-    for name, seed, n_samples in (("public_sample", 0, 500), ("data", 1, 1500)):
+    """Write the tables of the how-to: public ones, and one that plays the private one."""
+    for name, seed, n_samples in (("public_sample", 0, 500), ("data", 1, 1500), ("new", 2, 50)):
         table = make_additive("clinical", n_samples=n_samples, random_state=seed)
         table.X.assign(readmitted=table.y).to_csv(folder / f"{name}.csv", index=False)

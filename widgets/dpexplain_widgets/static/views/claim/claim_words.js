@@ -51,6 +51,11 @@ function claimedRank({ payload, term }, claim) {
     `${claim.low} and ${claim.high}`;
 }
 
+/**
+ * @param {State} state
+ * @param {Question} question
+ * @param {Claim} claim
+ */
 function claimedDecision({ payload }, { threshold }, claim) {
   const at = thresholdScore(payload.link, threshold);
   const [said, low, high, limit] = [claim.estimate, claim.low, claim.high, 0]

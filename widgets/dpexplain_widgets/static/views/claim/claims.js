@@ -81,6 +81,7 @@ function contrastClaim(termFit, question) {
   return claimBetween(dot(loads, values), std, claims[question.kind], claims.basis);
 }
 
+/** @returns {Claim | null} */
 function rankClaim(fit, termFit) {
   if (!termFit.ranks) return null;
   const effect = typeof termFit.effect_size === "number";
@@ -105,6 +106,11 @@ function scoreError(stds, together) {
   return Math.sqrt(variance);
 }
 
+/**
+ * @param {State} state
+ * @param {Fit} fit
+ * @param {Question} question
+ */
 function decisionClaim({ payload }, fit, { values, threshold }) {
   const at = thresholdScore(payload.link, threshold);
   if (!fit.claims || at === null) return null;
