@@ -240,6 +240,8 @@ class CountedTwice:
 class CategoriesSeen:
     """Mutant: keeps only the categories that occur in the records."""
 
+    schema_: Schema
+
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         features = {
             name: Categorical(
@@ -249,7 +251,16 @@ class CategoriesSeen:
             else feature
             for name, feature in schema.features.items()
         }
-        super()._fit_released(X, y, Schema(features, target=schema.target), mechanism)  # type: ignore[misc]
+        self._seen = Schema(features, target=schema.target)
+        super()._fit_released(X, y, self._seen, mechanism)  # type: ignore[misc]
+
+    def explain_global(self, **options: Any) -> Any:
+        """Explain with the categories of the fit, as they are part of the explanation."""
+        given, self.schema_ = self.schema_, self._seen
+        try:
+            return super().explain_global(**options)  # type: ignore[misc]
+        finally:
+            self.schema_ = given
 
 
 class ClassesSeen:
