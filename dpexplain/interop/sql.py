@@ -56,7 +56,7 @@ def to_sql(
         If `explanation` is of another kind, or a name is not a string.
     ValueError
         If it explains one class of several or main effects only, the dialect is unknown, or a kept
-        column has the name of a result.
+        column has the name of a result or of a step of the query.
 
     Warns
     -----
@@ -66,7 +66,8 @@ def to_sql(
     Notes
     -----
     A query applies the other rules of the schema: aliases, markers of missing cells and decimal
-    commas. A cell that the database cannot read as a number counts as missing.
+    commas. Spaces, tabs and line ends around a cell do not count. A cell that the database cannot
+    read as a number counts as missing.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def to_sql(
     parts = explained_classes(explanation)
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={shown(dialect)} must be one of {listing(DIALECTS)}.")
+    if own := [name for name in _names(keep) if name.lower().startswith(_OWN)]:
+        raise ValueError(f"keep has {own[0]!r}, but names with {_OWN} are the query's; rename it.")
     source = ".".join(quoted(name) for name in _names([table] if isinstance(table, str) else table))
     results = [name.lower() for name in (*_results(parts), *_names(keep))]
     if len(set(results)) < len(results):
@@ -163,7 +166,7 @@ class _Query:
             return self._code(column, bins.categories or (), feature)
         assert not isinstance(feature, Categorical)
         if bins.unit == DATE_UNIT:
-            read = d.day(column)
+            read = d.read_day(column)
             if feature is None:  # days as numbers are unambiguous only without a schema
                 read = f"COALESCE({read}, {d.read_number(column)})"
             known = {cell_day(marker) for marker in feature.missing} if feature else set()
