@@ -1,7 +1,7 @@
 """Interpretable machine learning under differential privacy.
 
 Everything a user needs is available from this module. Names are imported on first use, so ``import
-dpexplain`` is fast and loads neither numerical nor plotting libraries.
+dpexplain`` is fast and does not load numerical or plotting libraries.
 
 Examples
 --------

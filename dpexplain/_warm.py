@@ -99,7 +99,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Warm models that share kernels, in a process that shows no notice."""
+    """Warm models that share kernels, in a process that prints no warnings."""
     WORD.said = True
     for name in names:
         warm_model(name, quick=quick)
@@ -111,7 +111,7 @@ def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
     Parameters
     ----------
     modules : collection of str, default=()
-        Modules of the models, as in the registry; empty for all.
+            Modules of the models, as named in the registry; empty for all models.
     quick : bool, default=False
         Whether to compile only what the first notebook needs: private boosting for two classes and
         for regression, with default settings.

@@ -6,9 +6,9 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 
 
 class PrivacyWarning(UserWarning):
-    """Warning that something is outside the guarantee, or the guarantee is weak.
+    """Warning that something is outside the guarantee, or that the guarantee is weak.
 
-    Examples are bounds read from the data, an epsilon above 10, or a delta that is not well
+    Examples are bounds read from the data, an epsilon above 10, and a delta that is not far
     below 1 divided by the number of records.
     """
 

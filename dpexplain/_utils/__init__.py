@@ -1,1 +1,1 @@
-"""Helpers independent of privacy, tables and models."""
+"""Helpers that do not depend on privacy, tables or models."""

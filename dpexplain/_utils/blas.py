@@ -1,4 +1,4 @@
-"""One thread for the linear algebra of numpy, where more would wait for each other."""
+"""Limit numpy's linear algebra to one thread where several would only wait for each other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["one_blas_thread"]
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread inside a ``with`` block.
+    """Limit BLAS to one thread inside a ``with`` block.
 
-    Matrices here are small: several threads would wait for each other ten times as long as they
-    work. One thread also gives the same result on any number of processors.
+    The matrices are small, so several threads would spend ten times as long waiting for each other
+    as computing. One thread also gives the same result on any number of processors.
 
     Returns
     -------
@@ -26,5 +26,5 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Find the libraries once: it reads all that is loaded, and numpy's is loaded by then."""
+    """Find the loaded libraries, only once: numpy's is loaded before the first call."""
     return ThreadpoolController()

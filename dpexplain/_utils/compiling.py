@@ -1,10 +1,10 @@
-"""Compile kernels at first use, cache them on disk, and notify waiting users.
+"""Compile kernels at their first use, cache them on disk, and tell users why they wait.
 
 Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
 
 A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
-functions, because each is optimized once by itself and again in its caller. Code that few fits
-need is skipped by the compiler when an optional argument is None.
+functions, because each function is optimized once by itself and again in its caller. Code that few
+fits need depends on an optional argument; the compiler skips it if the argument is None.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class Word(event.Listener):
 class Pause(event.Listener):
     """Pause Python's garbage collector while one of our kernels is compiled.
 
-    Otherwise it would run hundreds of times and take about a tenth of the compile time.
+    Otherwise the collector would run hundreds of times and take about a tenth of the compile time.
     """
 
     def __init__(self) -> None:
         self._depth, self._on = 0, False
 
     def on_start(self, event: Any) -> None:
-        """Stop the collector before the outermost kernel."""
+        """Stop the collector before the outermost kernel is compiled."""
         if _ours(event):
             if self._depth == 0:
                 self._on = gc.isenabled()
@@ -72,7 +72,7 @@ class Pause(event.Listener):
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Restart the collector after the outermost kernel, even after an error."""
+        """Restart the collector after the outermost kernel is compiled, even after an error."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

@@ -32,10 +32,10 @@ def needed(what: str, package: str, extra: str) -> str:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra, as this copy of dpexplain was installed.
+    """Return the command that adds an extra to this copy of dpexplain.
 
-    A copy that was installed from a clone names the clone. Any other names the project, and uv
-    where uv installed it.
+    If the copy was installed from a clone, the command installs from the clone; otherwise it
+    installs the project by name. It uses uv if uv installed the copy.
     """
     try:
         installed = distribution("dpexplain")

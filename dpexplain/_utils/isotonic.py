@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the nondecreasing sequence closest in weighted least squares.
+    """Return the nondecreasing sequence closest to the values in weighted least squares.
 
     Parameters
     ----------
@@ -23,7 +23,8 @@ def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArr
 
     Notes
     -----
-    Simple enough to be compiled, because models run it on every update of a constrained curve.
+    The function is simple enough to be compiled, because models call it at every update of a
+    constrained curve.
 
     References
     ----------

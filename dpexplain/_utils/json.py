@@ -67,7 +67,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Limit the number of values: brackets and commas grow 30-fold when parsed."""
+    """Limit the number of values, because each takes about 30 times as many bytes once parsed."""
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -77,7 +77,7 @@ def _check_values(text: str, max_bytes: int) -> None:
 
 
 def _check_characters(text: str, content: Any) -> None:
-    """Reject lone surrogates, which no page or file can hold."""
+    """Reject lone surrogates, which cannot be written to a page or a file."""
     if not _PERHAPS_HALF.search(text):
         return
     try:
@@ -107,7 +107,7 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Shorten the middle of a message that quotes a file."""
+    """Cut out the middle of a long message that quotes a file."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"
@@ -119,7 +119,7 @@ def write_document(kind: str, content: Mapping[str, Any]) -> str:
     Parameters
     ----------
     kind : str
-        Its format, without the name of the library.
+        Format of the document, without the name of the library.
     content : mapping
         Plain values; every number is finite.
 
@@ -146,19 +146,19 @@ def read_document(
     kinds : tuple of str
         Accepted formats, without the name of the library.
     read : callable
-        Takes the format and the content.
+        Function that takes the format and the content.
     max_bytes : int, default=64 MiB
         Longer input is rejected before parsing.
 
     Returns
     -------
     object
-        Result of `read`.
+        What `read` returns.
 
     Raises
     ------
     ValueError
-        If the text is not such a document, or its content is malformed.
+        If the text is not a document of an accepted format, or its content is malformed.
     """
     document = parse(text, max_bytes)
     kind = _kind_of(document, kinds)

@@ -1,4 +1,4 @@
-"""Suggestions ("did you mean") for names of columns and terms, never for cells."""
+"""Suggestions ("did you mean") for names of columns and terms, never for values of cells."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     name : str
         The wrong name.
     known : iterable of str
-        Existing names. Among thousands of names, only those that differ in case are found:
+        Existing names. If there are thousands, similar names are not searched for, because
         comparing letter by letter would take too long.
 
     Returns
     -------
     str or None
-        The name that differs only in case and surrounding spaces; else the only one that adds the
-        prefix of a scikit-learn transformer (``"scale__age"`` for ``"age"``); else the most
-        similar one. None if none is similar.
+        The name that differs only in case and surrounding spaces; otherwise the only name that
+        adds the prefix of a scikit-learn transformer (``"scale__age"`` for ``"age"``); otherwise
+        the most similar name. None if no name is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

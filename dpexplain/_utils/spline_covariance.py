@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def line_covariance(x: FloatArray) -> FloatArray:
-    """Return the covariance of a line with unit-variance level and slope.
+    """Return the covariance of a random line whose level and slope have variance 1.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def bend_covariance(x: FloatArray) -> FloatArray:
     Parameters
     ----------
     x : ndarray of shape (n,)
-        Positions, not negative.
+        Positions, at least 0.
 
     Returns
     -------

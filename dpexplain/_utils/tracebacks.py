@@ -1,7 +1,7 @@
 """Errors without references to records.
 
-A traceback keeps the frames it passed through, and with them their local variables. Error
-reporters (IPython's verbose mode, `cgitb`, crash collectors) print them.
+A traceback keeps the frames that the error passed through, and with them their local variables.
+Error reporters (IPython's verbose mode, `cgitb`, crash collectors) print these variables.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ def without_records(function: Callable[P, T]) -> Callable[P, T]:
     Parameters
     ----------
     function : callable
-        Takes records as arguments.
+        Function that takes records as arguments.
 
     Returns
     -------
     callable
-        The same function. It adds one stack frame, which ``stacklevel`` of a warning must include.
+        A function that does the same. It adds one stack frame, which the ``stacklevel`` of a
+        warning must count.
     """
 
     @functools.wraps(function)

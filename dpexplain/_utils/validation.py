@@ -1,7 +1,7 @@
 """Checks of public scalars. Each returns the value or raises an error with advice.
 
-The checks see parameters only, never data. A message shows the value if it is a plain scalar, else
-its type, so that a table passed by mistake does not end up in a log.
+The checks see parameters only, never data. A message shows the value if it is a plain scalar, and
+otherwise only its type, so that a table passed by mistake does not end up in a log.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def shown(value: object) -> str:
     Parameters
     ----------
     value : object
-        The value to check.
+        The parameter.
 
     Returns
     -------
     str
-        A short scalar or string unchanged; else its type, such as ``"<a DataFrame>"``.
+        A short scalar or string as it is; otherwise the type, such as ``"<a DataFrame>"``.
     """
     if value is None or isinstance(value, bool | int | float | complex | str):
         # A subclass of float may print its type too: np.float64(0.5) is just 0.5 to a reader.
@@ -70,7 +70,7 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     Parameters
     ----------
     epsilon : float
-        Log-ratio of the guarantee, positive and finite.
+        Bound on the log-ratio of probabilities, positive and finite.
     allow_weak : bool, default=False
         Accept values above 50, which guarantee next to nothing.
 
@@ -82,8 +82,8 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is not a positive finite number (a bool does not count), or above 50 without
-        `allow_weak`.
+        If `epsilon` is not a positive finite number (a bool is not accepted), or if it is above 50
+        and `allow_weak` is False.
 
     Warns
     -----
@@ -118,7 +118,7 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     Parameters
     ----------
     delta : float
-        Probability with which the log-ratio may exceed epsilon, in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
     n_public : int, optional
         Number of records, if it is public knowledge.
 
@@ -170,7 +170,7 @@ def check_adjacency(adjacency: object) -> Adjacency:
     Raises
     ------
     ValueError
-        If `adjacency` is neither of the two.
+        If `adjacency` is anything else.
     """
     return cast(Adjacency, check_choice("adjacency", adjacency, ("add_remove", "replace")))
 
@@ -223,7 +223,7 @@ def check_in_range(
     low, high : float
         Ends of the interval; an infinite end means no bound.
     include_low, include_high : bool, default=True
-        Whether the ends belong to it.
+        Whether each end belongs to the interval.
 
     Returns
     -------

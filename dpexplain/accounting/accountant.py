@@ -2,8 +2,8 @@
 
 Gaussian releases have a closed form. Everything else is composed as a privacy loss distribution,
 and bounded by Rényi divergences and by the Gaussian closed form if these are tighter or the
-distributions are unavailable (delta near double precision, dp-accounting missing). All of them
-overestimate the privacy loss, so the smallest one is valid.
+distributions are unavailable (delta near double precision, dp-accounting missing). All of these
+overestimate the privacy loss, so the smallest result is valid.
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ def epsilon_from_events(
 ) -> float:
     """Compute the total epsilon of all events, rounded up.
 
-    It holds for adaptively chosen queries: queries may depend on earlier answers, but the noise
-    and the number of releases may not. For these, see `PrivacyLedger`, whose cap holds for both.
+    The total holds for adaptively chosen queries: queries may depend on earlier answers, but the
+    noise and the number of releases may not. If these depend on earlier answers too, use the cap
+    of a `PrivacyLedger`, which holds in that case as well.
 
     Parameters
     ----------
     events : iterable of Event
         Releases in any order.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Adjacency for which the events are stated.
     replace : bool, default=False
         State epsilon for replace-one adjacency instead, in which one record is replaced by
         another.
     accountant : {"pld", "rdp", "moments"}, default="pld"
-        Privacy loss distributions, the tightest; Rényi divergences; or the moments accountant of
-        2016, to reproduce papers. The first uses the closed form if all releases are Gaussian.
+        "pld": privacy loss distributions, the tightest method, or the closed form if all releases
+        are Gaussian. "rdp": Rényi divergences. "moments": the moments accountant of 2016, to
+        reproduce papers.
 
     Returns
     -------
@@ -124,7 +126,7 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     spending : Spending
         The releases.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------

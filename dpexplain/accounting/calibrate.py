@@ -43,19 +43,19 @@ class BudgetSplit:
 
 
 def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
-    """Split the squared mu of one guarantee, losing none of the budget.
+    """Split the squared mu of one guarantee between the phases, so that no budget is lost.
 
     Parameters
     ----------
     epsilon, delta : float
         Guarantee of the whole fit.
     bin_share : float
-        Share of mu squared that goes to the histograms, in [0, 1).
+        Fraction of the squared mu that goes to the histograms, in [0, 1).
 
     Returns
     -------
     BudgetSplit
-        Parameters whose squares add up to that of the guarantee.
+        Parameters whose squares add up to the squared mu of the guarantee.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def additive_budget(
     epsilon, delta : float
         Guarantee of the whole fit.
     bin_fraction : float
-        Share of epsilon that goes to the histograms, in (0, 1).
+        Fraction of epsilon that goes to the histograms, in (0, 1).
     n_bin_releases : int
         Number of histograms, one per feature.
     n_train_releases : int

@@ -1,29 +1,29 @@
 """The cap as a privacy filter for adaptively chosen releases.
 
-Totals of mixed releases hold for noise and counts fixed in advance. Choosing the next budget after
-looking at results needs more: a filter, which stops before a limit set at the start. For Gaussian
-DP, the sum of the squared mu is such a filter [1]_. Here every entry of a ledger is converted to
-Gaussian DP:
+The total of mixed releases holds only if the noise and the number of releases were fixed in
+advance. If the next budget is chosen after looking at results, a filter is needed, which stops
+before a limit that was set at the start. For Gaussian DP, the sum of the squared mu is a filter of
+this kind [1]_. Here every entry of a ledger is converted to Gaussian DP:
 
-* Gaussian releases satisfy it as they are.
-* No useful mu covers the far tail of a subsampled release. The release is covered by a mechanism
-  that reveals the record with a tiny probability t and adds Gaussian noise otherwise, for
-  every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by
-  Blackwell's theorem [2]_ it is then a function of that mechanism's output.
-* A pure release is covered by its own mu (`mu_of_pure`), which is expensive, or adds its epsilon
-  to that of everything else.
+* Gaussian releases satisfy Gaussian DP as they are.
+* No useful mu covers the far tail of a subsampled release. Instead, the release is covered by a
+  mechanism that reveals the record with a tiny probability t and adds Gaussian noise otherwise, for
+  every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by Blackwell's
+  theorem [2]_, the release is then a function of the output of this mechanism.
+* A pure release is covered by its own mu (`mu_of_pure`), which is expensive, or its epsilon is
+  added to the epsilon of everything else.
 
 Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of pure
 epsilons, T for the sum of t. For any adaptive choices within these limits, a pure release changes
-the odds of any transcript by at most its epsilon; the runs in which no record is revealed are
-those of an M-GDP process, counted at most once each; and all other runs have a total probability
-of at most T. So the total is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If
-several pairs (M, E) are allowed, and the results determine which of them a run satisfies, their
-deltas add up.
+the log-odds of any transcript by at most its epsilon; the runs in which no record is revealed are
+runs of an M-GDP process, each counted at most once; and all other runs have a total probability of
+at most T. So the total is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several
+pairs (M, E) are allowed, and the results determine which of them a run satisfies, their deltas add
+up.
 
 The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap, E
 = 0), and small shares for tails and for a few pairs that mix both; pure releases alone (E = cap)
-need none. The first private charge of a ledger cannot depend on results, so its exact total is
+need no share. The first private charge of a ledger cannot depend on results, so its exact total is
 valid regardless of the limits.
 
 References
@@ -82,7 +82,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the separately counted pure epsilons and on composed mu."""
+        """Pairs of limits: on the sum of separately counted pure epsilons, and on composed mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -133,7 +133,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
 
     def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
-        """Return the epsilon of a Gaussian charge that uses the same share of the cap.
+        """Return the epsilon of the Gaussian charge that would use as much of the cap as this one.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Cap:
         Returns
         -------
         float
-            For Gaussian charges, and in an empty ledger, their own epsilon.
+            The epsilon of the charge itself, if the charge is Gaussian or the ledger is empty.
         """
         if all(spending.gaussian for spending in charge) or all(s.empty for s in before):
             return epsilon_of(Spending.together(charge), self.delta)
@@ -170,7 +170,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum the squared mu that covers each entry, within its share of delta."""
+    """Add up, over all entries, the squared mu that covers each within its share of delta."""
     n_tails = 0
     squares = []
     for spending in entries:
@@ -187,23 +187,24 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 
 
 def _tail(place: int, delta: float) -> float:
-    """Return the share of delta for an entry; shares sum to at most the total.
+    """Return the share of delta for one entry.
 
-    Half of the share is for each way of counting pure releases.
+    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``: there is one such
+    half for each of the two ways of counting pure releases.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 
 
 @lru_cache(maxsize=1024)
 def approximate_mu(spending: Spending, tail: float) -> float:
-    """Smallest mu that covers releases up to a tail, rounded up.
+    """Return the smallest mu that covers releases up to a tail, rounded up.
 
     Parameters
     ----------
     spending : Spending
         The releases.
     tail : float
-        Probability that the record may be revealed, in (0, 1).
+        Probability with which the record may be revealed, in (0, 1).
 
     Returns
     -------

@@ -14,8 +14,8 @@ __all__ = ["classic_noise_multiplier", "compose_mu", "gdp_noise_multiplier"]
 def compose_mu(mus: Iterable[float]) -> float:
     """Compose Gaussian-DP parameters: the square root of the sum of their squares.
 
-    The rule is exact and holds for adaptively chosen queries [1]_. If it is checked against a cap
-    before each release, it also holds for adaptively chosen parameters [2]_.
+    The rule is exact and holds for adaptively chosen queries [1]_. If the result is compared with
+    a cap before each release, the rule also holds for adaptively chosen parameters [2]_.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
 def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
     """Return the noise multiplier of several Gaussian releases, by strong composition.
 
-    It is larger than needed; it is provided to reproduce published tables. The formula ``sqrt(8 T
-    log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon in the
-    hundreds would make it invalid, the exact multiplier is returned.
+    The result is larger than needed; it is provided to reproduce published tables. The formula
+    ``sqrt(8 T log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon
+    in the hundreds would make the formula invalid, the exact multiplier is returned.
 
     Parameters
     ----------

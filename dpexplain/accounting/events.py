@@ -1,6 +1,6 @@
 """Events: what was released, and with how much noise.
 
-An event states what happened, not what it costs; the cost follows from all events together.
+An event states what happened, not what it costs; the cost is computed from all events together.
 Events are written to files, so fields may be added but never removed.
 """
 
@@ -37,15 +37,15 @@ _LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release, or one step, 
 class GaussianEvent:
     """One or more releases of ``q + z`` with Gaussian noise z.
 
-    q are sums that one record changes by at most L in the Euclidean norm, and the coordinates of z
-    are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The discrete Gaussian
-    drawn by mechanisms is counted the same way: it is wider than stated by enough to cover the
-    cost of its lattice (see `dpexplain.mechanisms.Phase`).
+    Here q is a vector of sums that one record changes by at most L in the Euclidean norm, and the
+    coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The
+    discrete Gaussian noise that mechanisms draw is counted the same way: it is enough wider than
+    stated to cover the cost of its lattice (see `dpexplain.mechanisms.Phase`).
 
     Parameters
     ----------
     label : str
-        What was released, for a reader: "histograms", "boosting".
+        Description of what was released, such as "histograms" or "boosting".
     noise_multiplier : float
         Noise standard deviation divided by the L2 sensitivity of one release, under the
         adjacency of the ledger that records the event; positive and finite.
@@ -78,7 +78,7 @@ class GaussianEvent:
 class SubsampledGaussianEvent:
     """One or more releases of ``q_S + z``, each on a secret random sample S.
 
-    q_S are sums to which each record of the sample adds a vector of Euclidean norm at most C,
+    Here q_S is a sum to which each record of the sample adds a vector of Euclidean norm at most C,
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
     Every record is included in each release with a fixed probability, independently of all others
@@ -87,7 +87,7 @@ class SubsampledGaussianEvent:
     Parameters
     ----------
     label : str
-        What was released, for a reader: "gradients".
+        Description of what was released, such as "gradients".
     noise_multiplier : float
         Noise standard deviation divided by the bound on the L2 norm of one record's contribution
         to the sum, under either adjacency: the accountant knows that a replaced record may change
@@ -117,16 +117,16 @@ class SubsampledGaussianEvent:
 class LaplaceEvent:
     """One or more releases of ``q + z`` with Laplace noise on an unspecified lattice.
 
-    q are sums that one record changes by at most L in the L1 norm, and the coordinates of z are
-    independent, with probabilities proportional to ``exp(-|z| / t)``, ``t = noise_multiplier *
-    L``, on the real line or on any lattice. A coarser lattice reveals more; the bound valid for
-    all lattices is that of a pure mechanism, which is what is counted. A `DiscreteLaplaceEvent`
-    states the lattice and costs less.
+    Here q is a vector of sums that one record changes by at most L in the L1 norm, and the
+    coordinates of z are independent, with probabilities proportional to ``exp(-|z| / t)``, ``t =
+    noise_multiplier * L``, on the real line or on any lattice. A coarser lattice reveals more, so
+    the event is counted as a pure mechanism, which gives a bound that is valid for all lattices. A
+    `DiscreteLaplaceEvent` states the lattice and costs less.
 
     Parameters
     ----------
     label : str
-        What was released, for a reader.
+        Description of what was released.
     noise_multiplier : float
         Laplace scale divided by the L1 sensitivity of one release, under the adjacency of the
         ledger that records the event; positive and finite.
@@ -148,13 +148,13 @@ class LaplaceEvent:
 class DiscreteLaplaceEvent:
     """One or more releases of ``q + z`` with discrete Laplace noise z.
 
-    q are integer sums that one record changes by at most `sensitivity` in the L1 norm, and the
-    coordinates of z are independent integers with ``P(z) = c exp(-|z| / scale)``.
+    Here q is a vector of integer sums that one record changes by at most `sensitivity` in the L1
+    norm, and the coordinates of z are independent integers with ``P(z) = c exp(-|z| / scale)``.
 
     Parameters
     ----------
     label : str
-        What was released, for a reader: "leaves".
+        Description of what was released, such as "leaves".
     scale : int
         Scale of the noise in lattice steps, at least 1.
     sensitivity : int
@@ -192,17 +192,18 @@ class PureEvent:
     """One or more releases of any mechanism with pure differential privacy.
 
     One record changes the probability of any answer by a factor between ``exp(-epsilon)`` and
-    ``exp(epsilon)``. The worst such mechanism is counted: a bit that states whether the record is
-    present, and is correct with probability ``1 / (1 + exp(-epsilon))``. Used for the exponential
-    mechanism, noisy choices, and mechanisms without a specific event.
+    ``exp(epsilon)``. The event is counted as the worst mechanism with this property: a bit that
+    states whether the record is present, and is correct with probability ``1 / (1 +
+    exp(-epsilon))``. The event is used for the exponential mechanism, for noisy choices, and for
+    mechanisms that have no event type of their own.
 
     Parameters
     ----------
     label : str
-        What was released, for a reader.
+        Description of what was released.
     epsilon : float
-        Log-ratio of one release, under the adjacency of the ledger that records the event;
-        positive and finite.
+        Bound on the log-ratio of probabilities for one release, under the adjacency of the ledger
+        that records the event; positive and finite.
     count : int, default=1
         Number of releases with this epsilon.
     """
@@ -219,14 +220,14 @@ class PureEvent:
 
 @dataclass(frozen=True)
 class NonPrivateEvent:
-    """Use of the data without noise, which makes epsilon infinite.
+    """Use of the data that is not private, which makes epsilon infinite.
 
     Parameters
     ----------
     label : str
-        What was used, for a reader: "non-private reference".
+        Description of the use, such as "non-private reference".
     reason : str
-        Why it is not private, for a reader.
+        Explanation of why it is not private.
     """
 
     label: str
@@ -322,7 +323,7 @@ def event_words(event: Event) -> str:
     Returns
     -------
     str
-        Without the label.
+        Description without the label.
     """
     match event:
         case GaussianEvent(_, multiplier, count):

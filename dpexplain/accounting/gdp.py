@@ -1,13 +1,13 @@
 """Gaussian DP: convert between mu and (epsilon, delta), rounding conservatively.
 
 A mechanism is mu-GDP if telling two neighboring data sets apart is at least as hard as telling
-a normal variable of mean 0 from one of mean mu, both of variance 1 [1]_. In terms of
-(epsilon, delta) that is the curve
+a normal variable with mean 0 from one with mean mu, both with variance 1 [1]_. In terms of
+(epsilon, delta), this is the curve
 
     delta = P(Z > x - mu/2) - exp(epsilon) P(Z > x + mu/2),    x = epsilon / mu,
 
 which is the exact curve of the Gaussian mechanism [2]_. With Mills' ratio R(t) = P(Z > t) / phi(t)
-it reads ``phi(x - mu/2) * (R(x - mu/2) - R(x + mu/2))``, a form without exp(epsilon): nothing
+this is ``phi(x - mu/2) * (R(x - mu/2) - R(x + mu/2))``. The factor exp(epsilon) is gone, so nothing
 overflows, and for small mu the difference becomes the integral of -R' = 1 - t R(t), in which
 nothing cancels.
 
@@ -65,12 +65,12 @@ def delta_from_mu(mu: float, epsilon: float) -> float:
     mu : float
         Gaussian-DP parameter, at least 0.
     epsilon : float
-        Log-ratio, at least 0.
+        Bound on the log-ratio of probabilities, at least 0.
 
     Returns
     -------
     float
-        Delta in [0, 1], above the exact value by a relative error of about 1e-10.
+        Delta in [0, 1], larger than the exact value by a factor of about 1 + 1e-10.
 
     Raises
     ------
@@ -96,14 +96,14 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
     Parameters
     ----------
     mu : float
-        Gaussian-DP parameter, at least 0; infinity stands for no privacy.
+        Gaussian-DP parameter, at least 0; infinity means no privacy.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
     float
-        Epsilon; 0 if `mu` is so small that `delta` alone covers it, infinity for infinite `mu`.
+        Epsilon; 0 if `mu` is so small that `delta` alone covers it, infinity if `mu` is infinite.
 
     Raises
     ------
@@ -132,14 +132,14 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     """Return the largest mu at which mu-GDP gives (epsilon, delta)-DP.
 
     Bisection finds the mu at which the curve passes ``delta * (1 - 1e-10)``; the lower end of
-    a bracket of relative width 1e-12 is then lowered by a share of 1e-9.
+    a bracket of relative width 1e-12 is then lowered by a relative amount of 1e-9.
 
     Parameters
     ----------
     epsilon : float
-        Log-ratio, positive and finite.
+        Bound on the log-ratio of probabilities, positive and finite.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
@@ -179,14 +179,15 @@ def _largest_mu(epsilon: float, delta: float) -> float:
 def mu_of_pure(epsilon: float) -> float:
     """Return the smallest mu at which mu-GDP covers all (epsilon, 0)-DP mechanisms.
 
-    The trade-off curve of (epsilon, 0)-DP is two straight lines that meet where both errors are
-    ``1 / (1 + exp(epsilon))``; that of mu-GDP is convex and lies below both if and only if it
-    does so at that point [1]_: for ``mu >= 2 z``, with ``P(Z > z) = 1 / (1 + exp(epsilon))``.
+    The trade-off curve of (epsilon, 0)-DP consists of two straight lines that meet where both
+    errors are ``1 / (1 + exp(epsilon))``. The trade-off curve of mu-GDP is convex, and lies below
+    both lines if and only if it does so at that point [1]_. This is the case for ``mu >= 2 z``,
+    with ``P(Z > z) = 1 / (1 + exp(epsilon))``.
 
     Parameters
     ----------
     epsilon : float
-        Log-ratio, at least 0.
+        Bound on the log-ratio of probabilities, at least 0.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def mu_of_pure(epsilon: float) -> float:
 
 
 def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Bisect a bracket whose lower end, but not upper end, meets a condition."""
+    """Bisect a bracket whose lower end meets a condition and whose upper end does not."""
     while high - low > _BRACKET * high:
         middle = 0.5 * (low + high)
         if middle in (low, high):
@@ -232,17 +233,17 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
 
 
 def _covers_small_pure(z: float, epsilon: float) -> bool:
-    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, free of cancellation."""
+    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, which avoids cancellation."""
     return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
 
 
 def _covers_large_pure(z: float, epsilon: float) -> bool:
-    """Compare log(1 / P(Z > z)) with log(1 + exp(epsilon)), free of overflow."""
+    """Compare log(1 / P(Z > z)) with log(1 + exp(epsilon)), which avoids overflow."""
     return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 
 def _log_delta(mu: float, epsilon: float) -> float:
-    """Logarithm of the delta of mu-GDP at epsilon; -inf where it underflows."""
+    """Return the logarithm of the delta of mu-GDP at epsilon; -inf if delta underflows."""
     if mu == 0.0 or epsilon == math.inf:
         return -math.inf
     if mu == math.inf:

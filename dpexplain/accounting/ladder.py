@@ -1,4 +1,4 @@
-"""Exact privacy loss of discrete Laplace noise, and its grid version.
+"""Exact privacy loss of discrete Laplace noise, and its rounding to a grid.
 
 A record changes an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``,
 with an integer scale t. The answer depends on the record only through its distance from the sum
@@ -13,11 +13,11 @@ the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(
 / 2)``; between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
-single sum by D, the sum of all |D_i|. Take two of them, and let w' be their weights over the sum
+single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the total
 of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
 at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
-a)``. A difference with such signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
+a)``. A difference with these signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
 of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the differences of
 delta.
 """
@@ -63,7 +63,7 @@ def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDAr
     epsilon : float
         Largest loss, positive and finite.
     n_steps : int
-        Steps of the ladder from ``-epsilon`` to `epsilon`, at least 1.
+        Number of steps of the ladder from ``-epsilon`` to `epsilon`, at least 1.
     step : float
         Width of a cell of the grid.
 
@@ -72,7 +72,7 @@ def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDAr
     first : int
         Index of the first mass: its loss is ``first * step``.
     masses : ndarray of shape (n_points,)
-        Probability of each loss; together at least 1.
+        Probability of each loss; the sum of all is at least 1.
 
     References
     ----------

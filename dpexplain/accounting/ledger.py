@@ -32,16 +32,16 @@ class PrivacyLedger(LedgerReading):
 
     Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
     of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
-    any result was seen. If results decide which fits follow, two other numbers hold: a cap set
-    before the first fit, which is a filter on the sum of mu squared, and, without a cap, the
-    reading of an odometer (`adaptive_epsilon`).
+    any result was seen. If results decide which fits follow, another number holds instead
+    (`adaptive_epsilon`): a cap that was set before the first fit, which is a filter on the sum of
+    the squared mu, or, if there is no cap, the reading of an odometer.
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
     total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
 
-    Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again.
-    Without `path`, a ledger can be charged only in the process that created it. A second ledger of
-    the same name is independent of the first, and issues a `PrivacyWarning` while both exist.
+    Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
+    ledger that has no `path` can be charged only in the process that created it. A second ledger
+    of the same name is independent of the first, and issues a `PrivacyWarning` while both exist.
 
     Parameters
     ----------
@@ -54,14 +54,15 @@ class PrivacyLedger(LedgerReading):
     path : str or Path, optional
         JSON file that holds the ledger, created if it does not exist. Each charge reads and writes
         it under a lock, so that processes may share it. On a network drive, the lock is only as
-        reliable as the drive's locking. Or the address of a database (extra ``database``), such as
-        ``"postgresql://user@host/database"`` or ``"sqlite:////folder/file.db"``, which keeps the
-        ledgers of several data sets, one each.
+        reliable as the drive's locking. Instead of a file, the address of a database (extra
+        ``database``), such as ``"postgresql://user@host/database"`` or
+        ``"sqlite:////folder/file.db"``; a database can hold the ledgers of several data sets.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
-        Unit of the cap and the totals. None means the unit of the first private charge for the
-        cap; for totals, the unit of all entries or, if they differ, one record.
+        Unit of the cap and the totals. If None, the cap protects the unit of the first private
+        charge, and totals are for the unit that all entries share, or for one record if their
+        units differ.
     person, purpose : str, default=""
         Person responsible and purpose, recorded with each charge made through this object.
 
@@ -126,8 +127,8 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         path : str or Path
-            File or address of an earlier ``PrivacyLedger(..., path=path)``. An address ends in
-            ``#`` and the name of the data set if the database holds several.
+            File or address of an earlier ``PrivacyLedger(..., path=path)``. If the database holds
+            several ledgers, the address ends in ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
@@ -156,23 +157,23 @@ class PrivacyLedger(LedgerReading):
         unit: Unit = RECORD,
         provenance: Provenance | None = None,
     ) -> LedgerEntry:
-        """Charge releases before they are made; reject all if they exceed the cap.
+        """Charge releases before they are made; reject all of them if they exceed the cap.
 
         Parameters
         ----------
         events : iterable of Event
             Releases, with noise multipliers stated for `adjacency`.
         label : str
-            Name of what makes the releases, such as an estimator.
+            Name of the source of the releases, such as an estimator.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Must be the ledger's.
+            Must be the adjacency of the ledger.
         what : str, default="fit"
             Noun for the error message: "this fit needs ...".
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about the charge. If missing, today's date in UTC and the person and
-            purpose of the ledger are added.
+            Public facts about the charge. If the date, the person or the purpose is missing,
+            today's date in UTC or the person or purpose of the ledger is filled in.
 
         Returns
         -------
@@ -182,12 +183,12 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError
-            If the cap would be exceeded or protects a unit for which the charge has no bound, the
-            adjacency differs, the ledger belongs to another process, or its file or database cannot
-            be read or written. In these cases nothing has changed, unless the message says that a
-            database stopped responding.
+            If the cap would be exceeded, or protects a unit for which the charge has no bound; if
+            the adjacency differs; if the ledger belongs to another process; or if its file or
+            database cannot be read or written. In these cases nothing has changed, unless the
+            message says that a database stopped responding.
         ValueError
-            If there is no event, or `events` contains something else.
+            If there is no event, or `events` contains something that is not an event.
         TypeError
             If `unit` is not a unit.
         """
@@ -212,13 +213,13 @@ class PrivacyLedger(LedgerReading):
         charges : iterable of (label, events)
             As for `charge`.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Must be the ledger's.
+            Must be the adjacency of the ledger.
         what : str, default="fit"
             Noun for the error message: "this sweep needs ...".
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about all of them, as for `charge`.
+            Public facts about all entries, as for `charge`.
 
         Returns
         -------
@@ -251,10 +252,10 @@ class PrivacyLedger(LedgerReading):
     def add_release(
         self, entry: int, sha256: str, provenance: Provenance | None = None
     ) -> ReleasedFile:
-        """Record the hash of a released file of an entry; this costs nothing.
+        """Record the hash of a released file that belongs to an entry; this costs nothing.
 
-        The hash of something that is not private would let others test guesses about records. So
-        pass hashes of released files only; `dpexplain.certificate.release` checks that.
+        The hash of a file that is not private would let others test guesses about records. So pass
+        only hashes of released files; `dpexplain.certificate.release` checks that.
 
         Parameters
         ----------
@@ -296,15 +297,15 @@ class PrivacyLedger(LedgerReading):
     def lower_cap(self, cap_epsilon: float, *, unit: Unit | None = None) -> None:
         """Set or lower the cap; it can never be raised.
 
-        File or database store the new cap, which then applies to all processes that share it.
+        The new cap is stored in the file or database, and applies to all processes that share it.
 
         Parameters
         ----------
         cap_epsilon : float
             New limit on the total epsilon of all private charges, positive.
         unit : Record, Person or None, default=None
-            Unit that the cap protects; None for the ledger's unit, or that of its first private
-            charge. A ledger that has a cap keeps its unit.
+            Unit that the cap protects; None for the unit of the ledger or, if it has none, of its
+            first private charge. If the ledger already has a cap, the unit cannot change.
 
         Raises
         ------
@@ -313,8 +314,8 @@ class PrivacyLedger(LedgerReading):
         TypeError
             If `unit` is not a unit.
         BudgetError
-            If it is above the current cap, or below what has been spent, or the cap protects
-            another unit. In these cases nothing is changed.
+            If the new limit is above the current cap or below what has been spent, or if the
+            current cap protects another unit. In these cases nothing is changed.
 
         Notes
         -----
@@ -406,7 +407,7 @@ class PrivacyLedger(LedgerReading):
 def _revived(
     identity: str, text: str, path: str | None, facts: Provenance | None = None
 ) -> PrivacyLedger:
-    """Unpickle the ledger, its file or row, or a read-only copy in another process."""
+    """Unpickle a ledger: the same object; in another process, its file, its row or a copy."""
     live = _LIVE.get(identity)
     if live is not None:
         return live

@@ -76,7 +76,7 @@ class LedgerState:
     dataset : str
         Name of the data set.
     cap_epsilon : float
-        Limit of the private total, positive; infinite for none.
+        Limit on the total epsilon of private charges, positive; infinite if there is none.
     delta : float
         Delta at which the ledger states epsilon, in (0, 1).
     adjacency : {"add_remove", "replace"}
@@ -93,7 +93,7 @@ class LedgerState:
     unchained : int, default=0
         Number of entries written before the ledger had a hash chain; they come first.
     chained : bool, default=True
-        False if the state was read from a file without a chain.
+        False if the state was read from a file that has no hash chain.
     """
 
     dataset: str
@@ -126,7 +126,7 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that a ledger must match to join a file."""
+        """Limits that must agree before a ledger can continue a stored one."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
@@ -153,7 +153,7 @@ class LedgerState:
         return all(entry.private for entry in self.entries)
 
     def cap_unit(self, charge: Iterable[LedgerEntry] = ()) -> Unit:
-        """Return the unit the cap protects if these charges come next."""
+        """Return the unit that the cap protects if these charges come next."""
         if self.unit is not None:
             return self.unit
         spending = (e for e in (*self.entries, *charge) if not e.spending(self.adjacency).empty)
@@ -162,17 +162,17 @@ class LedgerState:
 
     @cached_property
     def total_unit(self) -> Unit:
-        """Unit of the totals: the ledger's, that of all entries, or one record."""
+        """Unit of the totals: the ledger's unit, the one all entries share, or one record."""
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
-        """List the cost of each entry to a unit; infinite without a bound."""
+        """List the cost of each entry for a unit; infinite if there is no bound."""
         chosen = self.entries if entries is None else entries
         return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
 
     @property
     def remaining_epsilon(self) -> float:
-        """Return the largest epsilon for one more Gaussian charge for the cap's unit."""
+        """Return the largest epsilon of one more Gaussian charge, for the unit of the cap."""
         return self.cap.remaining(self.spent(self.cap_unit()))
 
     def epsilon_for(
@@ -202,17 +202,17 @@ class LedgerState:
         return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Total epsilon of all private events, for the unit of totals."""
+        """Total epsilon of all private events, for the unit of the totals."""
         return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Total epsilon of all charges, for the unit of totals."""
+        """Total epsilon of all charges, for the unit of the totals."""
         return self.private_epsilon(delta) if self.private else math.inf
 
     def without_bound(
         self, unit: Unit, entries: Iterable[LedgerEntry] | None = None
     ) -> tuple[str, ...]:
-        """Return the labels of entries without a bound for a unit."""
+        """Return the labels of the entries that have no bound for a unit."""
         chosen = self.entries if entries is None else entries
         return without_bound(chosen, unit, self.adjacency)
 
@@ -224,7 +224,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return the share of the cap that these charges use, as an epsilon."""
+        """Return how much of the cap these charges use, as the epsilon of a Gaussian charge."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -305,13 +305,13 @@ class LedgerState:
 
     @property
     def head(self) -> str:
-        """Hash of limits, entries and released files."""
+        """Hash of the limits, all entries and all released files."""
         return str(self.to_dict()["head"])
 
     def at(
         self, n_entries: int, n_releases: int, cap_epsilon: float, unit: Unit | None
     ) -> LedgerState:
-        """Return the state as it was with these first entries and released files.
+        """Return the state at the time when only the first entries and files were recorded.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ class LedgerState:
         Returns
         -------
         LedgerState
-            Its head tells whether the ledger really was in this state.
+            The state; its head shows whether the ledger really was in this state.
         """
         entries = self.entries[:n_entries]
         spends = any(not entry.spending(self.adjacency).empty for entry in entries)
@@ -403,12 +403,12 @@ def state_of_older_summary(
     content : mapping
         Limits of the ledger.
     entries : sequence of EntrySummary
-        Its charges.
+        Charges of the ledger.
 
     Returns
     -------
     LedgerState
-        With units read like those of an older ledger file, never as a stronger guarantee.
+        Its units are read as in an older ledger file, and never imply a stronger guarantee.
     """
     found = tuple(
         LedgerEntry(
@@ -434,7 +434,7 @@ def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """Restate all events of a charge for replace-one adjacency if any of them is."""
+    """State all events of a charge for replace-one adjacency if any of them is stated for it."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

@@ -53,7 +53,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        False if the accountant must do without it.
+        False if the accountant has to use other bounds.
     """
     return find_spec("dp_accounting") is not None
 
@@ -66,7 +66,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
     spending : Spending
         The releases.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
@@ -96,7 +96,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     spending : Spending
         The releases.
     epsilon : ndarray of shape (n_epsilons,)
-        Log-ratios, at least 0, in increasing order.
+        Bounds on the log-ratio of probabilities, at least 0, in increasing order.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def rounding_margin(spending: Spending) -> float:
-    """Upper bound on the rounding error of Fourier transforms in delta.
+    """Bound the error in delta that the rounding of Fourier transforms causes.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def rounding_margin(spending: Spending) -> float:
     Returns
     -------
     float
-        Absolute error. For Gaussian releases, the observed difference from the closed form was
-        below a tenth of it for up to 100,000 convolutions.
+        Upper bound on the absolute error. For Gaussian releases, the observed difference from the
+        closed form was below a tenth of this bound for up to 100,000 convolutions.
     """
     return 2e-15 + 3e-16 * _n_convolutions(spending)
 
@@ -139,13 +139,13 @@ def loss_distribution(spending: Spending) -> Any:
     Parameters
     ----------
     spending : Spending
-        The releases, of any kinds.
+        The releases, of any kind.
 
     Returns
     -------
     PrivacyLossDistribution or None
-        A distribution from dp-accounting; None if that is not installed or the grid would be too
-        large.
+        A distribution from dp-accounting; None if dp-accounting is not installed or the grid would
+        be too large.
     """
     step = _grid_step(spending)
     if not pld_available() or step is None:
@@ -219,7 +219,7 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the step to a divisor of the most important loss."""
+    """Shorten the step so that the most important loss is a multiple of it."""
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

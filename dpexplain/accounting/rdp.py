@@ -2,14 +2,14 @@
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
 neighboring data sets is at most r [1]_. Under composition, divergences add up at each order. They
-give an upper bound on epsilon at any delta, slightly above that of privacy loss distributions, and
-need no library.
+give an upper bound on epsilon at any delta. The bound is slightly above the one from privacy loss
+distributions, but needs no additional library.
 
 This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release it is a one-dimensional integral of an analytic function that falls
 like a Gaussian, which the trapezoidal rule computes to nearly double precision for every real
-order, both directions and both adjacencies; for integer orders of add/remove, it is also a
-binomial sum [2]_, which is used for the high orders of small epsilons.
+order, both directions and both adjacencies. For integer orders under add/remove adjacency, it is
+also a binomial sum [2]_, which is used for the high orders that small epsilons need.
 
 References
 ----------
@@ -59,12 +59,12 @@ def rdp_epsilon(spending: Spending, delta: float) -> float:
     spending : Spending
         The releases.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
     float
-        Total epsilon, at least the exact one.
+        Upper bound on the total epsilon.
     """
     log_delta = math.log(check_delta(delta))
     alphas, cumulants = _ORDERS, rdp_cumulants(spending)
@@ -80,12 +80,12 @@ def rdp_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     spending : Spending
         The releases.
     epsilon : ndarray of shape (n_epsilons,)
-        Log-ratios, at least 0.
+        Bounds on the log-ratio of probabilities, at least 0.
 
     Returns
     -------
     ndarray of shape (n_epsilons,)
-        Deltas, at least the exact ones and at most 1.
+        Upper bounds on delta, at most 1.
     """
     alphas, cumulants = _ORDERS, rdp_cumulants(spending)
     exponents = (
@@ -109,7 +109,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_orders,)
-        Infinite if an order could not be computed.
+        Sums of cumulants; infinite at each order at which one could not be computed.
     """
     alphas = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -126,16 +126,16 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
 def moments_epsilon(spending: Spending, delta: float) -> float:
     """Compute epsilon by the moments accountant as published, to reproduce papers.
 
-    It supports Gaussian releases, subsampled or not, under add/remove adjacency, uses the moments
-    1 to 64, and converts them to epsilon by Markov's inequality [4]_. The result is a bound, but a
-    loose one.
+    It supports Gaussian releases, subsampled or not, under add/remove adjacency. It uses moments 1
+    to 64, and converts them to epsilon by Markov's inequality [4]_. The result is a valid but loose
+    bound.
 
     Parameters
     ----------
     spending : Spending
         The releases.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
@@ -198,14 +198,14 @@ def _one_order(alpha: float, multiplier: float, probability: float, adjacency: s
 def _log_mixture(
     x: NDArray[np.float64], multiplier: float, probability: float
 ) -> NDArray[np.float64]:
-    """Logarithm of (1 - q) N(0) + q N(1), relative to N(0)."""
+    """Return the log of the density of (1 - q) N(0) + q N(1), divided by that of N(0)."""
     moved = (x - 0.5) / multiplier / multiplier
     return np.logaddexp(math.log1p(-probability), math.log(probability) + moved)
 
 
 @lru_cache(maxsize=4096)
 def _binomial_cumulant(alpha: int, multiplier: float, probability: float) -> float:
-    """Return the log of the alpha-th moment by its binomial sum, integer `alpha`."""
+    """Return the log of the alpha-th moment as a binomial sum, for an integer `alpha`."""
     k = np.arange(alpha + 1, dtype=np.float64)
     log_factorials = _log_factorials()[: alpha + 1]
     terms = (

@@ -1,6 +1,6 @@
 """Composition of a collection of events, in any order.
 
-Events of one kind with the same parameters are merged, so that two collections with the same cost
+Events of one kind with the same parameters are merged, so that two collections of the same events
 are equal, and costs can be cached.
 """
 
@@ -42,8 +42,8 @@ class Spending:
     pure : tuple of (float, int), default=()
         Epsilon and count of the pure events, and of Laplace events on an unknown lattice.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors; the other fields are stated for it, except the
-        noise multipliers of subsampled events, which are relative to one record's bound.
+        Which data sets count as neighbors. The other fields are stated for this adjacency, except
+        that the noise multipliers of subsampled events are relative to the bound on one record.
     """
 
     squared_mu: float = 0.0
@@ -102,7 +102,7 @@ class Spending:
 
     @classmethod
     def together(cls, parts: Sequence[Spending]) -> Spending:
-        """Merge several spendings; their order does not matter.
+        """Merge several `Spending` objects; their order does not matter.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Spending:
         Returns
         -------
         bool
-            True without private events.
+            True if there are no private events.
         """
         return not (self.squared_mu or self.subsampled or self.laplace or self.pure)
 
@@ -161,8 +161,8 @@ class Spending:
         Returns
         -------
         Spending
-            Itself, if this is already its adjacency. Otherwise the change of a sum doubles, and a
-            pure mechanism is counted for two neighboring steps.
+            The object itself, if it is already stated for replace-one adjacency. Otherwise, the
+            change of each sum is doubled, and so is the epsilon of each pure mechanism.
         """
         if self.adjacency == "replace":
             return self
@@ -181,8 +181,8 @@ class Spending:
         Returns
         -------
         tuple of (float, int, int)
-            Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. A
-            change of D in discrete Laplace noise of scale t has the losses ``(D - 2 x) / t`` for
+            Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. With
+            discrete Laplace noise of scale t, a change of D has the losses ``(D - 2 x) / t`` for
             x = 0, ..., D; the worst pure mechanism has only the two ends, as if D were 1.
         """
         return (
@@ -197,7 +197,7 @@ class Spending:
         Returns
         -------
         float
-            Their epsilon at delta 0.
+            Epsilon of these events at delta 0.
         """
         return _sum([count * epsilon for epsilon, _, count in self.ladders])
 
@@ -240,7 +240,7 @@ def private_mu(events: Iterable[Event]) -> float:
 
 
 def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Sum the counts (last field) of items equal in all other fields."""
+    """Add up the counts (last field) of items that are equal in all other fields."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for *parameters, count in items:
         counts[tuple(parameters)] += count

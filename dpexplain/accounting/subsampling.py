@@ -67,9 +67,9 @@ def subsampled_noise_multiplier(
     Returns
     -------
     float
-        Noise standard deviation divided by the bound on one record's L2 norm. The releases then
-        spend at most `epsilon`, and fall short of it by at most 0.01%, or 1% if delta is near
-        double precision and the accountant switches between bounds.
+        Noise standard deviation divided by the bound on the L2 norm of one record's contribution.
+        The releases then spend at most `epsilon`, and fall short of it by at most 0.01%, or 1% if
+        delta is near double precision and the accountant switches between bounds.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
-        """Return the epsilon of all steps with this noise, by one accountant."""
+        """Return the epsilon of all steps with this noise, computed by the given accountant."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 
@@ -130,7 +130,7 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Interpolate on a log scale where a curve passes the target."""
+    """Find where a curve passes the target, by interpolation on a log scale."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
     # A little inside of the safe side, and never so near an end that the bracket hardly shrinks.

@@ -44,16 +44,16 @@ class EntrySummary:
     label : str
         What was charged, for example the name of an estimator.
     epsilon : float
-        Its epsilon alone at the ledger's delta; infinite if an event is not private.
+        Epsilon of this charge alone, at the ledger's delta; infinite if an event is not private.
     mu : float or None
-        Gaussian-DP parameter of its private events together; None if one of them is not
+        Gaussian-DP parameter of the private events together; None if one of them is not
         Gaussian.
     private : bool
-        Whether all its events are private.
+        Whether all events of the charge are private.
     events : tuple of dict
         The events as plain data, see `event_to_dict`.
     unit : str, default="one record"
-        Unit that their noise protects.
+        Unit that the noise of the events protects.
     """
 
     label: str
@@ -116,7 +116,7 @@ class EntrySummary:
 
 @dataclass(frozen=True)
 class LedgerSummary:
-    """State of a ledger at one moment, without the ledger.
+    """State of a ledger at one moment, as plain data that cannot be charged.
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ class LedgerSummary:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     cap_epsilon : float
-        Limit on the private total; infinite if there is none.
+        Limit on the total epsilon of private charges; infinite if there is none.
     total_epsilon : float
-        Epsilon of everything together; infinite if any entry is not private.
+        Epsilon of all entries together; infinite if any entry is not private.
     private_epsilon : float
         Epsilon of all private events together.
     replace_epsilon : float
         The same under replace-one adjacency, in which one record is replaced by another.
     naive_epsilon : float
         Plain sum of the epsilons of the entries' private events, for comparison with the total,
-        which is smaller by composition.
+        which is smaller because of composition.
     entries : tuple of EntrySummary
         The charges, oldest first.
     unit : str, default="one record"
@@ -145,7 +145,7 @@ class LedgerSummary:
         Epsilon of all private events, valid for adaptive choices, see `UnitTotal`.
         `private_epsilon` holds if the number and the budgets of the fits were fixed in advance.
     units : tuple of UnitTotal, default=()
-        Totals for each unit in the ledger, the one of `unit` first.
+        One total for each unit in the ledger, starting with `unit`.
     """
 
     dataset: str
@@ -191,8 +191,8 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Versions without typed units wrote totals that do not hold if
-            units differ: the totals of such a summary are recomputed.
+            Output of `to_dict`. Older versions stated units in words, and wrote totals that do not
+            hold if units differ; the totals of a summary from one of them are recomputed.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class LedgerSummary:
         )
 
     def words(self) -> str:
-        """Describe the spending in a sentence.
+        """Describe the spending in words.
 
         Returns
         -------
@@ -256,12 +256,12 @@ class LedgerSummary:
         Parameters
         ----------
         unit : str
-            As worded in the guarantee of the model.
+            Name of the unit, worded as in the guarantee of the model.
 
         Returns
         -------
         UnitTotal
-            Infinite if the ledger has no bound for this unit.
+            Its epsilons are infinite if the ledger has no bound for this unit.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
@@ -271,13 +271,13 @@ class LedgerSummary:
 
     @property
     def n_private(self) -> int:
-        """Number of entries with private releases, as counted in the private epsilon.
+        """Number of entries with private releases, which the private epsilon covers.
 
         Returns
         -------
         int
-            An entry that also contains non-private events counts: its private releases spend
-            budget.
+            It includes entries that also contain non-private events, because their private
+            releases spend budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)
@@ -328,13 +328,13 @@ class ReleaseSet:
     labels : tuple of str
         Labels of the published entries.
     epsilon : float
-        Epsilon of the published entries together; infinite if one is not private.
+        Epsilon of the published entries together; infinite if one of them is not private.
     total_epsilon : float
         Epsilon of all private entries of the ledger together, for the same unit.
     delta : float
-        Delta of both.
+        Delta of both epsilons.
     unit : str, default="one record"
-        Unit of both.
+        Unit of both epsilons.
     """
 
     labels: tuple[str, ...]

@@ -64,7 +64,7 @@ class Record:
 
 
 RECORD = Record()
-"""Unit of privacy where nobody bounds how many rows a person has."""
+"""Unit of privacy if the number of rows per person is not bounded."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ class Person:
         Name of the grouping, such as ``"patient_id"``. It is published. Charges of one kind are
         added up, so two groupings must not share a name.
     max_rows : int or None, default=None
-        Maximum number of rows used per person. With a number, the events of an entry are stated
-        for all these rows together, and a single row changes a query by at most the corresponding
-        fraction; None if this does not hold, or for the unit of a ledger.
+        Maximum number of rows used per person. If it is a number k, the events of an entry are
+        stated for all k rows together, and a single row changes a query by at most 1/k of the
+        stated change. None if this does not hold, or for the unit of a ledger.
     named : bool, default=True
         False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 
@@ -133,7 +133,7 @@ class Person:
         Returns
         -------
         str
-            The name, with the number of rows if there is one.
+            The name, followed by the maximum number of rows if there is one.
         """
         who = f"one person ({self.kind})" if self.named else "one person"
         if self.max_rows is None:
@@ -142,12 +142,12 @@ class Person:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals, without rows per person, which vary by entry.
+        """Name the unit in totals, without rows per person, which can differ between entries.
 
         Returns
         -------
         str
-            Without the number of rows.
+            The name without the number of rows.
         """
         return f"one person ({self.kind})" if self.named else _UNNAMED
 
@@ -214,7 +214,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Returns
     -------
     bool
-        The number of rows used does not matter.
+        The result does not depend on the number of rows used per person.
     """
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
@@ -232,7 +232,7 @@ def whole_unit(unit: Unit) -> Unit:
     Returns
     -------
     Unit
-        The same persons, or records.
+        The same kind of persons without a row limit, or one record.
     """
     return Person(unit.kind, named=unit.named) if isinstance(unit, Person) else unit
 
@@ -320,8 +320,8 @@ def unit_from_text(text: object, place: int) -> Unit:
     Returns
     -------
     Unit
-        If no unit is named, a separate kind of person. For one record, one row per person is
-        assumed, which gives the weaker guarantee.
+        If the file names no unit, a separate kind of person. The cost for one record is then
+        computed as if one row per person were used, which gives the weaker guarantee.
 
     Raises
     ------
@@ -346,7 +346,7 @@ def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     max_rows_per_person : int or None
         Maximum number of rows used per person; None if rows are not counted by person.
     kind : str or None, default=None
-        Name of the grouping. Without one, the persons are a separate kind in every call.
+        Name of the grouping. If None, every call returns a separate kind of person.
 
     Returns
     -------

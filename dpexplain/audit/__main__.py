@@ -79,7 +79,7 @@ def _several(text: str) -> int:
 
 
 def _print_bounds(asked: argparse.Namespace, audited: list[Subject]) -> list[str]:
-    rows: list[BoundRow] = Parallel(asked.jobs, verbose=5)(
+    rows: list[BoundRow] = Parallel(asked.jobs)(
         delayed(bound_row)(subject, epsilon, n_fits=asked.fits)
         for subject in audited
         for epsilon in asked.epsilon
@@ -98,7 +98,7 @@ def _print_power(asked: argparse.Namespace, audited: list[Subject]) -> list[str]
     jobs = [
         (mutant, subject) for mutant in MUTANTS for subject in audited for _ in range(asked.repeats)
     ]
-    verdicts = Parallel(asked.jobs, verbose=5)(
+    verdicts = Parallel(asked.jobs)(
         delayed(noticed)(mutant, subject, n_fits=asked.fits) for mutant, subject in jobs
     )
     done = (

@@ -1,9 +1,9 @@
 """Audit of the final model: predictions, explanation and attributes.
 
 The audit uses nothing from the fit itself. Models are fitted many times with and without the
-canary. On some of them, a linear discriminant learns which numbers in the published model
-distinguish the two; on the others it guesses, and its errors bound epsilon from below. This is the
-classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
+canary. From some of the models, a linear discriminant learns which published numbers show whether
+the canary was present. For the others it guesses, and its errors bound epsilon from below. This is
+the classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
 hundred fits, and can prove an epsilon of at most about the logarithm of the number of fits.
 
 References
@@ -42,13 +42,14 @@ class FinalModelAudit:
     Parameters
     ----------
     balanced : Guesses
-        With equally many false alarms and misses, which bound the Gaussian-DP parameter best.
+        Guesses with equally many false alarms and misses, which bound the Gaussian-DP parameter
+        best.
     confident : Guesses
-        At the threshold with the largest epsilon on the attacker's training fits.
+        Guesses at the threshold that gives the largest epsilon on the attacker's training fits.
     epsilon, delta : float
         The guarantee.
     mu : float or None
-        Its Gaussian-DP parameter, if stated.
+        Gaussian-DP parameter of the guarantee, if stated.
     """
 
     balanced: Guesses
@@ -63,7 +64,7 @@ class FinalModelAudit:
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability that the bound holds.
+            Confidence level of the bound.
 
         Returns
         -------
@@ -77,7 +78,7 @@ class FinalModelAudit:
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability that the bound holds.
+            Confidence level of the bound.
 
         Returns
         -------
@@ -91,7 +92,7 @@ class FinalModelAudit:
         Parameters
         ----------
         confidence : float
-            Minimum probability that no true statement is refuted.
+            Confidence level: the minimum probability that no true statement is refuted.
 
         Returns
         -------
@@ -116,7 +117,8 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Fits with the canary, and fits without it. The attacker learns from 40% of them.
+        Number of fits with the canary, and of fits without it. The attacker learns from 40% of
+        them.
 
     Returns
     -------
@@ -183,7 +185,7 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
 
 
 def _without_bands(model: Any) -> Any:
-    """Copy a model without its bands, which follow from the releases and take long."""
+    """Copy a model without bands, which follow from the releases and are slow to compute."""
     if not isinstance(model, AdditiveModel):
         return model
     bare = copy.copy(model)
@@ -198,8 +200,8 @@ def explained_numbers(explanation: Any) -> dict[str, float]:
     Parameters
     ----------
     explanation : object
-        Output of ``explain_global()``. Kinds without a specific function yield no numbers; such
-        models are attacked through predictions and attributes.
+        Output of ``explain_global()``. Kinds of explanations that have no function of their own
+        yield no numbers; their models are attacked through predictions and attributes.
 
     Returns
     -------
@@ -227,7 +229,7 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Return an attribute's numbers by index, and 1 for each string it contains."""
+    """Yield each number in an attribute, named by its index, and 1 for each string."""
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):
@@ -244,7 +246,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Stack observations; add an indicator column for values that some models lack.
+    """Stack observations, and add an indicator column for each value that some models lack.
 
     Parameters
     ----------

@@ -31,13 +31,15 @@ class CanaryCase:
     Parameters
     ----------
     estimator : private estimator
-        Unfitted, with settings under which the canary's contribution to every sum is at the clip.
+        Unfitted, with settings under which the canary contributes as much to every sum as the clip
+        allows.
     present : tuple of DataFrame and Series
-        Background and canary. Only the canary has the last category of every column. Its target
-        is the last class, which the background may share, or the upper end of the range.
+        Background records and the canary. Only the canary has the last category of every column.
+        Its target is the last class, which background records may also have, or the upper end of
+        the range.
     absent : tuple of DataFrame and Series
-        Background alone; or, for replace-one adjacency, a record at the other end of the
-        target in the canary's place.
+        Background records alone; for replace-one adjacency, also a record at the other end of the
+        target in place of the canary.
     """
 
     estimator: Any
@@ -56,19 +58,19 @@ def canary_case(
     lone_class: bool = False,
     **settings: Any,
 ) -> CanaryCase:
-    """Make the data sets and the estimator of tiers 3 and 4.
+    """Create the data sets and the estimator for tiers 3 and 4.
 
     Parameters
     ----------
     subject : Subject
         The subject to audit.
     epsilon : float, default=8.0
-        Epsilon of the guarantee. Violations of a large epsilon need the fewest fits to detect.
+        Epsilon of the guarantee. If it is large, the fewest fits are needed to detect a violation.
     n_background : int, default=20
         Number of records besides the canary.
     lone_class : bool, default=False
-        Whether no other record has the canary's class. Otherwise the residuals of the other
-        records nearly cancel, and a final model reveals the canary best.
+        Whether no other record has the canary's class. If False, the residuals of the other
+        records nearly cancel, so that a final model reveals the canary best.
     **settings
         Parameters that extend or override the saturating ones.
 
@@ -94,7 +96,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Give the canary's person a second row; list the rows used in either case.
+    """Give the canary's person a second row, which a fit uses instead of the canary.
 
     Parameters
     ----------
@@ -106,9 +108,10 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. If one of the two rows is missing, the other is used.
+        Table, target and person of each row. If one of the person's two rows is removed, a fit
+        uses the other.
     kept, instead : list of int
-        Rows in use: the canary, or the other row of the same person.
+        Rows in use with the canary, and with the other row of the same person instead.
     """
     estimator = clone(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))

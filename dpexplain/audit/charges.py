@@ -78,11 +78,11 @@ def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) ->
 
 @charged_mu.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter with the same optimal attack error.
+    """Return the Gaussian-DP parameter at which the best attacker is wrong equally often.
 
-    Releases on samples have no such parameter. Their total variation, which is delta at
-    epsilon 0, determines how often the best attacker, who uses the likelihood ratio, errs. A
-    Gaussian release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
+    Releases on samples have no Gaussian-DP parameter of their own. Their total variation, which is
+    delta at epsilon 0, determines how often the best attacker, who uses the likelihood ratio, is
+    wrong. A Gaussian release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
     """
     sampled = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     if all(e.sampling_probability == 1.0 for e in sampled):
@@ -92,7 +92,7 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the smallest noise ratio of release to event; 0 on other mismatches."""
+    """Return the smallest ratio of stated to charged noise; 0 if anything else does not match."""
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
     probability = max(e.sampling_probability for e in charged)
@@ -119,10 +119,11 @@ def _(event: Event, events: Sequence[Event], phases: Sequence[LaplacePhase | Cho
 
 
 def error_mu(events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter with the same attack error as these events.
+    """Return the Gaussian-DP parameter that allows attackers as few errors as these events.
 
     The two error rates of any attacker add up to at least ``1 - delta(0)``, where ``delta(0)`` is
-    the total variation that the events allow; under mu-GDP, to at least ``2 Phi(-mu / 2)``.
+    the total variation that the events allow. Under mu-GDP, they add up to at least
+    ``2 Phi(-mu / 2)``.
 
     Parameters
     ----------
@@ -170,8 +171,8 @@ def private_events(model: Any) -> list[Event]:
     Returns
     -------
     list of Event
-        Events of the last ledger entry that has any; recorded fits have another entry without
-        private events after it.
+        Events of the last ledger entry that has private events. A recorded fit has one more entry
+        after it, which has none.
     """
     of_entries = [
         [event for event in entry.events if not isinstance(event, NonPrivateEvent)]
@@ -193,7 +194,7 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
     Returns
     -------
     list of str
-        Empty if everything is paid for and the events are within the guarantee.
+        Empty if the events cover all releases and are within the guarantee.
     """
     paying = by_label(private_events(model))
     found = []

@@ -20,7 +20,7 @@ from dpexplain.schema import Categorical, Range, Schema
 Integers = NDArray[np.int64]
 
 _OF_COUNTS = ("count", "histograms")
-"""Labels of phases whose sums have no clip."""
+"""Labels of phases whose sums are not clipped."""
 
 
 # --- noise ------------------------------------------------------------------------------------
@@ -141,21 +141,21 @@ class _Tampered(Mechanism):
 
 
 class SmallerScale(_Tampered):
-    """Mutant: states and draws half the noise charged to the ledger."""
+    """Mutant: states and draws half of the noise that the ledger was charged for."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.5)
 
 
 class WrongSensitivity(_Tampered):
-    """Mutant: understates the sensitivity by half."""
+    """Mutant: states half of the correct sensitivity."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_sensitivity(0.5)
 
 
 class _Unclipped(_Tampered):
-    """Mechanism with a wider clip, but the noise of the narrow one."""
+    """Mechanism with a wider clip, but the noise for the narrow clip."""
 
     def release(self, query: Integers) -> Integers:
         """Release sums with the wider clip; leave counts unchanged."""
@@ -281,7 +281,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Mutant: charges per-person noise as if it also protected records."""
+    """Mutant: charges noise that protects persons as if it protected records equally well."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD

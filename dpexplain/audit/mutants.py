@@ -42,13 +42,13 @@ class Mutant:
     Parameters
     ----------
     name : str
-        The mistake.
+        Description of the mistake.
     seen_by : frozenset of int
         Tiers that must detect it in every run.
     mixin : type
         Mixin placed before the estimator class.
     applies : callable
-        Whether an estimator can make this mistake.
+        Function that tells whether an estimator can make this mistake.
     lone_class : bool, default=False
         Whether it is detectable only if no other record has the canary's class.
     settings : mapping, default={}

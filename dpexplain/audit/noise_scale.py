@@ -2,8 +2,8 @@
 
 The noise of a recorded fit is its answers minus its queries. In the units stated by the charged
 events, it must be standard normal. This is checked by a chi-square test of its scale, a bound on
-the distance of its distribution (DKW), and correlations, which must vanish between fits and
-between releases of one fit.
+the distance between its distribution and the normal one (DKW), and correlations, which must vanish
+between fits and between the releases of one fit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NoiseAudit:
     n_draws : int
         Number of noisy values examined.
     scale : float
-        Their standard deviation divided by the charged one.
+        Standard deviation of these values, divided by the charged standard deviation.
     scale_limits : tuple of float
         Limits that contain `scale` with probability ``1 - alpha`` if the noise is correct.
     distance : float
@@ -93,7 +93,8 @@ def audit_noise(
         Noisy values per label to examine; fits are repeated until there are enough. To detect a
         noise standard deviation of 0.8 times the correct one, 1000 draws are enough.
     max_fits : int, default=200
-        Maximum number of fits, for phases of a single value: 200 draws reveal halved noise.
+        Maximum number of fits. It matters if each release of a label is a single value; 200 draws
+        are enough to reveal halved noise.
     alpha : float, default=1e-9
         Probability of a false alarm per test.
 
@@ -110,7 +111,7 @@ def audit_noise(
 
 
 def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.float64]]]:
-    """Return the noise of each release in charged units, by label."""
+    """Return the noise of each release in units of the charged noise, by label."""
     events, phases = by_label(private_events(model)), by_label(transcript.phases)
     # Releases that no event pays for are the business of the replay; here they count as stated.
     factor = {
@@ -130,7 +131,7 @@ def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.floa
 def _noise_of(
     phase: Any, query: NDArray[np.int64], answer: NDArray[np.int64], factor: float
 ) -> NDArray[np.float64]:
-    """Return the noise of one release in charged units."""
+    """Return the noise of one release in units of the charged noise."""
     return standard_noise(phase.with_noise(1.0 / factor), query, answer)
 
 
@@ -160,7 +161,7 @@ def _pairs(items: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def _correlation(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:
-    """Return the normalized sum of elementwise products; 0 without pairs."""
+    """Return the normalized sum of elementwise products; 0 if there are no pairs."""
     products = [a[: len(b)] * b[: len(a)] for a, b in pairs]
     count = sum(map(len, products))
     return float(sum(p.sum() for p in products) / np.sqrt(count)) if count else 0.0

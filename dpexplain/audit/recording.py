@@ -33,7 +33,7 @@ class Transcript:
     phases : list of Phase
         Phase of each release.
     queries : list of ndarray of int64
-        Exact sums on the integer lattice. For audits on public or simulated data only.
+        Exact sums on the integer lattice, only for audits on public or simulated data.
     answers : list of ndarray of int64
         Released answers, in lattice steps.
     """
@@ -55,7 +55,8 @@ class RecordingMechanism(Mechanism):
     source : NoiseSource
         Source of the noise.
     answers : sequence of ndarray of int64, callable or None
-        Forced answers: one per release, or a function of each drawn answer.
+        Forced answers: one for each release, or a function of the phase and the drawn answer. None
+        if no answer is forced.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class RecordingMechanism(Mechanism):
         self._answers = answers
 
     def release(self, query: Integers) -> Integers:
-        """Release as usual, substitute the forced answer, and record both.
+        """Release as usual, substitute the forced answer if there is one, and record it.
 
         Parameters
         ----------
@@ -88,7 +89,7 @@ class RecordingMechanism(Mechanism):
         return answer
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose as usual, substitute the forced choice, and record both.
+        """Choose as usual, substitute the forced choice if there is one, and record it.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class RecordingMechanism(Mechanism):
         Returns
         -------
         ndarray of shape (n_groups,), dtype int64
-            The candidates.
+            The candidate chosen in each group.
         """
         assert self._phase is not None
         phase = self._phase
@@ -134,7 +135,7 @@ class _LastSampled:
 
 
 class _Silence(NoiseSource):
-    """Noise source that mimics another one and draws zeros for forced answers."""
+    """Noise source that poses as another source but draws zeros, because answers are forced."""
 
     def __init__(self, source: NoiseSource) -> None:
         super().__init__(source.backend)
@@ -176,10 +177,10 @@ def record(
 ) -> tuple[Any, Transcript]:
     """Fit a clone and record every release with its exact sums. NOT PRIVATE.
 
-    For public or simulated data. The transcript contains what noise should hide, answers may be
-    forced, and the seed is known, so epsilon is infinite. The clone's own ledger states this. If
-    the estimator has a ledger, it is charged with a non-private event before records are read, and
-    its total is infinite from then on.
+    Use this only for public or simulated data. The transcript contains what noise should hide,
+    answers may be forced, and the seed is known, so epsilon is infinite. The clone's own ledger
+    states this. If the estimator has a ledger, that ledger is charged with a non-private event
+    before records are read, and its total is infinite from then on.
 
     Secret random choices, such as the bag of each record, are the same in every recorded fit and
     are drawn by row position, so neighboring data sets must differ in their last records.
@@ -193,21 +194,21 @@ def record(
     groups : array-like or None, default=None
         As for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
-        Answers to force instead of drawing noise: one per release, or a function of the
-        phase and the drawn answer.
+        Answers to force instead of drawing noise: one for each release, or a function of the
+        phase and the drawn answer. None if no answer is forced.
     coins : int, default=2718
-        Seed of the choices that are otherwise secret.
+        Seed of the random choices that are otherwise secret.
     last_is_sampled : bool, default=False
         Whether the last record is in every sample, if the estimator draws samples.
     kept : sequence of int or None, default=None
-        Rows to use for each person, instead of a secret random choice; None draws them.
+        Rows to use for each person; None for a random choice.
 
     Returns
     -------
     model : private estimator
-        The fitted clone, with its own ledger that states an infinite epsilon. Its guarantee is
-        that of the estimator, so that audits can compare it with the transcript; it does not cover
-        these releases.
+        The fitted clone, with its own ledger, which states an infinite epsilon. The guarantee of
+        the clone is copied from the estimator, so that audits can compare it with the transcript;
+        it does not cover these releases.
     transcript : Transcript
 
     Raises

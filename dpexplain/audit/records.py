@@ -18,7 +18,7 @@ _ODD_CELLS = (
 
 
 def made_up_records(schema: Schema, n: int, seed: int, *, wild: bool = False) -> Records:
-    """Draw random records that fit a schema.
+    """Draw random records that conform to a schema.
 
     Parameters
     ----------

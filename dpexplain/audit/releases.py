@@ -1,4 +1,4 @@
-"""Functions that audits need for each mechanism.
+"""Functions that audits need for each kind of mechanism.
 
 New mechanisms register their phase type here, and their events in `charges`.
 """
@@ -52,7 +52,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     Returns
     -------
     float
-        Logarithm of the ratio of densities, with the noise stated by the phase.
+        Logarithm of the ratio of the two densities, with the noise that the phase states.
     """
     raise _unknown(phase)
 
@@ -71,7 +71,7 @@ def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.
     Returns
     -------
     ndarray of shape (n,)
-        Standard normal if the noise is as stated by the phase.
+        Standard normal if the noise is what the phase states.
     """
     raise _unknown(phase)
 
@@ -92,7 +92,8 @@ def _(phase: Phase, answer: Integers, first: Integers, second: Integers) -> floa
 def _(phase: SampledPhase, answer: Integers, first: Integers, second: Integers) -> float:
     """Return the log-likelihood ratio when the record may be in the sample.
 
-    `first` is the sum with the record in the sample: presence makes the answer a mixture.
+    `first` is the sum with the record in the sample. If the record is present in the data set, the
+    distribution of the answer is a mixture.
     """
     apart = (first - second) / phase.sigma_int
     beyond = (answer - first) / phase.sigma_int
@@ -139,7 +140,7 @@ def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -
 
 @standard_noise.register
 def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Return the choice's quantile, uniform on [0, 1] for a correct mechanism."""
+    """Return the quantile of the choice, which is uniform on [0, 1] if the mechanism is correct."""
     chances = np.exp(_log_chances(phase, query))
     rows = np.arange(len(answer))
     below = np.where(np.arange(phase.n_candidates) < answer[:, None], chances, 0.0).sum(axis=1)

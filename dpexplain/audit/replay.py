@@ -1,9 +1,9 @@
 """Transcript replay: the effect of one record on all releases of a fit.
 
-All private releases of a fit pass through one mechanism. `record` fits on a data set
-and records the transcript; `replay` fits on a neighboring data set with the same
-answers forced, so that only the queries can differ. If their distances, in units of the
-noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
+All private releases of a fit pass through one mechanism. `record` fits an estimator on a data
+set and records the transcript. `replay` fits it on a neighboring data set and forces the same
+answers, so that only the queries can differ. If the distances between the queries, in units of
+the noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
 differs, the guarantee is false. The check is deterministic and needs no statistics.
 """
 
@@ -34,20 +34,20 @@ class ReplayReport:
     Parameters
     ----------
     spent_mu : float
-        Gaussian-DP parameter spent on this pair of data sets: each distance between queries is
-        divided by its noise standard deviation, and this is the square root of the sum of squares.
+        Gaussian-DP parameter spent on this pair of data sets: the root of the sum of the squared
+        distances between queries, each in units of the noise standard deviation.
     claimed_mu : float or None
-        The parameter stated by the estimator's guarantee, or None.
+        The parameter that the estimator's guarantee states; None if it states none.
     spent_epsilon : float
-        Sum of the largest log-ratios of the answers of pure mechanisms.
+        Sum of the largest log-ratios of probabilities, over the answers of pure mechanisms.
     claimed_epsilon : float
         Epsilon stated by the guarantee, compared with `spent_epsilon` if there is no mu.
     differences : tuple of str
-        Differences despite equal answers: call order, shapes, noise
-        scales, or attributes of the fitted model.
+        Differences despite equal answers: in the order of calls, shapes, noise scales, or
+        attributes of the fitted model.
     overspent : tuple of str
-        Releases whose queries differ by more than their stated sensitivity, or with less noise
-        than the charged events pay for.
+        Releases whose queries differ by more than their stated sensitivity, or that have less
+        noise than the charged events state.
     """
 
     spent_mu: float
@@ -59,12 +59,12 @@ class ReplayReport:
 
     @property
     def spent_share(self) -> float:
-        """Share of the guarantee used up by this pair of data sets.
+        """Fraction of the guarantee that this pair of data sets uses up.
 
         Returns
         -------
         float
-            Share of mu, if stated; else of epsilon, for pure mechanisms.
+            Fraction of mu, if it is stated; otherwise, for pure mechanisms, fraction of epsilon.
         """
         if self.claimed_mu is not None:
             return self.spent_mu / self.claimed_mu
@@ -101,8 +101,8 @@ def replay(
     kept : sequence of int or None, default=None
         Rows of the neighbor to use for each person, instead of a secret random choice.
     unit : Unit or None, default=None
-        Unit by which the data sets differ; its cost in the ledger is compared with the distance.
-        None for the unit of the guarantee.
+        Unit by which the data sets differ; the distance is compared with the cost for this unit in
+        the ledger. None for the unit of the guarantee.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def replay(
 
 
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
-    """Return the stated mu and epsilon for a unit, and its largest effect on a sum."""
+    """Return mu and epsilon stated for a unit, and how many sensitivities it can change a sum."""
     guarantee = model.guarantee_
     # The last entry says that exact sums were recorded.
     entry = next(e for e in reversed(model.ledger_.entries) if e.private)
@@ -152,7 +152,7 @@ def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
 
 
 def _distances(first: Transcript, second: Transcript) -> list[float]:
-    """Return the distance of each release's queries; 0 if shapes differ."""
+    """Return the distance between the two queries of each release; 0 if their shapes differ."""
     return [
         distance(phase, q, p) if q.shape == p.shape else 0.0
         for phase, q, p in zip(first.phases, first.queries, second.queries, strict=False)
@@ -169,7 +169,7 @@ def _spent_mu(transcript: Transcript, apart: list[float]) -> float:
 
 
 def _spent_epsilon(transcript: Transcript, apart: list[float]) -> float:
-    """Return the total log-ratio bound of all pure answers."""
+    """Add up the bounds on the log-ratio of probabilities of all answers of pure mechanisms."""
     return math.fsum(
         d * (phase.epsilon if isinstance(phase, ChoicePhase) else 1.0 / phase.noise_multiplier)
         for phase, d in zip(transcript.phases, apart, strict=False)
@@ -190,7 +190,7 @@ def _beyond_sensitivity(transcript: Transcript, apart: list[float]) -> list[str]
 
 
 def _not_disjoint(transcript: Transcript, apart: list[float]) -> list[str]:
-    """Return the releases on subsets that share a record."""
+    """Describe the releases on subsets of records that should be disjoint but are not."""
     moved: dict[str, float] = {}
     permitted: dict[str, float] = {}
     for phase, d in zip(transcript.phases, apart, strict=False):
@@ -217,7 +217,7 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
 
 
 def _state_differences(first: Any, second: Any) -> list[str]:
-    """Return the names of attributes that differ, by pickle or array."""
+    """Name the attributes that differ, and say whether the charged events do."""
     names = sorted(set(vars(first)) | set(vars(second)))
     skipped = {"ledger", "ledger_"}  # times and identifiers differ from charge to charge
     found = [
@@ -230,7 +230,7 @@ def _state_differences(first: Any, second: Any) -> list[str]:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Compare deeply and bit for bit, through containers and plain objects.
+    """Compare two values bit for bit, including the content of containers and plain objects.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class BoundRow:
     estimator : str
         Name and target.
     epsilon : float
-        The stated value.
+        The stated epsilon.
     mu : float or None
         Stated Gaussian-DP parameter; None for other kinds of guarantees.
     transcript_mu : float
@@ -90,8 +90,8 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     epsilon : float
         Epsilon of the guarantee.
     n_fits : int
-        Number of final models with the canary, and as many without it; half as many transcripts,
-        each of which needs a second fit.
+        Number of final models with the canary, and as many without it. Half as many transcripts
+        are used, because each needs a second fit.
 
     Returns
     -------
@@ -123,9 +123,9 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         The subject to audit.
     n_fits : int
-        Number of final models with the canary, and as many without it. A tenth of them is looked
-        at first, and nothing else if final models need not give the mistake away. Tiers 1 to 3
-        use as many fits as they need.
+        Number of final models with the canary, and as many without it, for tier 4. A tenth of them
+        are examined first; the full number is examined only if tier 4 must detect the mistake.
+        Tiers 1 to 3 use as many fits as they need.
 
     Returns
     -------
@@ -156,7 +156,7 @@ Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
 
 
 def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
-    """Count detections, separately for groups of estimators with equal tier power.
+    """Count detections, separately for estimators on which the same tiers have power.
 
     Parameters
     ----------
@@ -166,7 +166,8 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Returns
     -------
     list of PowerRow
-        One per mistake that some estimator can make, starting with the most powerful tiers.
+        One per group and mistake that an estimator in it can make, starting with the group on
+        which the most tiers have power.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:
@@ -192,7 +193,7 @@ def bounds_table(rows: Sequence[BoundRow]) -> str:
     Parameters
     ----------
     rows : sequence of BoundRow
-        One per estimator and epsilon.
+        One for each estimator and epsilon.
 
     Returns
     -------
@@ -216,12 +217,12 @@ def power_table(rows: Sequence[PowerRow]) -> str:
     Parameters
     ----------
     rows : sequence of PowerRow
-        One per mistake.
+        One for each group of estimators and mistake.
 
     Returns
     -------
     str
-        Table of shares of runs, in bold if the tier must detect the mistake in every run.
+        Table of detection rates, in bold if the tier must detect the mistake in every run.
     """
 
     def share(row: PowerRow, tier: int) -> str:

@@ -1,8 +1,8 @@
 """Audit subjects: each private estimator with each target and objective.
 
-Everything is derived from the estimator class, so a new model needs no entry here. A model that
-needs other columns, or other parameters to be most vulnerable, has an `Audit` in `audit_of`, or in
-its class attribute ``_audit`` if it is from another library.
+Everything is derived from the estimator class, so a new model usually needs no entry here. A model
+that needs different columns, or is most vulnerable with different parameters, has an `Audit` in
+`audit_of`, or in its class attribute ``_audit`` if it is from another library.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Audit:
     size : mapping
         Parameters that make the fits of tiers 1 and 2 small.
     powerful : frozenset of int
-        Tiers that detect every mistake they test for, if some do not. A tier may miss mistakes
-        because no canary uses up the stated guarantee (such a model needs separate tests), or
-        because the final model reveals little.
+        Tiers that detect every mistake they test for; all four by default. A tier may miss
+        mistakes because no canary uses up the stated guarantee (a model for which this is true
+        needs separate tests), or because the final model reveals little.
     replaced : float
-        Share of the guarantee that a canary uses up, for two classes or a numeric target, if it is
-        replaced by a record with the same features at the other end of the target.
+        Fraction of the guarantee that a canary uses up, for two classes or a numeric target, if it
+        is replaced by a record with the same features at the other end of the target.
     by_place : bool
-        Whether secret random draws by row position decide which records are sampled.
+        Whether records are sampled by secret random draws that depend on the row position.
     """
 
     features: Mapping[str, Numeric | Categorical] | None = None
@@ -133,7 +133,7 @@ def audit_of(estimator_class: type[Any]) -> Audit:
     Returns
     -------
     Audit
-        The default settings, unless a class attribute or the table overrides them.
+        The default settings, unless a class attribute or an entry in the table overrides them.
     """
     for known in estimator_class.__mro__:
         own = vars(known).get("_audit", _AUDITS.get(known.__name__))
@@ -170,7 +170,7 @@ def private_estimators() -> dict[str, type[Any]]:
     Returns
     -------
     dict of str to type
-        In the order of ``__all__``, those with pure mechanisms last.
+        In the order of ``__all__``, except that estimators with pure mechanisms come last.
     """
     found = {name: getattr(models, name) for name in models.__all__}
     private = {
@@ -190,7 +190,7 @@ class Subject:
     estimator_class : type
         A private estimator.
     target : Range or Classes
-        A target that it accepts.
+        A target that the estimator accepts.
     settings : mapping
         Parameters that define a different model, such as an objective.
     """
@@ -251,7 +251,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
 
 
 def _modes(estimator_class: type[Any]) -> list[dict[str, Any]]:
-    """Yield parameter settings, the usual ones first."""
+    """Return the parameter settings to audit, starting with the defaults."""
     known = known_settings(estimator_class, _MODES)
     return [{}, *({name: value} for name, values in known.items() for value in values)]
 
@@ -288,7 +288,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the parameter values of an estimator that tier 1 combines.
+    """Return the values of an estimator's parameters that tier 1 combines.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def features_for(
     estimator_class : type
         A private estimator.
     otherwise : mapping
-        Columns for an estimator without its own columns.
+        Columns for an estimator that has no columns of its own.
 
     Returns
     -------
@@ -366,12 +366,12 @@ def _has_several_classes(subject: Subject) -> bool:
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
-    """Return the share of the guarantee that the canary must use up.
+    """Return the fraction of the guarantee that the canary must use up.
 
     With three classes, initial residuals are (1, -1/2, -1/2) in units of the clip, while the bound
-    allows (1, -1, 0): this is 0.87 of the bound, or 0.75 if a record is replaced. Replacing the
-    canary changes nothing that does not depend on the target: for boosting, a fifth of mu squared
-    is then not used.
+    allows (1, -1, 0): this is 0.87 of the bound, or 0.75 if a record is replaced. If the canary is
+    replaced, releases that depend only on features stay the same; in boosting, a fifth of the
+    squared mu is then not used.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Whether random draws by row position decide how a record is used.
+    """Whether random draws that depend on the row position decide how a record is used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The four audit tiers. Each lists the faults it finds."""
+"""The four audit tiers. Each tier returns a list of the faults that it finds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dpexplain.audit.subjects import Subject, known_settings
 from dpexplain.mechanisms import AnyPhase, ChoicePhase
 
 CONFIDENCE = 1.0 - 1e-7
-"""Tiers 3 and 4 reject a correct estimator once in ten million runs."""
+"""Tiers 3 and 4 reject a correct estimator at most once in ten million runs."""
 
 
 def hostile(seed: int) -> Forge:
-    """Create extreme answers: far off, noiseless or zero, release by release.
+    """Create a function that forces extreme answers: zero, huge, or as drawn, at random.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
     case : CanaryCase
         Estimator and data sets.
     n_hostile : int, default=3
-        Number of replays with hostile answers, in addition to the one with drawn answers.
+        Number of replays with hostile answers, in addition to the replay with drawn answers.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can change which row is chosen at random. Two tables that differ
-    by one *record* can differ in this way, and the ledger has a separate price for it.
+    Adding a row of a person can change which row is chosen at random. So fits on two tables that
+    differ by one *record* can differ in this way, and the ledger states a separate cost for it.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     Returns
     -------
     ReplayReport
-        Compared with the cost of one record.
+        Report that compares the distances with the cost for one record.
     """
     estimator, table, kept, instead = row_exchange(case)
     model, transcript = record(estimator, *table, kept=kept)

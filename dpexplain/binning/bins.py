@@ -16,7 +16,7 @@ Encoded = NDArray[np.float64] | NDArray[np.int32]
 """Values of one feature: clamped floats with NaN for missing, or category codes."""
 
 Index = NDArray[np.unsignedinteger[Any]]
-"""Bin of each record: uint8 where that is enough, else uint16."""
+"""Bin of each record, as uint8 if that is enough, otherwise as uint16."""
 
 NUMERIC_SPECIAL = ("missing",)
 CATEGORICAL_SPECIAL = ("other", "missing")
@@ -33,16 +33,16 @@ def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
 class FeatureBins:
     """Bins of one feature: value bins first, then the special ones.
 
-    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last one being closed.
+    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``; the last value bin is closed.
     Missing values have their own bin, which always exists, and so do categories outside the
-    schema: nothing about the bins depends on whether such values occur.
+    schema: nothing about the bins depends on whether these values occur.
 
     Parameters
     ----------
     name : str
-        Feature.
+        Name of the feature.
     feature : Numeric or Categorical
-        Its schema entry.
+        Schema entry of the feature.
     edges : ndarray of shape (n_value_bins + 1,) or None
         Strictly increasing, in the unit of the feature; None for categories.
     """
@@ -53,7 +53,7 @@ class FeatureBins:
 
     @property
     def n_value_bins(self) -> int:
-        """Number of bins that hold values of the schema."""
+        """Number of bins for values that the schema allows."""
         if self.edges is not None:
             return len(self.edges) - 1
         assert isinstance(self.feature, Categorical)
@@ -110,7 +110,7 @@ def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureB
     bins : FeatureBins
         The merged bins.
     bin_of_cell : ndarray of shape (cells.n_bins,), dtype uint8 or uint16
-        Bin of each cell; the missing cell stays separate.
+        Bin of each cell; the cell of missing values stays separate.
     """
     assert cells.edges is not None
     starts = np.asarray(first_cells, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Noisy record counts in each bin of a feature."""
+"""Noisy number of records in each bin of a feature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class BinCounts:
-    """Noisy counts per bin of one feature, with their standard deviations.
+    """Noisy counts per bin of one feature, with the variances of their noise.
 
     Attributes
     ----------
@@ -19,12 +19,13 @@ class BinCounts:
     variance : ndarray of shape (n_bins,)
         Variance of the noise on each count.
     n_special : int
-        Number of special bins at the end, which hold no value of the schema.
+        Number of special bins at the end, for missing values and values that the schema does not
+        allow.
     ordered : bool
         Whether the value bins are ordered.
     unit_of_bin : ndarray of shape (n_bins,) or None
-        Index of the group of each value bin: bins of one group always share a leaf. None if each
-        bin is a separate group.
+        Index of the group to which each value bin belongs: all bins of a group share a leaf. None
+        if each bin is a separate group.
     """
 
     counts: NDArray[np.float64]
@@ -34,11 +35,11 @@ class BinCounts:
     unit_of_bin: NDArray[np.intp] | None = None
 
     def thinned(self, share: float) -> BinCounts:
-        """Return the counts of a random subset of the records."""
+        """Return the expected counts of a random subset with this proportion of the records."""
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Special bins whose count does not rise above its noise, shape (n_bins,)."""
+        """Whether each bin is special and its count does not rise above its noise."""
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -13,26 +13,27 @@ from dpexplain.schema import Categorical, Numeric
 Spacing = Literal["mixed", "equal"]
 
 _GEOMETRIC_SPAN = 1e-4
-"""Finest geometric cell, as a share of the distance from the anchor to the bound."""
+"""Width of the finest geometric cell, as a fraction of the distance from anchor to bound."""
 
 
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Return the public cells of one feature from its schema.
+    """Return the public cells of one feature, computed from its schema alone.
 
     Parameters
     ----------
     name : str
-        Feature.
+        Name of the feature.
     feature : Numeric or Categorical
-        Its bounds or categories. Each category is a separate cell.
+        Bounds or categories of the feature. Each category is a separate cell.
     n_cells : int
         Maximum number of cells of a numeric feature.
     spacing : {"mixed", "equal"}, default="mixed"
-        "equal": cells of equal width, as in Algorithm 3 of [1]_. "mixed": half of the edges
-        equally spaced, half geometric from zero (or from the bound closest to zero), so that
-        skewed columns such as incomes do not fall into one cell.
+        "equal": cells of equal width, as in Algorithm 3 of [1]_. "mixed": half of the edges are
+        equally spaced, and the other half are spaced geometrically from zero (or from the bound
+        closest to zero), so that the values of a skewed column, such as incomes, do not all fall
+        into one cell.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
-    """Place edges halfway between possible values."""
+    """Move each edge to the midpoint between two possible values."""
     n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
     if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers
         return np.unique(edges)

@@ -35,7 +35,7 @@ class NoisyHistograms:
     noise_std : float
         Standard deviation of the noise on one cell, in records.
     people : NoisyCount or None, default=None
-        Number of records, if released earlier.
+        Number of records, if it was released earlier.
     """
 
     counts: tuple[NDArray[np.float64], ...]
@@ -46,9 +46,9 @@ class NoisyHistograms:
     def n_samples(self) -> float:
         """Estimate of the number of records, at least 1.
 
-        The total of each feature's histogram estimates it, with a variance proportional to its
-        number of cells. If a count was released, it is another estimate. All are weighted by
-        precision.
+        The total of each feature's histogram is an estimate with a variance proportional to its
+        number of cells. If a count was released, it is another estimate. All estimates are
+        weighted by their precision.
         """
         totals = [float(c.sum()) for c in self.counts]
         if self.people is not None:
@@ -69,10 +69,10 @@ class NoisyHistograms:
         return weights
 
     def agreeing(self) -> NoisyHistograms:
-        """Histograms adjusted to the same number of records.
+        """Adjust all histograms to the same number of records.
 
-        Every record is in one cell of each feature, so the totals differ only by noise.
-        Spreading the difference evenly is the least-squares estimate given that total.
+        Every record is in one cell of each feature, so the totals differ only because of the noise.
+        Spreading each difference evenly over the cells gives the least-squares estimate.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class NoisyCount:
     Parameters
     ----------
     value : float
-        May be negative.
+        Noisy number, which may be negative.
     noise_std : float
         Standard deviation of its noise, in records.
     """
@@ -111,13 +111,13 @@ def release_count(
     Parameters
     ----------
     n_samples : int
-        Exact number; not stored.
+        Exact number, which is not stored.
     mechanism : Mechanism
-        The release passes through it.
+        Mechanism that makes the release.
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float, default=1.0
-        Bound on the rows of one person.
+        Bound on the number of rows of one person.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float
-        Bound on the rows of one person.
+        Bound on the number of rows of one person.
 
     Returns
     -------
@@ -147,20 +147,20 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
 
 
 def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
-    """Merge neighboring cells of a numeric feature down to a maximum number.
+    """Merge neighboring cells of a numeric feature until there are few enough.
 
     Parameters
     ----------
     cells : FeatureBins
         Public grid. Categories are never merged.
     n_cells : int
-        Maximum number of value cells kept.
+        Maximum number of value cells after merging.
 
     Returns
     -------
     coarse : FeatureBins
     coarse_of_cell : ndarray of shape (cells.n_bins,)
-        Coarse cell of each cell.
+        Index of the coarse cell that contains each cell.
     """
     together = -(-cells.n_value_bins // n_cells)
     if cells.edges is None or together == 1:
@@ -175,9 +175,9 @@ def release_histograms(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyHistograms:
-    """Release noisy counts of records per cell of every feature.
+    """Release the noisy number of records in each cell of every feature.
 
-    A record is in one cell per feature, so one feature's histogram has L2
+    A record is in one cell of each feature, so the histogram of one feature has L2
     sensitivity 1 under add/remove adjacency and sqrt(2) under replace-one.
 
     Parameters
@@ -185,12 +185,12 @@ def release_histograms(
     cell_counts : sequence of ndarray of shape (n_cells,), dtype int64
         Exact number of records in each cell of each public grid.
     mechanism : Mechanism
-        Every release passes through it.
+        Mechanism that makes the releases.
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float, default=1.0
-        L2 sensitivity of one histogram, in records: the adjacency's factor times the
-        bound on the rows of one person.
+        L2 sensitivity of one histogram, in records: the factor of the adjacency times the
+        bound on the number of rows of one person.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) 
     sensitivity : float
         L2 sensitivity of one histogram, in records.
     n_values : int
-        Number of cells of all features together.
+        Total number of cells of all features.
 
     Returns
     -------
@@ -237,9 +237,9 @@ def merge_sparse_cells(
     cells : FeatureBins
         Public grid. Categories are never merged.
     counts : ndarray of shape (cells.n_bins,)
-        Noisy counts per cell.
+        Noisy count of each cell.
     min_count : float
-        Minimum (noisy) count per bin.
+        Minimum noisy count of a bin.
     noise_std : float
         Noise standard deviation of one cell, in records.
     noise_ratio : float
@@ -268,12 +268,12 @@ def merge_sparse_cells(
 def counts_per_bin(
     counts: NDArray[np.float64], bin_of_cell: Index, n_bins: int
 ) -> NDArray[np.float64]:
-    """Return the noisy count per merged bin.
+    """Return the noisy count of each merged bin.
 
     Parameters
     ----------
     counts : ndarray of shape (n_cells,)
-        Noisy counts per cell.
+        Noisy count of each cell.
     bin_of_cell : ndarray of shape (n_cells,)
         Bin of each cell.
     n_bins : int

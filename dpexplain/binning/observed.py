@@ -12,14 +12,14 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar record counts. NOT PRIVATE: edges depend on the data.
+    """Return bins with similar numbers of records. NOT PRIVATE: edges depend on the data.
 
     Parameters
     ----------
     name : str
-        Feature.
+        Name of the feature.
     feature : Numeric or Categorical
-        Its bounds or categories.
+        Bounds or categories of the feature.
     values : ndarray of shape (n_samples,)
         Encoded values, NaN for missing.
     max_bins : int

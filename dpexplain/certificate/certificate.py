@@ -51,9 +51,9 @@ class Certificate:
     model : str
         Model that made the file.
     target : str
-        Name of what it predicts.
+        Name of what the model predicts.
     features : tuple of str
-        What it predicts from.
+        Names of what the model predicts from.
     protects : str
         Unit of privacy of the file, such as "one record".
     adjacency : {"add_remove", "replace"}
@@ -62,13 +62,13 @@ class Certificate:
         Guarantee of the file.
     total_epsilon, adaptive_epsilon : float
         Epsilon of all private entries of the ledger together, for the same unit. The first holds
-        if the fits were planned in advance, the second even if they were not. Infinite without a
-        bound.
+        if the fits were planned in advance, the second even if they were not. Infinite if there is
+        no bound.
     total_delta : float
         Delta of both epsilons.
     cap_epsilon, left_epsilon : float
-        Cap of the ledger, and the largest epsilon that it leaves for one more fit; infinite
-        without a cap.
+        Cap of the ledger, and the largest epsilon that it leaves for one more fit; infinite if
+        there is no cap.
     cap_unit : Unit or None
         Unit of the cap as the ledger states it.
     mechanisms : tuple of str
@@ -83,7 +83,7 @@ class Certificate:
     release_sha256 : str
         Hash of the released file.
     entry : int
-        Index of its entry in the ledger.
+        Index of the entry of the file in the ledger.
     n_entries, n_releases : int
         Number of entries, and of released files, in the ledger when the certificate was made.
     head : str
@@ -95,8 +95,8 @@ class Certificate:
 
     See Also
     --------
-    release : Make one.
-    verify : Check one.
+    release : Make a certificate.
+    verify : Check a certificate.
     """
 
     dataset: str
@@ -147,7 +147,7 @@ class Certificate:
         check_delta(self.total_delta)
 
     def promise(self) -> dict[str, Any]:
-        """Write everything that a signature covers as plain data.
+        """Write, as plain data, everything that a signature covers.
 
         Returns
         -------
@@ -232,7 +232,7 @@ class Certificate:
         Parameters
         ----------
         path : path-like
-            Ends in ``.html``, ``.htm`` or ``.json``; an existing file is replaced.
+            Name that ends in ``.html``, ``.htm`` or ``.json``; an existing file is replaced.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class Certificate:
         Raises
         ------
         ValueError
-            If the name has another ending.
+            If the name has a different ending.
         OSError
             If the file cannot be written.
         """
@@ -287,7 +287,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     ValueError
         If the file is not a certificate, or was changed after it was written.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     raw = Path(path).read_bytes()
     try:

@@ -11,7 +11,7 @@ _LARGEST = 700.0  # exp of more is no float
 
 
 def guesses_of_hundred(epsilon: float, delta: float) -> int:
-    """Bound how many of 100 guesses about one unit are right, where chance gives 50.
+    """Bound how many of 100 guesses about one unit can be right, if chance alone gives 50.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
     Returns
     -------
     int
-        The integer above ``100 (exp(epsilon) + delta) / (1 + exp(epsilon))``, at most 100.
+        ``100 (exp(epsilon) + delta) / (1 + exp(epsilon))``, rounded up, and at most 100.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
 
 
 def odds_words(epsilon: float) -> str:
-    """Describe how far even odds can move.
+    """Describe the largest odds that even odds can become.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Certificates on one printed page: plain English, no scripts, pictures or links."""
+"""Certificates on one printed page, in plain English, with no scripts, pictures or links."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def data_of_page(text: str) -> str:
     Raises
     ------
     ValueError
-        If it contains none, or several.
+        If the page contains no certificate, or more than one.
     """
     parts = text.split(_OPEN)
     if len(parts) != 2 or _CLOSE not in parts[1]:
@@ -156,7 +156,7 @@ def data_of_page(text: str) -> str:
 
 
 def _for_script(data: str) -> str:
-    """Write JSON so that no text in it can end the script element."""
+    """Escape JSON so that no text in it can end the script element."""
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
 
 

@@ -42,7 +42,7 @@ def release(
 ) -> Certificate:
     """Record a released file in its ledger and make its certificate.
 
-    It spends nothing and needs no data.
+    This spends nothing and needs no data.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ def release(
     entry : int or None, default=None
         Index of the fit's entry in ``ledger.entries``; None searches for it.
     person, purpose : str, default=""
-        Person who releases the file, and for what purpose; by default, those of the fit.
+        Person who releases the file, and the purpose; by default, the person and purpose of the
+        fit.
     key : path-like or None, default=None
         Private Ed25519 key (PEM) that signs the certificate; needs the extra ``sign``.
 
@@ -68,11 +69,12 @@ def release(
     Raises
     ------
     ValueError
-        If the file is not such an explanation, it is not private, no entry fits it or several do,
-        or the schema is another one. An entry fits if its unit and its target are those of the
-        file, and its events cost what the file promises. Nothing was recorded.
+        If the file is not an explanation of one model, if it is not private, if no entry or more
+        than one entry matches it, or if the schema is different. An entry matches the file if both
+        have the same unit and target, and its events cost what the file promises. Nothing was
+        recorded.
     ImportError
-        If `key` is given without the package ``cryptography``. Nothing was recorded.
+        If `key` is given but the package ``cryptography`` is not installed. Nothing was recorded.
     BudgetError
         If the ledger cannot be read or written.
     """
@@ -102,9 +104,9 @@ def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) 
     shown : GlobalExplanation, MulticlassExplanation or FilterBank
         Content of the file.
     recorded : ReleasedFile
-        Its record in the ledger.
+        Record of the file in the ledger.
     state : LedgerState
-        The ledger at that time.
+        State of the ledger, with this record.
 
     Returns
     -------
@@ -181,7 +183,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        SHA-256 of its bytes, which `sha256sum` prints as well.
+        SHA-256 of the file's bytes, as `sha256sum` prints it.
     """
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -212,7 +214,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Find a file's entry: the given one, the recorded one, or the only match."""
+    """Find the entry of a file: the given one, the recorded one, or the only one that matches."""
     guarantee, model = shown.guarantee, shown.model_name
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
     if entry is not None:
@@ -240,7 +242,7 @@ def _advice(fitting: list[int]) -> str:
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
-    """Whether an entry is about the target of a file, and its events cost what the file promises.
+    """Whether an entry matches a file: same target, same schema, and events that cost enough.
 
     Parameters
     ----------
@@ -253,12 +255,15 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        False as well if they cost less, because then they are those of another fit.
+        Also False if the events cost less, because they then belong to another fit.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
         return False
     if target and target != shown.target_name:
+        return False
+    known, held = entry.provenance.schema, getattr(shown, "schema", None)
+    if known and held is not None and schema_hash(held) != known:
         return False
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)

@@ -1,4 +1,4 @@
-"""Signatures with the officer's Ed25519 key, from the package ``cryptography``."""
+"""Sign with the officer's Ed25519 key, using the package ``cryptography``."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str
     Parameters
     ----------
     key : path-like
-        Unencrypted Ed25519 key as PEM, such as ``openssl genpkey -algorithm ed25519`` writes.
+        Unencrypted Ed25519 key as PEM, as written by ``openssl genpkey -algorithm ed25519``.
 
     Returns
     -------
     function
-        Takes the promise of a certificate; returns the public key and the signature, as hexadecimal
-        digits.
+        Function that takes the promise of a certificate, and returns the public key and the
+        signature, both as hexadecimal digits.
 
     Raises
     ------
     ImportError
         If ``cryptography`` is not installed.
     ValueError
-        If the file is not such a key. The message shows nothing from it.
+        If the file is not an unencrypted Ed25519 key. The message shows nothing from the file.
     """
     serialization, ed25519 = _library()
     held = Path(key).read_bytes()
@@ -57,7 +57,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     path : path-like
-        PEM file, such as ``openssl pkey -in key.pem -pubout`` writes.
+        PEM file, as written by ``openssl pkey -in key.pem -pubout``.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
     ImportError
         If ``cryptography`` is not installed.
     ValueError
-        If the file is not such a key.
+        If the file is not a public Ed25519 key.
     """
     serialization, ed25519 = _library()
     held = Path(path).read_bytes()
@@ -83,7 +83,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
 
 
 def signature_holds(promise: Mapping[str, Any], public_key: str, signature: str) -> bool:
-    """Whether a signature was made with a key.
+    """Whether a signature was made with the private key that belongs to a public key.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Check certificates against ledger, file, schema and key, without data."""
+"""Check certificates against the ledger, the file, the schema and the key, without any data."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def verify(
     schema : path-like or None, default=None
         Schema of the fit, as TOML.
     public_key : path-like or None, default=None
-        The officer's public Ed25519 key (PEM). With it, a certificate without a signature of this
-        key fails.
+        The officer's public Ed25519 key (PEM). If it is given, a certificate that was not signed
+        with this key fails.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _checks(
 
 
 def _tried(name: str, found: list[object], read: Callable[[], object], words: str) -> Check:
-    """Read a file; return its content, or add a failed check."""
+    """Read a file, append its content or the error to `found`, and return the check."""
     try:
         found.append(read())
     except (ValueError, OSError, BudgetError) as error:
@@ -162,7 +162,7 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 
 def _state(path: _AnyPath) -> LedgerState:
-    """Read a ledger that is written exactly as this library writes it."""
+    """Read a ledger; its text must be exactly what this library writes."""
     place = place_of(path)
     text, _ = place.read()
     state = LedgerState.from_json(text)

@@ -1,4 +1,4 @@
-"""Ledgers of the command line."""
+"""Ledgers that commands charge and show."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
     Returns
     -------
     LedgerPlace
-        By default a file next to the table, so that every command on it uses the same ledger.
+        By default, a file next to the table, so that every command on the table uses the same
+        ledger.
     """
     from dpexplain.accounting._ledger.store import place_of
 
@@ -49,7 +50,7 @@ def _ledger_path(asked: argparse.Namespace) -> Path | str:
 
 @contextmanager
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
-    """Open or create the ledger; a rejected command leaves no new, empty one.
+    """Open or create the ledger; if the command fails, remove a new ledger that is still empty.
 
     Parameters
     ----------

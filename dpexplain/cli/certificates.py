@@ -90,7 +90,7 @@ def run_release(asked: argparse.Namespace) -> None:
 
 
 def run_verify(asked: argparse.Namespace) -> int:
-    """Print one line per check."""
+    """Verify a certificate, and print one line for each check."""
     from dpexplain.certificate import verify
 
     for path in (asked.file, asked.ledger, asked.release, asked.schema, asked.public_key):

@@ -62,7 +62,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_draft(asked: argparse.Namespace) -> None:
-    """Write a draft, without overwriting an edited schema by accident."""
+    """Write a draft of a schema, but do not overwrite an edited schema by accident."""
     import dpexplain.io
     from dpexplain.schema import Schema
 
@@ -80,7 +80,7 @@ def run_draft(asked: argparse.Namespace) -> None:
 
 
 def run_from_dictionary(asked: argparse.Namespace) -> None:
-    """Write the schema of a data dictionary."""
+    """Write the schema that a data dictionary describes."""
     import dpexplain.io
     from dpexplain.schema import Schema
 

@@ -1,4 +1,4 @@
-"""Errors of commands, as messages for the terminal."""
+"""Errors of commands, which the terminal shows as plain messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Add to errors raised inside that the charge remains.
+    """Say in the message of every error raised in the block that the charge remains.
 
     Raises
     ------
     RuntimeError
-        In place of errors that would mean invalid input elsewhere.
+        Instead of an error that would mean invalid input if it were raised before the charge.
     """
     try:
         yield

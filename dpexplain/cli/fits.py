@@ -1,4 +1,4 @@
-"""``dpexplain fit`` and ``dpexplain sweep``: save explanations of a table."""
+"""``dpexplain fit`` and ``dpexplain sweep``: fit models to a table and save what they show."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def add_commands(commands: Any) -> None:
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """Add the options of a sweep, which ``report`` shares."""
+    """Add the options of a sweep, which the command ``report`` also has."""
     add_table(command)
     command.add_argument(
         "--epsilon",
@@ -108,7 +108,7 @@ def _health(estimator: Any) -> Health | None:
 
 
 def record_file(estimator: Any, path: Path) -> None:
-    """Record the hash of a private explanation in the entry of its fit."""
+    """Record the hash of a private explanation in the ledger, in the entry of its fit."""
     if not estimator.guarantee_.private:
         return
     ledger = estimator.ledger_

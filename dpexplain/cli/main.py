@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        Command-line arguments; None means those of the process.
+        Command-line arguments; None for the arguments of the process.
 
     Returns
     -------

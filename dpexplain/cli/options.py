@@ -24,7 +24,8 @@ def add_command(
     ----------
     commands : argparse subparsers
     name : str
-        One or two words: ``"schema draft"`` is given as ``"draft"`` under its own group.
+        One word; ``"draft"`` for ``dpexplain schema draft``, whose `commands` are those of the
+        group ``schema``.
     summary : str
         One sentence.
     examples : str
@@ -47,7 +48,7 @@ def add_command(
 
 
 def add_file(command: argparse.ArgumentParser) -> None:
-    """Add the table and how its text is read."""
+    """Add the options for the table and for how its text is read."""
     command.add_argument(
         "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
     )
@@ -132,7 +133,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     asked : argparse.Namespace
         With ``model`` and ``settings``.
     schema : Schema
-        Its target decides between classifier and regressor.
+        The target of the schema decides between classifier and regressor.
     **parameters
         Parameters set by the command itself.
 
@@ -144,7 +145,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     Raises
     ------
     CommandError
-        If the model does not exist for the target, or the parameter does not exist.
+        If the model does not exist for the target, or a parameter does not exist.
     """
     from dpexplain import models
     from dpexplain.schema import Classes
@@ -186,7 +187,7 @@ def setting(text: str) -> tuple[str, Any]:
     Raises
     ------
     CommandError
-        If the text has another form.
+        If the text does not have this form.
 
     Examples
     --------
@@ -277,7 +278,7 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
 
 
 def _holds_ledger(path: Path) -> bool:
-    """Whether an existing file is a ledger, under any name."""
+    """Whether an existing file is a ledger, whatever its name."""
     try:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -69,7 +69,7 @@ def run_predict(asked: argparse.Namespace) -> None:
 def predictions(
     explanation: GlobalExplanation | MulticlassExplanation, rows: pd.DataFrame
 ) -> pd.DataFrame:
-    """Predict rows.
+    """Predict the target of each row.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def predictions(
     Returns
     -------
     DataFrame of shape (n_samples, n_outcomes)
-        Column prediction; of classes also the probability of each.
+        Column ``prediction``; for a classifier, also the probability of each class.
     """
     import pandas as pd
 
@@ -91,7 +91,7 @@ def predictions(
 
 
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
-    """Return the schema of the options, if the file has none of its own."""
+    """Return the schema named in the options; reject it if the file has its own."""
     from dpexplain.schema import Schema
 
     if asked.schema is None:

@@ -1,4 +1,4 @@
-"""``dpexplain report``: one shareable HTML file, for people without Python."""
+"""``dpexplain report``: one shareable HTML file, for people who do not have Python."""
 
 from __future__ import annotations
 

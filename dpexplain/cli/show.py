@@ -59,7 +59,6 @@ def add_commands(commands: Any) -> None:
         summary="Print the privacy statement of a ledger: what was spent, and what that means.",
         examples="dpexplain ledger data.ledger.json\n"
         "dpexplain ledger data.ledger.json --published 0 2 --format markdown\n"
-        "dpexplain ledger postgresql://user@host/database#data",
     )
     ledger.add_argument("file", type=file_or_address, help="ledger file, or address of a database")
     ledger.add_argument(
@@ -85,7 +84,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_explain(asked: argparse.Namespace) -> None:
-    """Print or draw an explanation, one fit of a comparison, or the comparison."""
+    """Print or draw an explanation, one fit of a comparison, or the whole comparison."""
     if asked.plot is not None:
         check_place(asked.plot, suffixes=_FIGURES)
     elif asked.show is not None:
@@ -111,7 +110,7 @@ def run_explain(asked: argparse.Namespace) -> None:
 
 
 def add_class(command: argparse.ArgumentParser) -> None:
-    """Add the option for one of several classes."""
+    """Add the option that names one of several classes."""
     command.add_argument(
         "--class", dest="of_class", metavar="LABEL", help="one class of a model of three or more"
     )
@@ -192,7 +191,7 @@ def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> Non
 
 
 def run_ledger(asked: argparse.Namespace) -> None:
-    """Print the statement of a ledger."""
+    """Print the privacy statement of a ledger."""
     from dpexplain.accounting import PrivacyLedger
 
     in_file = isinstance(asked.file, Path)

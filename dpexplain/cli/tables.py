@@ -1,4 +1,4 @@
-"""Read a table for a private fit, all cells as text."""
+"""Read a table for a private fit, with all cells as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the schema's columns and the target from the table in the options.
 
-    A Parquet file is passed on as a path to private boosting, which reads it in parts.
+    Private boosting gets only the path of a Parquet file, and reads it in parts.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Raises
     ------
     CommandError
-        If the file or a column is missing, the file is not such a table, or the schema has a
+        If the file or a column is missing, the file cannot be read as a table, or the schema has a
         different target. The message contains nothing from a line of the file.
     """
     if asked.target in schema.features:
@@ -128,7 +128,7 @@ def whole_table(
 
 
 def any_table(asked: argparse.Namespace) -> pd.DataFrame:
-    """Read all columns of a table: text line by line, as a private fit does.
+    """Read all columns of a table; a text file is read line by line, as in a private fit.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def read_texts(
     ----------
     path : Path
     separator : str or None, default=None
-        None derives it from the suffix.
+        None for the separator that belongs to the suffix of the file name.
     encoding : str or None, default=None
         None for UTF-8.
 
@@ -167,7 +167,7 @@ def read_texts(
     ------
     CommandError
         If the separator or the encoding is not supported, or the first line has no column names.
-        No other line raises an error.
+        The other lines never raise an error.
     """
     from dpexplain import tables
 

@@ -1,4 +1,4 @@
-"""Output of commands: post-processing of private releases only."""
+"""Output of commands, computed from private releases only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
 
 
 def described(shown: Display) -> str:
-    """Format what an explanation or comparison says about itself."""
+    """Format the description of an explanation or comparison."""
     return "\n\n".join(described_parts(shown.describe()))
 
 
@@ -48,13 +48,13 @@ def _filled(paragraph: str) -> str:
 
 
 def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
-    """Format a table in columns; numbers get four digits.
+    """Format a table in columns, with numbers rounded to four digits.
 
     Parameters
     ----------
     table : DataFrame
     rows : int or None, default=20
-        Maximum number of rows printed; the others are counted. None prints all.
+        Maximum number of rows; a last line states how many more there are. None for all rows.
 
     Returns
     -------

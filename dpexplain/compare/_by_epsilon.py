@@ -9,7 +9,7 @@ Model = TypeVar("Model")
 
 
 class ByEpsilon(Mapping[float, tuple[Model, ...]]):
-    """Read-only mapping from epsilon to the repeats fitted with it, ascending.
+    """Read-only mapping from each epsilon, in ascending order, to the repeats fitted with it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ByEpsilon(Mapping[float, tuple[Model, ...]]):
         raise KeyError(f"no fit with epsilon={epsilon!r}; the epsilons are {known}.")
 
     def __iter__(self) -> Iterator[float]:
-        """Iterate over the epsilons, ascending."""
+        """Iterate over the epsilons in ascending order."""
         return iter(self._fits)
 
     def __len__(self) -> int:

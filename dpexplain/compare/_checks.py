@@ -1,4 +1,4 @@
-"""Checks before a sweep is charged; none reads a data value."""
+"""Checks before a sweep is charged; none of them reads a data value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_estimator(estimator: Any) -> None:
 
 
 def checked_epsilons(epsilons: Any, estimator: Any) -> tuple[float, ...]:
-    """Return distinct valid epsilons, ascending."""
+    """Check that epsilons are valid and distinct, and return them in ascending order."""
     if isinstance(epsilons, (str, bytes)) or not hasattr(epsilons, "__iter__"):
         raise ValueError("epsilons must be a sequence of numbers, such as (0.5, 1, 2).")
     allow_weak = bool(estimator.get_params(deep=False).get("allow_weak", False))
@@ -126,7 +126,7 @@ class Payer(NamedTuple):
 
     @property
     def ledger(self) -> PrivacyLedger:
-        """The ledger of the sweep; others only list it."""
+        """The ledger of the sweep itself, which is the last of `ledgers`."""
         return self.ledgers[-1]
 
     def charge(self, charges: list[Charge], schema: Schema | None) -> None:

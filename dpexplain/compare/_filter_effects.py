@@ -1,4 +1,4 @@
-"""Unit-free coordinates of filters, with distances in scores."""
+"""Coordinates of filters that do not depend on units; distances are differences of scores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     """Express filters by their scores on records within the public bounds.
 
     The squared distance between two filters is the mean squared difference of their scores over
-    such records: numbers uniform between their bounds, categories equally likely, columns
-    independent. If each record is centered and has unit norm, every direction is equally likely;
-    inputs whose preparation is unknown have mean 0 and variance 1. So changing the unit of a
-    column, or subtracting a constant from it, does not change a distance.
+    these records: numbers are uniform between their bounds, categories are equally likely, and
+    columns are independent. If each record is centered and scaled to the same norm, all its
+    directions are equally likely; inputs whose preparation is unknown have mean 0 and variance 1.
+    So changing the unit of a column, or subtracting a constant from it, does not change a
+    distance.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_classes, n_filters, n_inputs + 1)
-        Deviations from the mean score, one for each input, then the mean score.
+        Deviations from the mean score, one for each input, followed by the mean score.
     """
     preparation = bank.preparation
     if preparation is None:
@@ -41,7 +42,10 @@ def filter_effects(bank: FilterBank) -> FloatArray:
 
 
 def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
-    """Return deviations over centered records of norm `scale`."""
+    """Multiply centered weights by the standard deviation of an input.
+
+    The standard deviation is taken over all centered records of norm `scale`.
+    """
     centered = filters - filters.mean(axis=2, keepdims=True)
     return np.asarray(centered * (scale / math.sqrt(max(filters.shape[2] - 1, 1))))
 
@@ -49,7 +53,7 @@ def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
 def _within_bounds(
     filters: FloatArray, preparation: InputPreparation
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the deviation of each input, and the mean score without bias."""
+    """Return the deviation for each input, and the mean score without the bias."""
     ends = np.cumsum([len(feature.input_names) for feature in preparation.features])
     columns = np.split(preparation.scale * filters, ends[:-1], axis=2)
     parts = [_of_feature(f, w) for f, w in zip(preparation.features, columns, strict=True)]

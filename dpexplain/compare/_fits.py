@@ -1,4 +1,4 @@
-"""Base of comparisons: fits by epsilon, and their joint cost."""
+"""Base of comparisons: fits at each epsilon, and their joint cost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that explanations are of one kind and agree in the fields `same`."""
+        """Check that all explanations are of the same type and agree in the fields `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -78,7 +78,7 @@ class Fits(Record, Display, Generic[Model]):
         Returns
         -------
         dict of float to tuple of explanation
-            The reference, if any, at infinity.
+            The reference, if there is one, has the key infinity.
         """
         reference = {} if self.reference is None else {math.inf: (self.reference,)}
         return {**self.explanations, **reference}
@@ -123,7 +123,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def private(self) -> bool:
-        """Whether everything shown is private."""
+        """Whether everything shown is differentially private."""
         diagnostics = self.metrics is not None and not self.metrics["private"].all()
         guarantees: list[Any] = [fit for _, _, fit in self.fits()]
         return not diagnostics and all(fit.guarantee.private for fit in guarantees)
@@ -137,8 +137,8 @@ class Fits(Record, Display, Generic[Model]):
     def epsilon_together(self) -> float:
         """Total epsilon of all private models shown here, if published together.
 
-        Stated at the delta of the ledger. It leaves out the reference, and is infinite if a model
-        at a finite epsilon is not private.
+        It holds at the delta of the ledger. It leaves out the reference, and is infinite if a
+        model at a finite epsilon is not private.
         """
         guarantees = [each for row in self._guarantees().values() for each in row]
         if not all(guarantee.private for guarantee in guarantees):
@@ -179,7 +179,8 @@ class Fits(Record, Display, Generic[Model]):
     ) -> str:
         """Return an HTML table of the first fit at each epsilon and the reference.
 
-        Further columns are named together with whether they are numeric; `cells` gives their text.
+        `columns` maps the name of each further column to whether it is numeric, and `cells`
+        returns the text of these columns for a fit.
         """
         metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())
         firsts = {epsilon: repeats[0] for epsilon, repeats in self.explanations.items()}

@@ -1,4 +1,4 @@
-"""Diagnostics of a fitted model on held-out records. They are not private."""
+"""Diagnostics of a fitted model on held-out records; they are not private."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METRIC_TYPES = {
 
 
 def checked_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Check the columns of a metrics table and return a copy with the right types."""
+    """Check the columns of a metrics table, and return a copy with the right types."""
     if list(metrics.columns) != list(METRIC_TYPES):
         raise ValueError(f"metrics must have exactly the columns {', '.join(METRIC_TYPES)}.")
     return metrics.astype(METRIC_TYPES).reset_index(drop=True)
@@ -38,12 +38,12 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     positive : ndarray of bool, shape (n,)
         Which records belong to the positive class.
     score : ndarray of float64, shape (n,)
-        Larger means more likely positive.
+        A larger score means that the record is more likely to be positive.
 
     Returns
     -------
     float
-        In ``[0, 1]``; NaN if a class is absent, because nothing can be ranked then.
+        In ``[0, 1]``; NaN if a class is absent, because then there are no pairs to rank.
     """
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
@@ -80,7 +80,7 @@ def macro_auroc(
 
 
 def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
-    """Compute the share of records classified correctly.
+    """Compute the proportion of records that are classified correctly.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
     Returns
     -------
     float
-        In ``[0, 1]``; NaN without records.
+        In ``[0, 1]``; NaN if there are no records.
     """
     texts, probability = _labeled(model, X, np.asarray(y, dtype=object).ravel())
     names = np.array([cell_text(label) for label in model.classes_], dtype=object)
@@ -103,19 +103,19 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
 
 
 def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> float:
-    """Compute the mean Poisson deviance; 0 for perfect predictions.
+    """Compute the mean Poisson deviance, which is 0 for perfect predictions.
 
     Parameters
     ----------
     count : ndarray of float64, shape (n,)
         Observed counts; negative ones are treated as 0.
     expected : ndarray of float64, shape (n,)
-        Positive.
+        Predicted means, which must be positive.
 
     Returns
     -------
     float
-        NaN without records, or if a count is NaN.
+        NaN if there are no records, or if a count is NaN.
     """
     if not count.size:
         return float("nan")
@@ -126,20 +126,20 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
 
 
 def read_targets(y: Any, schema: Schema | None) -> Any:
-    """Read held-out targets as fits do.
+    """Read held-out targets in the same way as a fit reads its targets.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels or targets.
     schema : Schema or None
-        With a target; None leaves `y` unchanged.
+        A schema that includes the target; None leaves `y` unchanged.
 
     Returns
     -------
     array-like of shape (n_samples,)
-        Labels as the schema spells them, None if unusable; or numbers, not clipped to the range
-        of the target, NaN if unusable.
+        Labels as the schema spells them, or None for each unusable cell; for a regression,
+        numbers that are not clipped to the range of the target, or NaN for each unusable cell.
     """
     if schema is None or schema.target is None:
         return y
@@ -152,14 +152,14 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
 def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     """Measure a fitted model: AUROC for a classifier, an error for a regression.
 
-    With more than two classes it is the mean of the AUROC of each class against the rest, over
-    the classes that occur.
+    With more than two classes, the AUROC of each class against the rest is computed, and averaged
+    over the classes that occur.
 
-    The error is the Poisson deviance for a model with the Poisson objective, else the root mean
-    squared error.
+    The error is the Poisson deviance for a model with the Poisson objective, and the root mean
+    squared error for any other model.
 
     Cells of `y` are read one by one as the models read them, and records without a usable target
-    are left out, as in fits. No value raises an error: an unreadable cell must not waste a budget
+    are left out, as in a fit. No value raises an error: an unreadable cell must not waste a budget
     that is already spent.
 
     Parameters
@@ -174,7 +174,7 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     Returns
     -------
     tuple of (str, float)
-        Name and value; the root-mean-square error is in the unit of the target.
+        Name and value; the root mean squared error is in the unit of the target.
     """
     with np.errstate(all="ignore"):  # a warning of an overflow would tell of a record
         return _measured(model, X, np.asarray(y, dtype=object).ravel())

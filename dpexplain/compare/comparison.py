@@ -1,4 +1,4 @@
-"""Explanations of one model at several epsilons, with reference and ledger."""
+"""Explanations of one model at several epsilons, with their reference and ledger."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Comparison(Fits[GlobalExplanation]):
     reference : GlobalExplanation or None, default=None
         The non-private reference model.
     metrics : DataFrame or None, default=None
-        Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
+        Columns epsilon (infinite for the reference), repeat, metric, value and private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
         Budget spent on the data set.
@@ -45,7 +45,8 @@ class Comparison(Fits[GlobalExplanation]):
     Raises
     ------
     ValueError
-        If epsilons and explanations disagree, or the explanations are of different models.
+        If the epsilons are not the keys of the explanations, or the explanations are of different
+        models.
     """
 
     epsilons: tuple[float, ...]
@@ -84,9 +85,9 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            Columns epsilon (infinite for the reference), repeat, private, then those of
-            :meth:`dpexplain.explain.ShapeFunction.frame`. Its noise_std is that of each bin;
-            for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``.
+            Columns epsilon (infinite for the reference), repeat and private, then the columns of
+            :meth:`dpexplain.explain.ShapeFunction.frame`. The column noise_std refers to single
+            bins; for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``.
         """
         frames = []
         for epsilon, repeat, explanation in self.fits():
@@ -103,9 +104,9 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            One row per term in model order, one column per epsilon (infinite for the reference),
-            in :attr:`score_unit`. Noise alone makes them positive, so compare them with
-            ``explanations[epsilon][repeat][term].noise_floor``.
+            One row for each term in model order, and one column for each epsilon (infinite for the
+            reference), in :attr:`score_unit`. Noise alone makes importances positive, so compare
+            them with ``explanations[epsilon][repeat][term].noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}
         for epsilon, repeats in self.explanations.items():
@@ -122,8 +123,8 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            Like :meth:`importances`, for the estimated effects on people instead of the released
-            curves; NaN if there is no estimate, as for the reference.
+            Like :meth:`importances`, but for the estimated effects on people instead of the
+            released curves; NaN if there is no estimate, as for the reference.
         """
         columns = {
             epsilon: pd.concat([_effects(fit) for fit in repeats], axis=1).mean(axis=1)
@@ -138,7 +139,7 @@ class Comparison(Fits[GlobalExplanation]):
         Parameters
         ----------
         k : int, default=5
-            Number of most important terms in the overlap.
+            Number of top terms compared in `top_k_overlap`.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class Comparison(Fits[GlobalExplanation]):
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the title, the guarantees in words, importances and estimated effects.
+        """Yield the title, the guarantees in words, the importances and the estimated effects.
 
         Yields
         ------
@@ -194,7 +195,7 @@ class Comparison(Fits[GlobalExplanation]):
         return plot_comparison(self, term=term, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         reference = "with" if self.reference is not None else "without"
         return (

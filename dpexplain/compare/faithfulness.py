@@ -1,7 +1,8 @@
 """Faithfulness of an explanation to another explanation or to a known truth.
 
 Two explanations of the same terms may have different bins. Curves are compared on the common
-refinement of their bins, with the records of the first explanation spread evenly inside each bin.
+refinement of their bins, where the records of the first explanation are spread evenly inside each
+bin.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ class Faithfulness:
     Parameters
     ----------
     distance : float
-        Root mean square difference of all curves over the records, in the unit of the score;
-        squares are summed over the curves.
+        Root mean square difference between the curves over the records, in the unit of the score;
+        the squared differences are summed over the curves.
     relative_distance : float
-        The same divided by the root mean square of the other explanation's curves; 0 is perfect,
-        and 1 is no better than curves of zeros.
+        `distance` divided by the root mean square of the other explanation's curves; 0 is perfect,
+        and 1 is no better than curves that are zero everywhere.
     rank_correlation : float
         Kendall's tau-b of the importances.
     rank_correlation_low, rank_correlation_high : float
         Range of tau in 95% of simulations with noise around the curves; NaN if the joint noise is
         unknown.
     sign_agreement : float
-        Share of contributions, weighted by records and size, with the same sign as in the other
-        explanation.
+        Proportion of contributions that have the same sign as in the other explanation, weighted by
+        the number of records and by size.
     top_k_overlap : float
-        Share of the `k` most important terms that are also among the `k` most important terms of
-        the other explanation.
+        Proportion of the `k` most important terms that are also among the `k` most important terms
+        of the other explanation.
     k : int
-        Number of terms in the overlap.
+        Number of top terms compared in `top_k_overlap`.
     """
 
     distance: float
@@ -61,17 +62,17 @@ class Faithfulness:
 def faithfulness(
     explanation: GlobalExplanation, other: GlobalExplanation, *, k: int = 5
 ) -> Faithfulness:
-    """Compare an explanation with another one of the same terms.
+    """Compare an explanation with another explanation of the same terms.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         The explanation to evaluate; its (noisy) counts are the weights.
     other : GlobalExplanation
-        The target: a reference, another repeat, or `truth_in_bins`. If it is not private, neither
-        is the result.
+        The explanation to compare with: a reference, another repeat, or the result of
+        `truth_in_bins`. If it is not private, the result is not private either.
     k : int, default=5
-        Number of terms in the overlap, at most all.
+        Number of top terms compared in `top_k_overlap`; at most the number of terms.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def faithfulness(
     Raises
     ------
     ValueError
-        If the explanations have different terms, or a term is of a different kind.
+        If the explanations have different terms, or a term is of a different kind in each.
     """
     check_count("k", k)
     _check_terms(explanation, other)
@@ -112,7 +113,8 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     Parameters
     ----------
     shape, other : ShapeFunction
-        Curves of the same term; bins may differ, and a constant offset counts.
+        Curves of the same term. Their bins may differ. A constant offset between the curves counts
+        as a difference.
 
     Returns
     -------
@@ -134,7 +136,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        In ``[-1, 1]``; NaN if one of them is constant.
+        In ``[-1, 1]``; NaN if `first` or `second` is constant.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def kendall(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 
 
 def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation) -> float:
-    """Compute the weighted share of local contributions with equal signs.
+    """Compute the weighted proportion of local contributions with equal signs.
 
     Parameters
     ----------
@@ -159,12 +161,12 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Returns
     -------
     float
-        In ``[0, 1]``; NaN if the other has no contributions.
+        In ``[0, 1]``; NaN if the other explanation has no contributions.
 
     Raises
     ------
     ValueError
-        If samples or terms differ.
+        If the samples or terms differ.
     """
     a, b = explanation.contributions, other.contributions
     if explanation.term_names != other.term_names or a.shape != b.shape:
@@ -188,13 +190,13 @@ def truth_in_bins(
         For each term, a function from values, shape (n,), to contributions, such as
         ``make_additive(...).truth.shapes``.
     X : DataFrame or None, default=None
-        Simulated or public records over which bins are averaged; None spreads records evenly
-        inside each bin. Bins without records are averaged evenly.
+        Simulated or public records over which each function is averaged in each bin. None spreads
+        records evenly inside each bin, as is also done in bins that contain no records of `X`.
 
     Returns
     -------
     GlobalExplanation
-        With exact curves and no noise, marked as not private.
+        An explanation with exact curves and no noise, marked as not private.
     """
     guarantee = Guarantee.not_private("known truth")
     terms = []
@@ -254,7 +256,7 @@ def _check_terms(explanation: GlobalExplanation, other: GlobalExplanation) -> No
 def _on_common_bins(
     shape: ShapeFunction, other: ShapeFunction
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return both curves on their common bins, with the first curve's weights."""
+    """Return both curves on their common bins, with the weights of the first curve."""
     if shape.bin_edges is None or other.bin_edges is None:
         return shape.contribution, other.contribution, shape.weights
     low, high = shape.bin_edges[0], shape.bin_edges[-1]
@@ -276,7 +278,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Return the interval of tau under simulated noise."""
+    """Return the range of tau in 95% of simulations of the noise."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

@@ -1,4 +1,4 @@
-"""Comparison of locally linear models across epsilon."""
+"""Comparison of locally linear models at several epsilons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FilterComparison(Fits[FilterBank]):
     reference : FilterBank or None, default=None
         The non-private reference model.
     metrics : DataFrame or None, default=None
-        Columns epsilon (infinite for the reference), repeat, metric, value, private. Metrics
+        Columns epsilon (infinite for the reference), repeat, metric, value and private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
         Budget spent on the data set.
@@ -44,7 +44,8 @@ class FilterComparison(Fits[FilterBank]):
     Raises
     ------
     ValueError
-        If epsilons and explanations disagree, or the explanations are of different models.
+        If the epsilons are not the keys of the explanations, or the explanations are of different
+        models.
     """
 
     epsilons: tuple[float, ...]
@@ -76,12 +77,12 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """Grid shape of the inputs; None for a table."""
+        """Shape of the grid of the inputs, such as an image; None for a table."""
         return self.first.grid_shape
 
     @property
     def anchor(self) -> FilterBank:
-        """Fit that defines the filter order: the first at the largest epsilon."""
+        """Fit that defines the order of the filters: the first fit at the largest epsilon."""
         return self.explanations[self.epsilons[-1]][0]
 
     def matched(self) -> FilterComparison:
@@ -90,8 +91,9 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         FilterComparison
-            Every fit matched to :attr:`anchor`, a private fit if there is one;
-            see :func:`match_filters`. The order of the reference is computed from both.
+            A comparison in which every fit is matched to :attr:`anchor`, which is a private fit if
+            there is one; see :func:`match_filters`. The order of the filters of the reference
+            therefore depends on the reference and on a private fit.
         """
         anchor = self.anchor
         return dataclasses.replace(
@@ -104,7 +106,7 @@ class FilterComparison(Fits[FilterBank]):
         )
 
     def repeatability(self, inputs: npt.ArrayLike | None = None) -> pd.DataFrame:
-        """Compare the repeats at each epsilon pairwise.
+        """Compare all pairs of repeats at each epsilon.
 
         Parameters
         ----------
@@ -114,8 +116,8 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         DataFrame
-            One row per epsilon: n_pairs, and the means over pairs of the fields of
-            :class:`dpexplain.compare.FilterAgreement`.
+            One row per epsilon: n_pairs, and the mean of each field of
+            :class:`dpexplain.compare.FilterAgreement` over the pairs.
 
         Raises
         ------
@@ -159,14 +161,15 @@ class FilterComparison(Fits[FilterBank]):
         return self._beside_reference(lambda a, b: filter_agreement(a, b, samples))
 
     def above_noise(self) -> pd.DataFrame:
-        """Return the share of each private fit that rises above its privacy noise.
+        """Return the proportion of weights above the privacy noise for each private fit.
 
         Returns
         -------
         DataFrame
-            One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (weights
-            outside two standard deviations; noise alone gives 0.046), signal_to_noise (median
-            over the filters; noise alone gives about 1). NaN if the noise is unknown.
+            One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (proportion
+            of weights more than two standard deviations from zero; noise alone gives 0.046), and
+            signal_to_noise (median over the filters; noise alone gives about 1). NaN if the noise
+            is unknown.
         """
         return pd.DataFrame(
             [
@@ -187,8 +190,8 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         DataFrame
-            Columns epsilon (infinite for the reference), repeat, private, class, then those of
-            :meth:`dpexplain.explain.WeightMap.frame`. Single filters are in
+            Columns epsilon (infinite for the reference), repeat, private and class, followed by the
+            columns of :meth:`dpexplain.explain.WeightMap.frame`. For single filters, see
             ``explanations[epsilon][repeat].frame()``.
         """
         frames = []
@@ -203,7 +206,7 @@ class FilterComparison(Fits[FilterBank]):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Plot all classes by epsilon; see `dpexplain.plotting.plot_filter_comparison`.
+        """Plot all classes at each epsilon; see `dpexplain.plotting.plot_filter_comparison`.
 
         Parameters
         ----------
@@ -213,14 +216,14 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         ndarray of Axes, shape (n_classes, n_columns)
-            A column per epsilon, and one for the reference.
+            One column for each epsilon, and one for the reference if there is one.
         """
         from dpexplain.plotting import plot_filter_comparison
 
         return plot_filter_comparison(self, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         reference = "with" if self.reference is not None else "without"
         return (

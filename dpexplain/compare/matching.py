@@ -1,7 +1,7 @@
 """Match filters between two models and measure their similarity.
 
-The filters of a class have no natural order: it depends on the initialization. Matching puts them
-in the order that minimizes the difference from those of the other model.
+The filters of a class have no natural order: their order depends on the initialization. Matching
+puts them in the order that minimizes the difference from the filters of the other model.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dpexplain.explain._record import FloatArray
 
 
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
-    """Put the filters of each class in the order of another model's.
+    """Put the filters of each class in the order of the filters of another model.
 
-    The order minimizes the sum of mean squared differences of filter responses (Hungarian
-    assignment), over records known only by their public bounds. So it does not depend on the units
-    of columns, and reordering changes neither scores nor explanations.
+    The order minimizes the sum of the mean squared differences between filter responses (Hungarian
+    assignment), over hypothetical records that depend only on the public bounds. So it does not
+    depend on the units of columns. Reordering does not change scores or explanations.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     Returns
     -------
     FilterBank
-        `bank` with its filters, biases and their noise in that order.
+        `bank` with its filters, its biases and their noise in the new order.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Compute cosines of vectors along the last axis; 0 for zero vectors.
+    """Compute cosines between vectors along the last axis; 0 if one of them is zero.
 
     Parameters
     ----------
@@ -125,21 +125,23 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAgreement:
-    """Similarity of two locally linear models; 1 is identical, 0 unrelated.
+    """Similarity of two locally linear models: 1 if identical, 0 if unrelated.
 
     Parameters
     ----------
     filters : float
-        Mean cosine of matched filters.
+        Mean cosine between matched filters.
     class_means : float
-        Mean cosine of the mean filters of the classes.
+        Mean cosine between the mean filters of each class.
     contrasts : float
-        Mean cosine of the differences of the mean filters of two classes, over all pairs.
+        Mean cosine between the differences of the mean filters of two classes, over all pairs of
+        classes.
     local : float
-        Mean cosine of the weighted filters of the first model's predicted class, over samples;
-        NaN without samples.
+        Mean cosine between the weighted filters of the class that the first model predicts, over
+        the samples; NaN if there are no samples.
     predictions : float
-        Share of samples for which both predict the same class; NaN without samples.
+        Proportion of samples for which both models predict the same class; NaN if there are no
+        samples.
     """
 
     filters: float
@@ -152,17 +154,18 @@ class FilterAgreement:
 def filter_agreement(
     bank: FilterBank, other: FilterBank, inputs: FloatArray | None = None
 ) -> FilterAgreement:
-    """Compare a locally linear model with another one of the same classes and inputs.
+    """Compare two locally linear models with the same classes and inputs.
 
     Parameters
     ----------
     bank : FilterBank
         The model to evaluate.
     other : FilterBank
-        The target: a reference or another repeat. If it is not private, neither is the result.
+        The model to compare with: a reference or another repeat. If it is not private, the result
+        is not private either.
     inputs : ndarray of shape (n_samples, n_inputs) or None, default=None
         Prepared inputs of samples on which local explanations are compared. If they are not
-        public, neither is the result.
+        public, the result may not be published.
 
     Returns
     -------
@@ -198,7 +201,7 @@ def _local_agreement(
 
 
 def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
-    """Return the weighted filter of one class per sample, (n_samples, n_inputs)."""
+    """Return the weighted filter of one class for each sample, shape (n_samples, n_inputs)."""
     shares = bank.weightings(inputs)[np.arange(len(inputs)), classes]
     found = np.empty((len(inputs), len(bank.input_names)))
     for k in np.unique(classes):

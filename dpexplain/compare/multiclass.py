@@ -1,4 +1,4 @@
-"""Multiclass comparison across epsilon: one comparison per class."""
+"""Multiclass comparison at several epsilons: one comparison per class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class MulticlassComparison(ByClass[Comparison]):
     Parameters
     ----------
     by_class : sequence of Comparison
-        One per class, in their order: same epsilons, metrics and ledger.
+        One comparison for each class, in the order of the classes; all have the same epsilons,
+        metrics and ledger.
 
     Raises
     ------
@@ -87,7 +88,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """Epsilons, ascending."""
+        """Epsilons in ascending order."""
         return self.by_class[0].epsilons
 
     @property
@@ -102,7 +103,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def private(self) -> bool:
-        """Whether everything shown is private."""
+        """Whether everything shown is differentially private."""
         return self.by_class[0].private
 
     @property
@@ -117,7 +118,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes, by epsilon; the reference, if any, at infinity."""
+        """Explanations of all classes at each epsilon; the key of the reference is infinity."""
         return self._explanations()
 
     def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
@@ -155,7 +156,7 @@ class MulticlassComparison(ByClass[Comparison]):
         Returns
         -------
         DataFrame
-            Column class, then those of :meth:`Comparison.frame`.
+            The column class, followed by the columns of :meth:`Comparison.frame`.
         """
         return self._frames()
 
@@ -165,13 +166,14 @@ class MulticlassComparison(ByClass[Comparison]):
         Returns
         -------
         DataFrame
-            One row per term in model order, one column per epsilon (infinite for the reference).
+            One row for each term in model order, and one column for each epsilon (infinite for the
+            reference).
         """
         total = sum(part.importances() for part in self.by_class)
         return total / len(self.by_class)  # type: ignore[return-value]
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
         reference = math.inf in self.explanations_of_all
         beside = "; with a non-private reference" if reference else ""

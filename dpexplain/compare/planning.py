@@ -1,4 +1,4 @@
-"""Predictions for a fit at another epsilon, from released fits."""
+"""Predictions for a fit at another epsilon, made from released fits."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
     A comparison has measured part of the answer: if the term rises above the noise in at least
-    half of the repeats at an epsilon and at all larger ones, the smallest such epsilon is the
-    answer. Only outside the measured range is the answer extrapolated, from the nearest fits.
+    half of the repeats at an epsilon and at all larger epsilons, the smallest epsilon for which
+    this holds is the answer. The answer is extrapolated from the nearest fits only outside the
+    measured range.
 
-    To extrapolate, the privacy noise is assumed inversely proportional to the Gaussian-DP
-    parameter, and the other parts constant. The curve is the estimate of the population effect if
-    available, because a fit with a larger epsilon comes closer to it; otherwise, it is the
-    released curve, shrunk to correct for its noise. All of this is post-processing of released
-    numbers; a fit at the resulting epsilon must still be charged.
+    For the extrapolation, the privacy noise is assumed to be inversely proportional to the
+    Gaussian-DP parameter, and everything else to be constant. The curve is the estimate of the
+    population effect if there is one, because a fit with a larger epsilon comes closer to it;
+    otherwise, it is the released curve, shrunk to correct for its noise. All of this is
+    post-processing of released numbers; a fit at the resulting epsilon must still be charged.
 
     Parameters
     ----------
@@ -41,10 +42,10 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     Returns
     -------
     float
-        Epsilon at the delta of the explanation; infinity if none up to 50 is enough, even for the
-        largest effect inside the band; NaN if undecided: some effects inside the band would rise
-        above the noise but the estimate would not, or the extrapolation contradicts the
-        measurements. :func:`stand_out_words` describes the result in words.
+        Epsilon at the delta of the explanation. Infinity if no epsilon up to 50 is enough, even
+        for the largest effect inside the band. NaN if undecided: some effects inside the band
+        would rise above the noise but the estimate would not, or the extrapolation contradicts
+        the measurements. :func:`stand_out_words` describes the result in words.
 
     Raises
     ------
@@ -68,8 +69,8 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity if no epsilon up to 50 is enough, NaN if this cannot be
-        determined.
+        In the order of the terms; infinity if no epsilon up to 50 is enough, and NaN if this
+        cannot be determined.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def _needed_by_term(
 
 
 def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
-    """Return the share of repeats in which each term rises above the noise."""
+    """Return the proportion of repeats in which each term rises above the noise."""
     for fit in repeats:
         _overall_factor(fit)  # refuses what cannot be planned with
     return {
@@ -157,7 +158,7 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Return the median over the repeats; NaN where most of them are undecided."""
+    """Return the median over the repeats, or NaN for terms that are undecided in most of them."""
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])
     return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])
@@ -215,12 +216,13 @@ def _needed_for(
 def epsilon_for_metric(
     comparison: Comparison, target: float, *, certainty: float = 0.9, metric: str | None = None
 ) -> float:
-    """Estimate the smallest epsilon that reaches a metric, on stand-in data.
+    """Estimate the smallest epsilon at which a metric reaches a target, from stand-in data.
 
     The comparison must use public or simulated data that stand in for the private data, with
     metrics on held-out records and preferably several repeats, to show the spread between fits.
-    The metrics at each epsilon are assumed normal with a common standard deviation, with means
-    that are monotone in epsilon and linear in its logarithm between two epsilons.
+    The metrics at each epsilon are assumed to be normal with a common standard deviation. Their
+    means are assumed to be monotone in epsilon, and linear in its logarithm between adjacent
+    epsilons.
 
     Parameters
     ----------
@@ -229,20 +231,21 @@ def epsilon_for_metric(
     target : float
         Target value: a minimum for an AUROC, a maximum for an error.
     certainty : float, default=0.9
-        Share of fits that reach it, in [0.5, 1).
+        Proportion of fits that must reach the target, in [0.5, 1).
     metric : str or None, default=None
         Name of the metric; None means the only one.
 
     Returns
     -------
     float
-        Between the smallest and largest epsilon of the comparison; infinity if the largest is not
-        enough.
+        Between the smallest and the largest epsilon of the comparison; infinity if the largest
+        one is not enough.
 
     Raises
     ------
     ValueError
-        If there are no metrics, several of them without a name, or a number is out of range.
+        If there are no metrics, there are several and `metric` is not given, or a number is out of
+        range.
     """
     from scipy.special import ndtri
 

@@ -23,8 +23,8 @@ KINDS: Final = ("public", "simulated", "private")
 class Refitter:
     """Fit one estimator at requested epsilons.
 
-    Intended for planning: drag epsilon on data that cost nothing, watch the effect on the
-    explanation, then fit the private table once. The kind of data must therefore be declared.
+    It is intended for planning: vary epsilon on data that cost nothing, see the effect on the
+    explanation, and then fit the private table once. The kind of data must therefore be declared.
     Stand-in data (``data="public"`` or ``"simulated"``) can be fitted any number of times, without
     a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks before
     each.
@@ -38,10 +38,11 @@ class Refitter:
     y : str or array-like of shape (n_samples,)
         Labels or targets, or the name of their column.
     data : {"public", "simulated", "private"}
-        Kind of data. Public: anyone may see the records. Simulated: drawn from a model that used
-        no records, or from a private release.
+        Kind of data. "public": anyone may see the records. "simulated": drawn from a model that
+        used no records, or from a private release.
     ledger : PrivacyLedger, str or None, default=None
-        Charged for every fit of private data; None means the ledger of the estimator.
+        The ledger that is charged for every fit of private data; None means the ledger of the
+        estimator.
 
     Raises
     ------
@@ -116,17 +117,17 @@ class Refitter:
         Parameters
         ----------
         epsilons : sequence of float
-            One fit each.
+            One for each fit.
 
         Returns
         -------
         str
-            The question to confirm; "" if the fits cost nothing.
+            The question that the user must confirm; "" if the fits cost nothing.
 
         Raises
         ------
         BudgetError
-            If the ledger cannot cover all of them; nothing is spent.
+            If the ledger cannot cover all fits; nothing is spent.
         """
         if not self.private:
             return ""
@@ -150,7 +151,7 @@ class Refitter:
 
     @without_records
     def __call__(self, epsilon: float) -> GlobalExplanation:
-        """Fit at an epsilon; private data are charged before they are read.
+        """Fit at an epsilon; for private data, the ledger is charged before the data are read.
 
         Parameters
         ----------
@@ -179,5 +180,5 @@ class Refitter:
         return clone(self._estimator).set_params(epsilon=checked, ledger=self._ledger)
 
     def __repr__(self) -> str:
-        """Name the estimator and the type of data, without any values."""
+        """Return the name of the estimator and the kind of data, without any values."""
         return f"Refitter({type(self._estimator).__name__}, data={self.data!r})"

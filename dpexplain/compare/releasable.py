@@ -16,12 +16,13 @@ Source = TypeVar("Source")
 
 
 def releasable(source: Source) -> Source:
-    """Drop everything that is not private.
+    """Drop everything that is not differentially private.
 
-    Dropped parts are absent from the result, not hidden, so nothing drawn, ordered or written from
-    it can depend on them. A comparison loses its non-private reference, metrics measured on
-    records, and fits with seeded noise. The ledger still names what was released without noise;
-    that is not a number from the data. Any other object is rejected unless all of it is private.
+    The dropped parts are removed from the result, not merely hidden, so nothing drawn, ordered or
+    written from it can depend on them. A comparison loses its non-private reference, the metrics
+    measured on records, and the fits with seeded noise. The ledger still names what was released
+    without noise; such an entry contains no number computed from the data. Any other object is
+    rejected unless all its parts are private.
 
     Parameters
     ----------
@@ -31,14 +32,14 @@ def releasable(source: Source) -> Source:
     Returns
     -------
     same type
-        A reduced comparison, or `source` itself.
+        A reduced comparison, or `source` itself if it is anything else.
 
     Raises
     ------
     TypeError
         If `source` does not state whether it is private.
     ValueError
-        If no part of it is private.
+        If `source` is a comparison without any private fit, or another object that is not private.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def _of_comparison(comparison: Any) -> Any:
 
 
 def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
-    """Return privately released metrics, with repeat positions preserved."""
+    """Return the privately released metrics, only at epsilons where no fit was dropped."""
     table = comparison.metrics
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""Fit one estimator at several epsilons, charging all of them first."""
+"""Fit one estimator at several epsilons, after charging all fits in advance."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def sweep(
     progress: bool = True,
     groups: Any = None,
 ) -> Comparison | MulticlassComparison | FilterComparison:
-    """Fit clones of an estimator at several epsilons and compare explanations.
+    """Fit clones of an estimator at several epsilons, and compare their explanations.
 
     Every fit spends its epsilon on the same data. All fits are checked and charged to the ledger
-    in one step, before any data are read: a rejected sweep costs nothing, and one that starts
-    stays charged whatever happens later.
+    in one step, before any data are read: a rejected sweep costs nothing, and a sweep that has
+    started remains charged whatever happens later.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def sweep(
         Private records. A table that is read in parts (a Parquet path, a pyarrow dataset, a Dask
         collection) is reread for every fit, and needs ``reference=False``.
     y : str or array-like of shape (n_samples,)
-        Private labels or targets, or the name of their column; for a table in parts, as in ``fit``
-        of the estimator.
+        Private labels or targets, or the name of their column; for a table that is read in parts,
+        see the estimator's ``fit``.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
         Distinct and positive, in any order.
     n_repeats : int, default=1
@@ -100,27 +100,27 @@ def sweep(
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
     ledger : PrivacyLedger, str or None, default=None
-        Charged for the whole sweep, as for ``fit``; None uses the estimator's, or opens one for
-        this sweep.
+        The ledger that is charged for the whole sweep, given as for ``fit``. None uses the ledger
+        of the estimator, or a new one for this sweep if the estimator has none.
     n_jobs : int or None, default=None
-        Number of parallel fits; -1 for one per core.
+        Number of parallel fits; -1 means one per core.
     structure_seed : int or None, default=None
         Public seed of the random structure. Repeat ``r`` uses ``structure_seed + r`` at every
-        epsilon, so that all fits of a repeat use the same random numbers. Bins with small noisy
-        counts are merged, so bins and trees can still differ between epsilons. None keeps the
+        epsilon, so that all fits of a repeat use the same random numbers. Bins with small
+        noisy counts are merged, so bins and trees can still differ between epsilons. None keeps the
         estimator's seed.
     progress : bool, default=True
         Whether to show a progress bar, which counts only finished fits.
     groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-        Person of each row, for an estimator with ``max_rows_per_person``, as ``fit`` takes it.
-        None uses the person column named in the schema.
+        Person to whom each row belongs, in the form that ``fit`` accepts, for an estimator with
+        ``max_rows_per_person``. None uses the person column named in the schema.
 
     Returns
     -------
     Comparison, MulticlassComparison or FilterComparison
-        Explanations by epsilon, the reference, metrics, and the ledger after the sweep. For an
-        additive model with more than two classes, one comparison per class; for a locally linear
-        model, a comparison of its filters.
+        The explanations at each epsilon, the reference, the metrics, and the ledger after the
+        sweep. For an additive model with more than two classes, there is one comparison for each
+        class; for a locally linear model, the filters are compared.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, 
 
 @contextmanager
 def _progress_bar(total: int, show: bool) -> Iterator[Any]:
-    """Show progress by number of fits; losses or timings would be extra releases."""
+    """Show only the number of finished fits; losses or timings would be further releases."""
     if not show:
         yield lambda: None
         return

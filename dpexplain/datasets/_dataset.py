@@ -18,7 +18,7 @@ class Dataset:
     Parameters
     ----------
     X : DataFrame of shape (n_samples, n_features)
-        The features, one column per feature of the schema.
+        The features, one column for each feature of the schema.
     y : Series of shape (n_samples,)
         The target.
     schema : Schema
@@ -28,7 +28,7 @@ class Dataset:
     source : str
         Who published the data, and where.
     licence : str
-        Terms of use, if stated.
+        Terms of use, if they are stated.
     description : str
         What one row represents, and what is predicted.
     citation : str

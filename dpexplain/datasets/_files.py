@@ -1,4 +1,4 @@
-"""Data set files: local or downloaded once, always verified."""
+"""Files of datasets: local or downloaded once, and always verified."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class DataFile:
     folder : str
         Folder of the dataset, under ``DPEXPLAIN_DATA`` and in the cache.
     name : str
-        Name of the file in it.
+        Name of the file in the folder.
     url : str
-        Where the file can be downloaded.
+        Address from which the file can be downloaded.
     sha256 : str
         Checksum of the file, after `convert`.
     convert : callable or None, default=None
         Converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
-        Unpacks the file before the checksum, because archives with the same content differ between
-        the programs that wrote them.
+        Unpacks the file before its checksum is computed, because archives with the same content
+        differ between the programs that wrote them.
     """
 
     folder: str
@@ -45,7 +45,7 @@ class DataFile:
 
 
 def local_path(file: DataFile) -> Path:
-    """Return the local path of a file, downloading it if needed.
+    """Return the local path of a file, and download the file if needed.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def local_path(file: DataFile) -> Path:
     Raises
     ------
     ValueError
-        If the file under ``DPEXPLAIN_DATA``, or the download, has another checksum.
+        If the file under ``DPEXPLAIN_DATA``, or the downloaded file, has the wrong checksum.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
     """

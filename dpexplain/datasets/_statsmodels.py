@@ -38,14 +38,14 @@ def statsmodels_frame(name: str) -> pd.DataFrame:
 
 
 def words(codes: pd.Series, names: dict[int, str]) -> pd.Series:
-    """Return a column of codes as words.
+    """Replace the codes in a column by words.
 
     Parameters
     ----------
     codes : Series of shape (n_samples,)
         Integers, possibly stored as floats.
     names : dict of int to str
-        The word of each code.
+        The word for each code.
 
     Returns
     -------

@@ -28,7 +28,7 @@ _FILES: Final = {"train": (_TRAIN,), "test": (_TEST,), "all": (_TRAIN, _TEST)}
 
 
 def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
-    """Load Adult: 14 features, and whether a person earns above 50,000.
+    """Load Adult: 14 features, and whether a person earns more than 50,000 dollars.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     Returns
     -------
     Dataset
-        A binary classification. Missing values occur in ``workclass``, ``occupation`` and
-        ``native-country``.
+        A binary classification dataset. There are missing values in ``workclass``, ``occupation``
+        and ``native-country``.
 
     Raises
     ------

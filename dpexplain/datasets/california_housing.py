@@ -1,4 +1,4 @@
-"""House values in California, census of 1990."""
+"""House values in California, from the census of 1990."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.datasets._files import DataFile, local_path
 
 
 def csv_of_arff(content: bytes) -> bytes:
-    """Convert a numeric ARFF file to CSV; numbers are copied verbatim.
+    """Convert a numeric ARFF file to CSV, copying the numbers verbatim.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def csv_of_arff(content: bytes) -> bytes:
     Raises
     ------
     ValueError
-        If the content is not such a file.
+        If the content is not a numeric ARFF file.
     """
     lines = [line.strip() for line in content.decode("ascii").splitlines()]
     lines = [line for line in lines if line and not line.startswith("%")]
@@ -48,13 +48,13 @@ _FILE: Final = DataFile(
 def load_california_housing() -> Dataset:
     """Load the block groups of California: 20,640 rows, 8 features.
 
-    This is the StatLib version with the features as published, total rooms and households
-    rather than rooms per household, and with the target in dollars.
+    This is the StatLib version. Its features are as published, with total rooms and households
+    rather than rooms per household, and its target is in dollars.
 
     Returns
     -------
     Dataset
-        A regression; no value is missing.
+        A regression dataset; no value is missing.
 
     Raises
     ------

@@ -34,14 +34,14 @@ _WORDS: Final = {
 def load_fair() -> Dataset:
     """Load the survey of extramarital affairs: 6,366 married women, 8 features.
 
-    The target is whether any time was spent in affairs ("yes" for about a third). Codes of the
-    questionnaire are turned into words; age, years married and number of children remain the coded
-    midpoints of the questionnaire.
+    The target is whether any time was spent in affairs ("yes" for about a third of the women). The
+    codes of the questionnaire are turned into words, except that age, years married and number of
+    children keep the interval midpoints by which the questionnaire codes them.
 
     Returns
     -------
     Dataset
-        A binary classification, from answers of women in their first marriage.
+        A binary classification dataset, from the answers of women in their first marriage.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""28 x 28 grayscale images: MNIST and Fashion-MNIST, four files each."""
+"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST, in four files each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is neither, or a file is not the expected one.
+        If `subset` is not one of the two, or a file is not the expected one.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -98,7 +98,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is neither, or a file is not the expected one.
+        If `subset` is not one of the two, or a file is not the expected one.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

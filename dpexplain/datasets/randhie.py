@@ -20,7 +20,7 @@ def load_randhie() -> Dataset:
     Returns
     -------
     Dataset
-        A regression of counts.
+        A dataset for the regression of counts.
 
     Raises
     ------

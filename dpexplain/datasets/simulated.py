@@ -27,16 +27,16 @@ class AdditiveTruth:
     Parameters
     ----------
     shapes : mapping of str to callable
-        For each feature, a function from its values, shape (n,), to its contribution to the score,
-        shape (n,). A feature that has no effect has the zero function.
+        For each feature, a function from its values, shape (n,), to its contributions to the score,
+        shape (n,). For a feature that has no effect, it is the zero function.
     pairs : mapping of (str, str) to callable
-        Interactions, functions of two columns. Their mean over either feature is zero if the two
-        are independent.
+        Interactions: functions of two columns. If the two features are independent, the mean of the
+        function over each of them is zero.
     intercept : float
         Score if every shape is zero.
     link : {"logit", "identity"}
         Meaning of the score: log-odds of the second class, or the mean of the target.
-    residual_std : float
+        residual_std : float
         Standard deviation of the target around the score; 0 for the logit link.
 
     Examples
@@ -55,7 +55,7 @@ class AdditiveTruth:
 
     @property
     def features_without_effect(self) -> tuple[str, ...]:
-        """Features with zero shape and no interaction."""
+        """Features whose shape is zero and that have no interaction."""
         in_pairs = {n for names, pair in self.pairs.items() if pair.reach for n in names}
         return tuple(n for n, s in self.shapes.items() if s.is_zero and n not in in_pairs)
 
@@ -98,7 +98,7 @@ class AdditiveTruth:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedDataset(Dataset):
-    """A simulated table, and the model behind it.
+    """A simulated table, and the model from which it was drawn.
 
     Parameters
     ----------
@@ -142,30 +142,31 @@ def make_additive(
     ----------
     problem : str, default="smooth"
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
-        curves over features with few records in most of their range. "interactions": smooth curves
-        and two products of features. "correlated": smooth curves of features with correlation 0.7,
-        some of which have no effect themselves. "clinical": readmission to a hospital, with skewed
-        laboratory values, missing values, and uninformative features.
+        curves of features that have few records in most of their range. "interactions": smooth
+        curves and two products of features. "correlated": smooth curves of features with
+        correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
+        hospital, with skewed laboratory values, missing values, and uninformative features.
     n_samples : int, default=10_000
         Number of rows.
     task : {"classification", "regression"}, default="classification"
         Whether the score is the log-odds of the second class, or the mean of the target.
     strength : float, default=1.0
-        Factor on every shape; 0 for a target independent of all features.
+        Factor by which every shape is multiplied; with 0, the target is independent of all
+        features.
     residual_std : float, default=1.0
-        Standard deviation of the target around its mean, for regression.
+        Standard deviation of the target around its mean, for a regression.
     random_state : int or None, default=None
         Seed of the records.
 
     Returns
     -------
     SimulatedDataset
-        With its schema, and the truth as `truth`.
+        The table and its schema; `truth` is the model.
 
     Raises
     ------
     ValueError
-        If a parameter is not one of the above.
+        If a parameter has a value that is not allowed.
 
     Examples
     --------

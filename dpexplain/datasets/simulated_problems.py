@@ -21,10 +21,10 @@ class Shape:
     Parameters
     ----------
     of : callable or mapping of str to float
-        Maps values to contributions to the score, element by element, or by category for
-        categorical features. Missing values get 0.
+        Maps values to contributions to the score: a function that works element by element, or the
+        contribution of each category of a categorical feature. Missing values contribute 0.
     factor : float, default=1.0
-        Factor by which the result is multiplied.
+        Factor by which the contributions are multiplied.
     """
 
     of: Callable[[FloatArray], FloatArray] | Mapping[str, float] | None
@@ -57,14 +57,14 @@ class PairShape:
     Parameters
     ----------
     size : float
-        Four times the value at the upper ends of both features.
+        Four times the value at the upper bounds of both features.
     """
 
     size: float
 
     @property
     def reach(self) -> float:
-        """Largest absolute value."""
+        """Largest absolute value of the contributions."""
         return abs(self.size) / 4.0
 
     def scaled(self, factor: float) -> PairShape:
@@ -84,13 +84,13 @@ class Column:
     Parameters
     ----------
     feature : Numeric or Categorical
-        Its schema.
+        Schema of the feature.
     draw : callable
-        Quantile function: from shares in (0, 1) to values.
+        Quantile function, from probabilities in (0, 1) to values.
     shape : Shape
-        Its contribution to the score.
+        Contribution of the feature to the score.
     missing_share : float, default=0.0
-        Share of cells that are hidden, at random.
+        Proportion of cells that are hidden at random.
     """
 
     feature: Numeric | Categorical
@@ -111,7 +111,7 @@ class Problem:
     intercept : float, default=0.0
     pairs : mapping of (str, str) to PairShape
     correlation : mapping of (str, str) to float
-        Correlation of the latent normal variables of two features; 0 if not given.
+        Correlation between the latent normal variables of two features; 0 if not given.
     """
 
     columns: Mapping[str, Column]
@@ -121,7 +121,7 @@ class Problem:
     correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def correlation_matrix(self) -> FloatArray:
-        """Return the correlation of the normal variables, shape (n_features, n_features)."""
+        """Return correlations of the latent normal variables, shape (n_features, n_features)."""
         names = list(self.columns)
         matrix = np.eye(len(names))
         for (a, b), value in self.correlation.items():
@@ -139,7 +139,7 @@ def _uniform(shape: Shape) -> Column:
 
 
 def _skewed(shape: Shape) -> Column:
-    """Skew values: nine in ten records in the lowest quarter."""
+    """Skew values, so that nine in ten records are in the lowest quarter of the range."""
     return Column(_UNIT, lambda share: np.minimum(-np.log1p(-share) / 9.0, 1.0), shape)
 
 

@@ -24,7 +24,7 @@ def load_telco_churn() -> Dataset:
     Returns
     -------
     Dataset
-        A binary classification. ``TotalCharges`` is missing for the 11 customers in their
+        A binary classification dataset. ``TotalCharges`` is missing for the 11 customers in their
         first month; the customer number is left out.
 
     Raises

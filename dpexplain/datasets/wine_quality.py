@@ -37,13 +37,13 @@ def load_wine_quality(
     colour : {"both", "red", "white"}, default="both"
         Which wines; the color is not a feature.
     drop_duplicates : bool, default=False
-        Whether to drop repeated rows. There are only 5,318 distinct rows among both colors, so a
-        random split puts copies of a wine on both sides.
+        Whether to drop repeated rows. Both colors together have only 5,318 distinct rows, so a
+        random split puts copies of some wines on both sides.
 
     Returns
     -------
     Dataset
-        A regression of the tasters' score; no value is missing.
+        A regression dataset, with the score given by the tasters; no value is missing.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 Operations are small immutable objects. They are computed from released numbers (curves, noisy
 counts, standard deviations), so an edit costs epsilon 0, as long as its author uses only released
-numbers and general knowledge. An :class:`EditLog` stores them in order, with undo, redo, branches
-and checkpoints, and replays them on an explanation or on a fitted model:
+numbers and general knowledge. An :class:`EditLog` stores operations in order, with undo, redo,
+branches and checkpoints, and replays them on an explanation or on a fitted model:
 
 >>> from dpexplain.edit import EditLog, repair
 >>> log = EditLog().edit(repair("age", "increasing"), note="risk rises with age")

@@ -38,7 +38,7 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     Parameters
     ----------
     entries : sequence of Entry
-        In their order.
+        Entries in the order in which they are applied.
     target : GlobalExplanation, MulticlassExplanation or fitted additive model
 
     Returns
@@ -49,7 +49,7 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     Raises
     ------
     TypeError
-        If `target` is something else.
+        If `target` is of any other type.
     ValueError
         If an operation does not apply to it.
     """
@@ -165,7 +165,7 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
 
 
 def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
-    """Recompute the state after earlier edits of an explanation."""
+    """Recompute the state after the earlier edits of an explanation."""
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
@@ -183,7 +183,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Note the edits in the guarantee; its numbers do not change."""
+    """Add a note about the edits to the guarantee, whose numbers do not change."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
     return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))

@@ -27,7 +27,7 @@ class Entry:
     who : str, default=""
         Who made it.
     when : str, default=""
-        When.
+        When the edit was made.
     """
 
     operation: Operation | Composed

@@ -1,7 +1,7 @@
 """Import of edits from GAM Changer files.
 
 For every edit, GAM Changer stores all points of the edited curve. The last state of each term is
-imported as values for our bins. The tool and the edited region are kept as text.
+imported as values for the bins of the explanation. The tool and the edited region are kept as text.
 
 References
 ----------
@@ -37,9 +37,9 @@ class ImportedEdits:
     Parameters
     ----------
     log : EditLog
-        One edit for each edit that could be imported.
+        A log with one entry for each edit that could be imported.
     problems : tuple of str
-        Edits that could not be imported, with reasons.
+        Edits that could not be imported, with the reasons.
     """
 
     log: EditLog
@@ -63,8 +63,8 @@ def from_gamchanger(
     Returns
     -------
     ImportedEdits
-        A log of the imported edits, and descriptions of the others. The values are the final ones
-        in GAM Changer, so they set the curve regardless of its previous values.
+        A log of the imported edits, and descriptions of the other edits. The values are the final
+        values in GAM Changer, so they set the curve regardless of its previous values.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[float, ...]:
-    """Map the points to bins; each bin must lie within one step of the curve."""
+    """Map the points to bins; each bin must lie within a single step of the curve."""
     if not all(_is_number(x) for x, _ in points):
         raise ValueError(f"{shorten(term.name)!r} is numeric here but categorical in the file.")
     points = sorted(points)

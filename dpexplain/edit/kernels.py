@@ -1,6 +1,6 @@
-"""Arithmetic of edits on curves and weights; mirrored in JavaScript.
+"""Arithmetic of edits on curves and weights, with a copy in JavaScript.
 
-The page uses the same arithmetic to preview an edit
+Dashboards use the same arithmetic in JavaScript to preview an edit
 (``static/views/edit/arithmetic/edit_kernels.js``); a test compares the two. Edits are applied with
 the functions here.
 """
@@ -27,12 +27,12 @@ def positive_weights(weights: FloatArray) -> FloatArray:
     Parameters
     ----------
     weights : ndarray of shape (n,)
-        Shares of records, not negative.
+        Proportions of records, which must not be negative.
 
     Returns
     -------
     ndarray of shape (n,)
-        Positive.
+        The weights, all positive.
     """
     total = float(weights.sum())
     if not total > 0:
@@ -47,7 +47,7 @@ def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
 
 
 def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project onto increasing (`sign` 1) or decreasing (-1) curves.
+    """Project onto increasing (`sign` = 1) or decreasing (`sign` = -1) curves.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
 
 
 def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project onto convex (`sign` 1) or concave (-1) curves.
+    """Project onto convex (`sign` = 1) or concave (`sign` = -1) curves.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
     Notes
     -----
-    Active-set method: add the kink that reduces the error most, fit the broken line through
-    them, and step back if a kink would bend the wrong way.
+    This is an active-set method: it adds the kink that reduces the error most, fits a broken line
+    with all kinks so far, and steps back if a kink would bend the wrong way.
 
     References
     ----------
@@ -106,7 +106,7 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
 
 def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
-    """Return inner products of the residual with the hinges."""
+    """Return the inner products of the residual with the hinge functions."""
     tail = np.cumsum((residual * x)[::-1])[::-1]
     mass = np.cumsum(residual[::-1])[::-1]
     gain = tail - x * mass
@@ -117,7 +117,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit with the given kinks; drop those with the wrong sign."""
+    """Fit with the given kinks, but drop kinks that bend the wrong way."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)
@@ -165,12 +165,12 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
     Parameters
     ----------
     values, weights : ndarray of shape (n,)
-        Curve, and share of the records in each bin.
+        Curve, and proportion of the records in each bin.
     std : ndarray of shape (n,)
         Standard deviation of each value.
     reach : float
-        Standard deviation of the kernel; the distance of two bins is the share of records between
-        them.
+        Standard deviation of the kernel, where the distance between two bins is the proportion of
+        records between them.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
     ----------
     places, values : ndarray of shape (n,)
     kept : ndarray of int
-        Indices of the kept bins, increasing; the first and the last bin are always kept.
+        Increasing indices of the kept bins; the first and the last bin are always kept.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
 
 
 def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> FloatArray:
-    """Shift the new values so that they have the weighted mean of the old ones.
+    """Shift the new values so that they have the same weighted mean as the old values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Terms and bins of a log, matched with an explanation."""
+"""Terms and bins for which a log was made, to compare with those of an explanation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TermLayout:
     categories : tuple of str or None
         Categories of a categorical term.
     special : tuple of str
-        Bins after the value bins.
+        Names of the bins after the value bins.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Layout:
         object.__setattr__(self, "terms", tuple(self.terms))
 
     def term(self, name: str) -> TermLayout | None:
-        """Find a term by name; None if it is missing."""
+        """Find a term by name; None if there is no such term."""
         return next((term for term in self.terms if term.name == name), None)
 
 
@@ -95,13 +95,13 @@ def check_layout(
     here : Layout
         Layout of the explanation.
     operations : sequence of Operation or Composed
-        Operations to replay. Whole terms, values and labels carry over to other bins of the same
-        feature; bin indices do not.
+        Operations to replay. An operation that refers to whole terms, values or labels can be
+        replayed on other bins of the same feature; an operation that uses bin indices cannot.
 
     Raises
     ------
     ValueError
-        If they do not match; the message describes the difference.
+        If the layouts do not match; the message describes the difference.
     """
     for step in (single for operation in operations for single in operation.steps):
         old, new = made_for.term(step.term), here.term(step.term)

@@ -16,7 +16,7 @@ from dpexplain.explain._text import short_number, signed_number
 
 @dataclasses.dataclass(frozen=True)
 class Set(Operation):
-    """Set contributions to one value, or to one value per bin.
+    """Set contributions to a single value, or to one value for each bin.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Scale(Operation):
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; if the mean may change, the curve is scaled around zero.
     factor : float
-        0 flattens the curve, and -1 turns it upside down.
+        A factor of 0 flattens the curve, and -1 turns it upside down.
     """
 
     factor: float = dataclasses.field(kw_only=True)
@@ -119,14 +119,14 @@ class Scale(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Interpolate(Operation):
-    """Interpolate linearly between the first, last and any kept bins.
+    """Interpolate linearly between the first bin, any kept bins, and the last bin.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the kept bins do not change, so the mean changes by default.
     keep : sequence of int, default=()
-        Indices of bins in between that also keep their values.
+        Indices of bins between the first and the last that also keep their values.
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
@@ -173,7 +173,7 @@ class Align(Operation):
     usual_mean: ClassVar[Mean] = "change"
 
     def __post_init__(self) -> None:
-        """Check the side."""
+        """Check the parameter `to`."""
         super().__post_init__()
         choice("to", self.to, ("left", "right", "average"))
 

@@ -34,7 +34,7 @@ class EditLog:
     head : int, default=-1
         Index of the last edit of the current state; -1 for the released state.
     undone : sequence of int, default=()
-        Indices for redo, the next one last.
+        Indices of the edits to redo; the next one is last.
     checkpoints : sequence of (str, int), default=()
         Named states.
     layout : Layout or None, default=None
@@ -62,7 +62,7 @@ class EditLog:
     layout: Layout | None = None
 
     def __post_init__(self) -> None:
-        """Check that the positions are consistent."""
+        """Check that the indices are consistent."""
         for name in ("entries", "undone", "checkpoints"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for place, entry in enumerate(self.entries):
@@ -82,7 +82,7 @@ class EditLog:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
-        """Start a log for an explanation; replays on other bins are then rejected.
+        """Start a log for an explanation; a replay on other bins is then rejected.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class EditLog:
         Parameters
         ----------
         records : sequence of EditRecord
-            Such as ``explanation.edits`` or ``model.edits_``.
+            Records such as ``explanation.edits`` or ``model.edits_``.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class EditLog:
         who : str, default=""
             Who makes it.
         when : str, default=""
-            When.
+            When the edit is made.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class EditLog:
         note : str
             Reason for the edit.
         place : int or None, default=None
-            Which edit; None for the last one of the current state.
+            Index of the edit; None for the last edit of the current state.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class EditLog:
         return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
 
     def checkpoint(self, name: str) -> EditLog:
-        """Save a checkpoint of the current state; replace one of the same name.
+        """Save a checkpoint of the current state, and replace any checkpoint of the same name.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class EditLog:
         Parameters
         ----------
         state : int, str or None, default=None
-            None for the current one.
+            A state; None for the current state.
 
         Returns
         -------
@@ -300,19 +300,19 @@ class EditLog:
         target : GlobalExplanation, MulticlassExplanation or fitted additive model
             A model is copied; its ledger is not charged.
         state : int, str or None, default=None
-            Which state; None for the current one.
+            A state; None for the current state.
 
         Returns
         -------
         GlobalExplanation, MulticlassExplanation or model
-            It is marked as edited in its repr, guarantee, statement and files. The edits cost
-            epsilon 0, because they use only released numbers.
+            The edited object. Its repr, guarantee, statement and files say that it was edited. The
+            edits cost epsilon 0, because they use only released numbers.
 
         Raises
         ------
         ValueError
-            If the target has different terms, or different bins and an operation names bins by
-            index.
+            If the target has different terms, or if it has different bins and an operation names
+            bins by index.
         """
         entries = [self.entries[place] for place in self.path(state)]
         if self.layout is not None and entries:
@@ -335,13 +335,13 @@ class EditLog:
         before : int or str, default=-1
             A state; -1 for the released state.
         after : int, str or None, default=None
-            Another one; None for the current one.
+            Another state; None for the current state.
 
         Returns
         -------
         DataFrame
-            One row per bin that differs: class (if there are several), term, bin, before,
-            after, change, people_share.
+            One row for each bin that differs: class (if there are several), term, bin, before,
+            after, change and people_share.
         """
         states = [self.apply(explanation, state) for state in (before, after)]
         pairs = zip(*(scores_of(state) for state in states), strict=True)
@@ -357,14 +357,15 @@ class EditLog:
         Parameters
         ----------
         explanation : GlobalExplanation, MulticlassExplanation or None, default=None
-            The released explanation, to measure the effects of the current edits; None omits
-            these.
+            The released explanation, which is needed to measure the effects of the current edits;
+            None leaves these effects out.
 
         Returns
         -------
         DataFrame
-            Indexed by position: edit, after (previous edit), current (part of the current state),
-            note, who, when, epsilon (0); and rms, people_share, bins_outside_band where measured.
+            Indexed by the index of the edit. Columns edit, after (the previous edit), current
+            (whether it is part of the current state), note, who, when and epsilon (0); and, if
+            measured, rms, people_share and bins_outside_band.
         """
         current = self.path()
         table = pd.DataFrame(

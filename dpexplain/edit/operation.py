@@ -33,9 +33,9 @@ class Curve:
     band_center : ndarray of shape (n_bins,)
         Center of the noise band: the released curve, stretched if an edit undid its shrinkage.
     shift : float
-        Amount that edits of this term added to the intercept.
+        Amount that the edits of this term have added to the intercept.
     denoised : callable
-        Estimates the noiseless curve; raises ValueError if impossible.
+        A function that estimates the noiseless curve, and raises ValueError if this is impossible.
     """
 
     released: ShapeFunction
@@ -62,7 +62,7 @@ class Curve:
 class Operation(ABC):
     """Immutable operation on one term, computed from released numbers.
 
-    Bins that are not chosen keep their contribution to the last bit.
+    Bins that are not chosen keep their contributions to the last bit.
 
     Parameters
     ----------
@@ -72,16 +72,16 @@ class Operation(ABC):
         Indices of the bins; None for all value bins. Special bins (missing, other) do not change
         unless they are named.
     within : (float, float) or None, default=None
-        Alternatively, the bins between two values of a numeric feature.
+        Alternatively, two values of a numeric feature; the bins between them are chosen.
     names : sequence of str or None, default=None
         Alternatively, labels of bins: categories, ``"missing"``, ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
-        What happens to the mean contribution over the (noisily counted) records: the chosen bins
-        keep it, it changes, or the intercept absorbs the change, so that the mean score stays the
-        same. None: the default of the operation. Operations that shape a curve keep it; operations
-        that set values change it.
+        What happens to the mean contribution over the (noisily counted) records. "keep": the chosen
+        bins keep their mean. "change": the mean changes. "intercept": the intercept absorbs the
+        change, so that the mean score stays the same. None: the default of the operation, which is
+        "keep" for operations that shape a curve and "change" for operations that set values.
     of_class : str, default=""
-        Class whose score is edited, if there are several; "" for all.
+        Class whose score is edited, if there are several classes; "" for all classes.
     """
 
     term: str
@@ -147,7 +147,7 @@ class Operation(ABC):
         Raises
         ------
         ValueError
-            If the term is of the wrong kind, or lacks these bins.
+            If the term is of the wrong kind, or does not have the chosen bins.
         """
         bins = self._checked_bins(curve)
         before, weights = curve.values[bins], curve.released.weights[bins]
@@ -200,7 +200,7 @@ class Operation(ABC):
         who : str, default=""
             Who made the edit.
         when : str, default=""
-            When.
+            When the edit was made.
 
         Returns
         -------
@@ -210,7 +210,7 @@ class Operation(ABC):
         Raises
         ------
         ValueError
-            If the target lacks the term or the bins.
+            If the target does not have the term or the bins.
         """
         from dpexplain.edit.log import EditLog
 
@@ -218,7 +218,7 @@ class Operation(ABC):
 
 
 def mean_of(curve: Curve, bins: IndexArray) -> float:
-    """Return the mean contribution of bins, weighted by noisy counts."""
+    """Return the mean contribution of some bins, weighted by noisy counts."""
     return weighted_mean(curve.values[bins], curve.released.weights[bins])
 
 

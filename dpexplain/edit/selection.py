@@ -35,7 +35,7 @@ class Selection:
     Raises
     ------
     ValueError
-        If more than one of them is given, or one is malformed.
+        If more than one of the parameters is given, or one of them is malformed.
     """
 
     bins: tuple[int, ...] | None = None
@@ -72,12 +72,12 @@ class Selection:
         Returns
         -------
         ndarray of int64
-            Increasing.
+            Indices of the bins, in increasing order.
 
         Raises
         ------
         ValueError
-            If the term lacks these bins.
+            If the term does not have these bins.
         """
         if self.bins is not None:
             if self.bins[-1] >= term.n_bins:
@@ -105,7 +105,7 @@ class Selection:
 
 
 def _shown(bins: Sequence[int]) -> str:
-    """Format positions as runs: 3 to 7, 9."""
+    """Format indices as runs, such as "3 to 7, 9"."""
     runs: list[list[int]] = []
     for place in bins:
         if runs and place == runs[-1][1] + 1:

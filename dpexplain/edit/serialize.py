@@ -48,7 +48,7 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON values; parameters at their default are omitted.
+        JSON values; parameters that have their default value are omitted.
     """
     if isinstance(operation, Composed):
         steps = [operation_to_plain(step) for step in operation.steps]
@@ -67,7 +67,7 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
     Parameters
     ----------
     plain : dict
-        As :func:`operation_to_plain` writes it.
+        Output of :func:`operation_to_plain`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
     Raises
     ------
     ValueError
-        If it is not an operation, or a parameter is missing, unknown or out of range.
+        If `plain` is not an operation, or a parameter is missing, unknown or out of range.
     """
     if not isinstance(plain, Mapping) or not isinstance(plain.get("operation"), str):
         raise ValueError("an operation is an object with the field 'operation', its name.")

@@ -23,16 +23,17 @@ from dpexplain.explain._text import short_number, shorten
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth within the noise band, or by local lines.
+    """Smooth a curve within its noise band, or by local lines.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
-        Width of the smoothing window, as a share of the records, in (0, 1]: local lines around
-        each bin, weighted by proximity and inverse variance. None: splines over the values, with
-        smoothness chosen from the curve and its noise, within 1.5 standard deviations.
+        If given, the width of the smoothing window as a fraction of the records, in (0, 1]; a local
+        line is fitted around each bin, weighted by proximity and inverse variance. None: splines
+        over the values, whose smoothness is chosen from the curve and its noise, and which stay
+        within 1.5 standard deviations of the curve.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -42,7 +43,7 @@ class Smooth(Operation):
     least_bins: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        """Check the reach."""
+        """Check the parameter `reach`."""
         super().__post_init__()
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
@@ -70,7 +71,7 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return stand-ins for unknown noise: inverse square roots of counts."""
+    """Return substitutes for unknown standard deviations: inverse square roots of the counts."""
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
@@ -178,8 +179,8 @@ class Recover(Operation):
 
     It uses the released sums, so apply it before other edits of the same bins. A fit uses each sum
     for only one small step; together, the sums contain more information than the final curve. The
-    estimate stays within 1.5 standard deviations of the stretched curve, bin by bin: where there
-    are few records, a smooth curve outside this range is usually wrong.
+    estimate stays within 1.5 standard deviations of the stretched curve in each bin: if there are
+    few records, a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ class Recover(Operation):
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve; center the noise band on the stretched curve.
+        """Apply the operation to a curve, and center the noise band on the stretched curve.
 
         Parameters
         ----------
@@ -265,7 +266,7 @@ class Convex(Operation):
     needs_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the bend."""
+        """Check the parameter `bend`."""
         super().__post_init__()
         choice("bend", self.bend, ("convex", "concave"))
 

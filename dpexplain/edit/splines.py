@@ -1,4 +1,4 @@
-"""Smoothing splines chosen by marginal likelihood; mirrored in JavaScript.
+"""Smoothing splines chosen by marginal likelihood, with a copy in JavaScript.
 
 ``static/views/edit/arithmetic/edit_splines.js`` uses the same arithmetic for previews; a test
 compares the two.
@@ -20,27 +20,27 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, averaged by marginal likelihood.
+    """Fit cubic smoothing splines, and average them with weights from the marginal likelihood.
 
     Parameters
     ----------
     places : ndarray of shape (n,)
         Increasing positions of the bins.
     values, weights, std : ndarray of shape (n,)
-        Curve, shares of records, and standard deviation of each value.
+        Curve, proportion of the records in each bin, and standard deviation of each value.
 
     Returns
     -------
     ndarray of shape (n,)
-        Within 1.5 standard deviations of `values`, bin by bin: where there are few records, a
-        spline outside this range is usually wrong.
+        The smoothed curve. It stays within 1.5 standard deviations of `values` in each bin: if
+        there are few records, a spline outside this range is usually wrong.
 
     Notes
     -----
     The model is a straight line of any level and slope, plus an integrated Wiener process, plus
     independent noise. The average is over ten scales of the process, weighted by marginal
-    likelihood. Noise of private curves is correlated between bins. Using the joint noise was tried
-    and works less well, because errors of short fits are correlated as well.
+    likelihood. The noise of private curves is correlated between bins. Using the joint noise was
+    tried and works less well, because the errors of short fits are correlated as well.
 
     References
     ----------

@@ -62,8 +62,8 @@ class Remove(_WholeTerm):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`. Terms of models of this library have mean 0, so removing one does
-        not change the mean score; for others ``mean="intercept"`` keeps it.
+        As in :class:`Operation`. In models of this library, terms have mean 0, so removing a term
+        does not change the mean score; in other models, ``mean="intercept"`` keeps the mean score.
     """
 
     kind: ClassVar[str] = "remove"
@@ -80,7 +80,7 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore the released curve of a term, and its share of the intercept.
+    """Restore the released curve of a term, and take back its changes to the intercept.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Composed:
     Parameters
     ----------
     steps : sequence of Operation
-        In the order of application; composed operations are expanded.
+        Operations in the order in which they are applied; composed operations are expanded.
     title : str, default=""
         Title of the combined step; "" lists the operations.
     """
@@ -167,7 +167,7 @@ def repair(
     within: tuple[float, float] | None = None,
     of_class: str = "",
 ) -> Composed:
-    """Repair a monotone curve: re-estimate it from released sums, then project.
+    """Repair a curve that should be monotone: re-estimate it from released sums, then project it.
 
     Parameters
     ----------
@@ -185,10 +185,10 @@ def repair(
 
     Notes
     -----
-    Shrinkage is estimated term by term. If features are correlated, a curve may carry part of the
-    effect of another, especially in a short fit. Re-estimation then moves the curve away from the
-    truth, and the released leaf sums do not reveal this. The edit record contains a warning. Use
-    :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
+    Shrinkage is estimated term by term. If features are correlated, a curve may contain part of the
+    effect of another feature, especially in a short fit. Re-estimation then moves the curve away
+    from the truth, and the released leaf sums do not reveal this. The edit record contains a
+    warning. Use :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

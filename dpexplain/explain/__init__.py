@@ -1,8 +1,8 @@
 """Explanations of additive and locally linear models, as immutable data.
 
-Every class here is a frozen dataclass over read-only arrays with ``frame()``, a short ``repr`` and
-HTML repr, and a ``guarantee`` that states its privacy. Reading and writing of JSON is in
-:mod:`dpexplain.io`, and figures are in :mod:`dpexplain.plotting`.
+Every class here is a frozen dataclass whose arrays are read-only. It has ``frame()``, a short
+``repr`` and HTML repr, and a ``guarantee`` that states its privacy. To read and write JSON, see
+:mod:`dpexplain.io`; for figures, see :mod:`dpexplain.plotting`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
     ----------
     classes : tuple of str
     label : object
-        Compared as text, so that 3 finds ``"3"``.
+        The class; compared as text, so that 3 finds ``"3"``.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that there is one part per class, in order, and all from the same model."""
+    """Check that there is one part for each class, in order, and that all are from one model."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
@@ -85,7 +85,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
 
 
 class ByClass(Record, Display, Generic[Part]):
-    """Base of frozen dataclasses with one part per class, in class order."""
+    """Base of frozen dataclasses with one part for each class, in the order of the classes."""
 
     by_class: tuple[Part, ...]
 
@@ -119,7 +119,7 @@ class ByClass(Record, Display, Generic[Part]):
         Parameters
         ----------
         *arguments, **options
-            Ignored; as for a figure of one class.
+            Ignored; accepted because the figure of one class takes them.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Contrasts of a curve: differences of two weighted means of its bins, and how far they err."""
+"""Contrasts of a curve: differences between two weighted means of its bins, and their errors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ _RATIO = 2000.0 ** (1.0 / (LEVELS - 1))
 
 
 class Contrast(NamedTuple):
-    """The mean of some bins minus that of others; of no others, minus the average record.
+    """The mean over some bins, minus the mean over others if there are any.
+
+    If there are no others, this is the difference from the average over records, because curves
+    are centered.
 
     Parameters
     ----------
     kind : {"difference", "range", "sign"}
         What is compared.
     first, second : ndarray of shape (n_bins,)
-        Weights of both means; `second` is zero for a sign.
+        Weights of the bins in the two means; `second` is zero for a sign.
     """
 
     kind: Kind
@@ -47,13 +50,14 @@ class Contrast(NamedTuple):
 
 
 def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contrast:
-    """Compare two bins, a range from first to last bin with the rest, or one bin with none.
+    """Return the contrast of two bins, of a range of bins with the rest, or of one bin with zero.
 
     Parameters
     ----------
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
+        Two bins, the first and the last bin of a range, or one bin.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of bins in the means inside and outside sets of bins.
+    """Return the weights of the bins for the mean inside and the mean outside each set of bins.
 
     They are proportional to the (noisy) counts, or equal if there are no counts.
     """
@@ -85,9 +89,10 @@ def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArr
 
 
 def factor_of(kind: Kind, term: ShapeFunction) -> float:
-    """Half width of intervals in standard deviations, simultaneous for all claims of one kind.
+    """Return the half-width of intervals in standard deviations.
 
-    By Šidák's inequality, which holds for normal errors with any correlations [1]_.
+    The intervals hold simultaneously for all claims of one kind about a term. This uses Šidák's
+    inequality, which holds for normal errors with any correlations [1]_.
 
     Parameters
     ----------
@@ -109,21 +114,23 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
 
 
 def half_width(n_claims: int) -> float:
-    """Half width of this many simultaneous intervals, in standard deviations."""
+    """Return the half-width of `n_claims` simultaneous intervals, in standard deviations."""
     return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(LEVEL, 1.0 / n_claims))
 
 
 def share_of(level: int) -> float:
-    """Return the share of the largest possible variance: 1 for level 0, down to 1 / 2000."""
+    """Return the fraction of the largest possible variance: 1 for level 0, down to 1 / 2000."""
     return math.pow(_RATIO, -float(level))
 
 
 def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Round the variance of the difference of any two bins of a term, upwards.
+    """Round up the variances of the differences between any two bins of a term.
 
-    A dashboard holds one character per contrast, so claims are made from rounded values
-    everywhere. It makes a standard deviation at most 10% too large, or the largest possible over
-    44, and never too small. Of more than 32 bins, neighbors share the largest of their shares.
+    A dashboard stores one character for each contrast, so claims use the rounded values
+    everywhere. Rounding makes a standard deviation at most 10% too large, except that it never
+    gives less than the largest possible value divided by 45; it never makes one too small. With
+    more than 32 bins, neighboring bins are grouped into blocks, and all pairs of bins from the same
+    two blocks get the largest fraction among them.
 
     Parameters
     ----------
@@ -147,10 +154,11 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Round the variance of any range of bins against the rest, upwards, as for pairs.
+    """Round up the variances of the contrasts between any range of bins and the rest.
 
-    Ranges whose ends lie in the same of at most 16 blocks of bins share the largest of their
-    variances, relative to the largest possible.
+    Rounding is as for pairs. The bins are grouped into at most 16 blocks. All ranges that start in
+    the same block and end in the same block get the largest of their variances, as a fraction of
+    the largest possible variance.
 
     Parameters
     ----------
@@ -164,7 +172,8 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level of each range, by the block of its first bin, then of its last bin.
+        Level for each pair of blocks, row by row: the block of the first bin of a range, and the
+        block of its last bin.
     """
     firsts, lasts = np.triu_indices(term.n_value_bins)
     places = np.arange(term.n_bins)
@@ -186,7 +195,7 @@ def _by_block(
     n_bins: int,
     most: int,
 ) -> npt.NDArray[np.int64]:
-    """Keep the largest share of each pair of blocks, row by row."""
+    """Keep the level of the largest variance for each pair of blocks, row by row."""
     count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
     np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
@@ -202,7 +211,7 @@ def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
 def level_of(
     noise: NoiseModel | None, place: int, term: ShapeFunction, kind: Kind, bins: Sequence[int]
 ) -> int:
-    """Return the level of a contrast; 0, the largest variance, if errors are not known jointly.
+    """Return the level of a contrast, or 0 (the largest variance) if joint errors are unknown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Claims in natural frequencies: how many of 100 records, and of which ones."""
+"""Claims as natural frequencies: how many of 100 records, and which records these are."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def typical_shares(
     contrast: Contrast,
     numbers: tuple[float, float, float],
 ) -> Shares | None:
-    """Predict the share of the second class at both sides of a contrast.
+    """Predict the probability of the second class on both sides of a contrast.
 
-    All other features are in their largest released bin. The first share is the prediction of the
-    released model; the others follow from it and the log-odds of the claim.
+    All other features are in their largest released bin. The first probability is predicted by
+    the released model; the others are computed from it and the log-odds of the claim.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def typical_shares(
         The term of the claim.
     contrast : Contrast
     numbers : tuple of three float
-        Estimate and ends of the interval of the claim.
+        Estimate of the claim, and the ends of its interval.
 
     Returns
     -------
     tuple of four float or None
-        Shares at the second side, at the first, and both ends of the latter. None unless the
-        score is the log-odds of two classes and the sum of the curves.
+        Probabilities on the second side and on the first side, and the ends of the interval of the
+        latter. None unless the score is a log-odds of two classes and is the sum of the curves.
     """
     alone = explanation.of_class or explanation.pairs or explanation.main_effects_only
     if explanation.link != "logit" or explanation.classes is None or alone:
@@ -62,7 +62,7 @@ def frequency_words(
     compared: tuple[str, str],
     shares: Sequence[float] | None,
 ) -> str:
-    """Say shares as a number of 100 records, or of more where one would be rounded away.
+    """Express proportions as numbers of records out of 100, or out of more for rare outcomes.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def frequency_words(
     Returns
     -------
     str
-        Empty without shares.
+        Empty if there are no proportions.
     """
     if shares is None:
         return ""

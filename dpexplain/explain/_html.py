@@ -34,7 +34,7 @@ def escaped(text: str, limit: int = 60) -> str:
 
 
 def bar(share: float, *, negative: bool = False) -> str:
-    """Draw a horizontal bar of `share` (0 to 1) of the full width."""
+    """Draw a horizontal bar whose length is the fraction `share` (0 to 1) of the full width."""
     color = "#d55e00" if negative else "#0072b2"
     return f'<span style="{_BAR.format(color=color, width=6 * min(max(share, 0.0), 1.0))}"></span>'
 

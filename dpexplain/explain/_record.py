@@ -19,12 +19,13 @@ class Record:
     """Base of frozen dataclasses that hold arrays.
 
     ``dataclass`` compares fields as a tuple, which fails for arrays, and unpickled arrays are
-    writable; both are fixed here once. Values derived from the fields may be cached with
-    ``functools.cached_property``, because fields never change; copies and pickles omit them.
+    writable; this class solves both problems. Values derived from the fields may be cached with
+    ``functools.cached_property``, because fields never change; copies and pickles omit the cached
+    values.
     """
 
     def __eq__(self, other: object) -> bool:
-        """Compare field by field; arrays by shape and value."""
+        """Compare field by field; arrays are compared by shape and values."""
         if type(other) is not type(self):
             return NotImplemented
         names = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How far a score errs: the errors of its parts, and how they hang together."""
+"""The error of a score: the errors of its parts, and their correlations."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MOST_TERMS = 150
 
 
 def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
-    """Bound the correlation of the errors of any two parts of a score.
+    """Bound the correlation between the errors of any two parts of a score.
 
-    A dashboard cannot hold the correlation of any two bins of a model, so decisions are claimed
-    everywhere from the largest correlation of any bins of two terms. That makes the standard
-    deviation of a score too large, never too small.
+    A dashboard cannot store the correlation between every two bins of a model. So claims about
+    decisions always use the largest correlation between any bin of one term and any bin of the
+    other. The standard deviation of a score may therefore be too large, but never too small.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
     Returns
     -------
     ndarray of int64, shape (n_terms * (n_terms + 1) / 2,), or None
-        Steps of 1 / 90, of each pair of terms and the intercept, which is last; row by row. None
-        of a large model, whose errors are then taken to be fully correlated.
+        Bound for each pair of parts, in units of 1 / 90, row by row; the parts are the terms and,
+        last, the intercept. None for a large model, whose errors are then assumed to be fully
+        correlated.
     """
     if len(noise.factor) > _MOST_VALUES or len(noise.sizes) > _MOST_TERMS:
         return None
@@ -46,18 +47,18 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
 
 
 def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> float | None:
-    """Return the standard deviation of the score of one record, or more.
+    """Return an upper bound on the standard deviation of the score of one record.
 
     Parameters
     ----------
     explanation : GlobalExplanation
     local : LocalExplanation
-        Of one row, from this explanation.
+        Local explanation of one row, made from this explanation.
 
     Returns
     -------
     float or None
-        None if the errors of some part are unknown.
+        None if the errors are unknown.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None:

@@ -76,10 +76,11 @@ def edge_texts(edges: Sequence[float]) -> list[str]:
 
 
 def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:
-    """Label the bins between `edges`, by possible values if a step is known.
+    """Label the bins between `edges`, using their possible values if a step is known.
 
-    With a step, values are multiples of it: in whole years, the half-open bin ``[30, 35)`` holds
-    30 to 34 and is labeled accordingly, while the last bin is closed and keeps its right edge.
+    If there is a step, all values are multiples of it: in whole years, the half-open bin
+    ``[30, 35)`` holds 30 to 34 and is labeled accordingly, while the last bin is closed and keeps
+    its right edge.
     Days are labeled with their dates.
     """
     shown = list(map(day_text, edges)) if unit == DATE_UNIT else edge_texts(edges)

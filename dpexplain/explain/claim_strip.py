@@ -26,10 +26,10 @@ class ClaimStrip(Record):
     epsilons : sequence of float
         Ascending.
     claims : sequence of Claim or None
-        One per epsilon; None where both ends fall into one bin of that fit, since fits have
-        different bins.
+        One claim for each epsilon. Fits have different bins, so it is None for a fit in which both
+        bins of the claim fall into the same bin.
     chosen : int
-        Index of the claim whose direction, or rank, is looked for at the other epsilons.
+        Index of the claim whose direction or rank is compared with the other claims.
     """
 
     epsilons: tuple[float, ...]
@@ -54,7 +54,7 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon such that the claim holds there and at all larger ones, if any."""
+        """Smallest epsilon such that the claim holds there and at all larger ones, or None."""
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
             if state != "holds":
@@ -69,7 +69,7 @@ class ClaimStrip(Record):
 
     @property
     def strip_words(self) -> str:
-        """The epsilons at which the claim holds, as a sentence."""
+        """A sentence that states the epsilons at which the claim holds."""
         holding = [e for e, s in zip(self.epsilons, self.states, strict=True) if s == "holds"]
         if not holding:
             return "The claim holds at no ε shown."
@@ -86,8 +86,8 @@ class ClaimStrip(Record):
         Returns
         -------
         DataFrame
-            Columns of :meth:`Claim.frame`, with missing values where the claim is not resolved,
-            and state.
+            The columns of :meth:`Claim.frame`, with missing values if the claim is not resolved,
+            and the column state.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -100,7 +100,7 @@ class ClaimStrip(Record):
         return self.words
 
     def __repr__(self) -> str:
-        """Return the sentences, and name the methods with the numbers."""
+        """Return the sentences, and point to :meth:`frame` for the numbers."""
         return f"ClaimStrip({self.words!r}; see .frame())"
 
 
@@ -133,13 +133,14 @@ def claim_strip(
     Parameters
     ----------
     comparison : Comparison
-        Its private fits are used. With several classes, pass the comparison of one class.
+        Only its private fits are used. For a model with several classes, pass the comparison of
+        one class.
     term, first, second, record, threshold : optional
         As for :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
-        Epsilon whose fit determines the claimed direction; None for the largest.
+        Epsilon whose fit determines the claimed direction; None for the largest epsilon.
     repeat : int, default=0
-        Index of the fit among those at one epsilon.
+        Index of the fit to use among the repeats at each epsilon.
 
     Returns
     -------
@@ -189,7 +190,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Name the same bins of another fit; None where its bins do not tell them apart."""
+    """Find the same bins in another fit; None if that fit does not separate them."""
     if first is None:
         return ()
     if isinstance(first, tuple):
@@ -202,7 +203,7 @@ def _bins_elsewhere(
 def _range_elsewhere(
     here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
 ) -> tuple[tuple[int, int]] | None:
-    """Name the bins whose middle, or name, is inside the range."""
+    """Find the first and the last bin of another fit whose midpoint or name is in the range."""
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
     inside = [k for k, place in enumerate(bins) if place is not None and first <= place <= last]
@@ -212,7 +213,7 @@ def _range_elsewhere(
 
 
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin of another fit with the midpoint, or the name, of a bin.
+    """Find the bin of another fit that contains the midpoint of a bin, or has its name.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | 
     Returns
     -------
     int or None
-        None if it has no such bin.
+        Index of the bin; None if the other fit does not have it.
     """
     if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
         middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0

@@ -1,10 +1,10 @@
-"""Claims: one sentence with its interval, and whether it holds.
+"""Claims: a sentence with an interval, and whether the claim holds.
 
 A claim compares two bins or categories of a term, compares a range of bins with the rest, or states
 the sign of one bin, the rank of a term, or on which side of a threshold the prediction for one
-record lies. Intervals are simultaneous: with 95% certainty, all claims of one kind about one term
-hold at once, so a claim may be chosen after looking at the curve. They use the joint errors of all
-bins that they compare, and cost no additional privacy.
+record lies. Intervals are simultaneous: with 95% confidence, all claims of one kind about one term
+hold at once, so a claim may be chosen after looking at the curve. Claims use the joint errors of
+all bins that they compare, and cost no additional privacy.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class Claim(Record):
     first, second : str
         The two things compared, in words.
     estimate : float
-        The difference, or value, in the unit of the score; of a decision, the score minus that of
-        the threshold; or a rank.
+        The difference or value, in the unit of the score; for a decision, the score minus the
+        score at the threshold; for a rank, the rank.
     std : float
-        Its standard deviation; NaN for a rank.
+        Standard deviation of the estimate; NaN for a rank.
     low, high : float
-        Ends of its simultaneous 95% interval.
+        Ends of the simultaneous 95% interval.
     basis : {"effect", "noise"}
-        Whether it refers to the estimated effect, or to the released curve without its noise,
-        which can understate effects.
+        Whether the claim is about the estimated effect, or about the released curve without its
+        noise, which can understate effects.
     holds : bool
         Whether the interval allows only one sign, or one rank.
     words : str
@@ -70,11 +70,11 @@ class Claim(Record):
     guarantee : Guarantee
         Privacy of the model.
     shares : tuple of four float or None, default=None
-        Predicted share of the second class among records that lie in the largest released bin of
-        every other feature: at `second`, at `first`, and both ends of the interval of the latter.
-        None except for two classes and a sum of curves, without pairs.
+        Predicted proportion of the second class among records that lie in the largest released bin
+        of every other feature: at `second`, at `first`, and both ends of the interval of the
+        latter. None unless there are two classes and the score is a sum of curves, without pairs.
     frequencies : str, default=""
-        The shares as a sentence: of 100 records.
+        A sentence that expresses `shares` as numbers of records, such as out of 100.
     """
 
     kind: Literal["difference", "range", "sign", "rank", "decision"]
@@ -99,7 +99,7 @@ class Claim(Record):
         -------
         DataFrame
             Columns kind, term, first, second, estimate, std, low, high, basis, holds, words,
-            epsilon, private.
+            epsilon and private.
         """
         names = [field.name for field in dataclasses.fields(self)][:-3]
         row = {name: getattr(self, name) for name in names}
@@ -111,7 +111,7 @@ class Claim(Record):
         return self.words
 
     def __repr__(self) -> str:
-        """Return the sentence, and name the method with its numbers."""
+        """Return the sentence, and point to :meth:`frame` for the numbers."""
         return f"Claim({self.words!r}; see .frame())"
 
 
@@ -129,20 +129,21 @@ def claim(
     Parameters
     ----------
     explanation : GlobalExplanation
-        Explanation of a private model with a noise band. With several classes, that of one class.
+        Explanation of a private model with a noise band. For a model with several classes, pass
+        the explanation of one class.
     term : str or None, default=None
         Name of the term; None for a decision.
     first : str, int, tuple or None, default=None
-        A bin by label or index; or the first and last bin of a range, compared with the other
-        bins; or None for the rank of the term.
+        A bin, given by label or index; or the first and the last bin of a range, which is compared
+        with the other bins; or None for the rank of the term.
     second : str, int or None, default=None
-        Another bin, compared with the first; None for the sign of the first.
+        A bin to compare with `first`; None for the sign of the first bin.
     record : DataFrame of one row or None, default=None
         A record whose prediction is compared with the threshold. The guarantee does not protect
-        it, so such a claim may be published only if the record may.
+        the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
-        For a decision: a probability for a classifier, one half if None; else in the unit of the
-        target.
+        Only for a decision. For a classifier, a probability; None means one half. For a
+        regression, a number in the unit of the target.
 
     Returns
     -------
@@ -153,8 +154,8 @@ def claim(
     KeyError
         If the term or a bin does not exist.
     ValueError
-        If the errors are unknown, the curve was edited, the bins make no claim, or neither or both
-        of a term and a record are named.
+        If the errors are unknown, the curve was edited, no claim can be made about the bins, or
+        `term` and `record` are both given or both missing.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def claim(
 
 
 def claim_basis(term: ShapeFunction) -> Basis | None:
-    """Return what claims about a term refer to; None if no claim can be made.
+    """Return what claims about a term are based on, or None if no claim can be made.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Methods of explanations and comparisons, declared once by each kind.
+"""Methods that every kind of explanation and comparison declares.
 
 Commands, figures and exports use only the members of :class:`Display`, never ``hasattr``. Packages
-that build on explanations have a table with one line per kind: ``dpexplain.io.kinds`` for files,
-``dpexplain_widgets.payload.payload`` for views.
+that build on explanations have a table with one line for each kind: ``dpexplain.io.kinds`` for
+files, and ``dpexplain_widgets.payload.payload`` for views.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Display(ABC):
     @property
     @abstractmethod
     def releasable(self) -> bool:
-        """Whether everything may be released: guarantee holds, any records are public."""
+        """Whether everything may be released: there is a guarantee, and all records are public."""
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -101,12 +101,12 @@ class Display(ABC):
         yield from ()
 
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
-        """Return the explanations that a comparison holds; none for a single explanation.
+        """Return the explanations in a comparison; empty for a single explanation.
 
         Returns
         -------
         mapping of float to tuple of Display
-            The repeats at each epsilon; the reference, if any, at infinity.
+            The repeats at each epsilon; the reference, if there is one, has the key infinity.
         """
         return {}
 
@@ -126,11 +126,11 @@ class ExplanationDisplay(Display):
 
     @property
     def noise_words(self) -> str:
-        """Describe the noise; empty for kinds without known noise."""
+        """Describe the noise; empty if the noise is unknown."""
         return ""
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words, then the noise, if known.
+        """Yield the guarantee in words, then a description of the noise if it is known.
 
         Yields
         ------
@@ -142,7 +142,7 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base of explanations without records: releasable if their guarantee is private."""
+    """Base of explanations without records: releasable if the guarantee is private."""
 
     @property
     def releasable(self) -> bool:
@@ -151,7 +151,7 @@ class ModelDisplay(ExplanationDisplay):
 
 
 class LocalDisplay(ExplanationDisplay):
-    """Base of explanations that show samples: releasable if these are also public."""
+    """Base of explanations that show samples: releasable only if the samples are public too."""
 
     if TYPE_CHECKING:
 
@@ -169,7 +169,7 @@ class LocalDisplay(ExplanationDisplay):
 
     @property
     def releasable(self) -> bool:
-        """Whether model and samples may both be shown to anyone."""
+        """Whether both the model and the samples may be shown to anyone."""
         return self.guarantee.private and self.samples_public
 
     def _position(self, sample: int) -> int:

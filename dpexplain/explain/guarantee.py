@@ -28,15 +28,16 @@ class Guarantee:
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, a log-ratio; infinite if and only if `private` is False.
+        Privacy parameter: a bound on the log-ratio of probabilities. It is infinite if and only if
+        `private` is False.
     delta : float
-        Probability in ``[0, 1)``; 0 for pure differential privacy.
+        Additive slack of the guarantee, in ``[0, 1)``; 0 for pure differential privacy.
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     private : bool
         False for the non-private reference and for anything made with seeded noise.
     mu : float or None, default=None
-        Gaussian-DP parameter, if the mechanism is Gaussian.
+        Gaussian-DP parameter, if the mechanism is Gaussian; otherwise None.
     covers : str, default="this fit alone"
         Releases covered by these numbers.
     sampler : str, default=""
@@ -119,7 +120,7 @@ class Guarantee:
         reason : str
             Why there is no guarantee, such as "fitted without noise".
         delta : float, default=0.0
-            Stored for use in tables; it guarantees nothing.
+            Stored only for tables; it guarantees nothing.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Also stored only for tables.
         version : str, default=""
@@ -130,7 +131,7 @@ class Guarantee:
         Returns
         -------
         Guarantee
-            With ``private=False`` and infinite epsilon.
+            A guarantee with ``private=False`` and infinite epsilon.
         """
         return cls(
             epsilon=math.inf,
@@ -144,7 +145,7 @@ class Guarantee:
 
     @property
     def short(self) -> str:
-        """One-line guarantee (rounded up), or the warning that there is none."""
+        """The guarantee in one line, rounded up, or a warning that there is no guarantee."""
         if not self.private:
             return NOT_PRIVATE
         return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"
@@ -160,8 +161,9 @@ class Guarantee:
         Returns
         -------
         str
-            A few sentences about the unit, outputs covered, inputs that must be public, who is
-            trusted, what is not protected, the noise source and the version.
+            A few sentences about the unit of privacy, the outputs that are covered, the inputs that
+            must be public, who is trusted, what is not protected, the source of the noise and the
+            version.
         """
         if not self.private:
             return " ".join(_sentences([NOT_PRIVATE, _NOTHING_PROMISED, *self.notes]))

@@ -26,7 +26,7 @@ class Finding:
     words : str
         The finding, as a sentence without a period.
     certainty : float or None
-        Confidence that an alarm is not explained by noise, over all tests of the fit; None for a
+        Confidence that noise does not explain the alarm, over all tests of the fit; None for a
         note.
     """
 
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether it points to a mistake in the table or the schema."""
+        """Whether the finding points to a mistake in the table or the schema."""
         return self.certainty is not None
 
 

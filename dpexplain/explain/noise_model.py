@@ -2,7 +2,7 @@
 
 A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in a
 compact form: a low-rank factor, and the remainder of each variance. Draws from it are
-post-processing of released numbers: they cost no privacy and are reproducible with a seed.
+post-processing of released numbers, so they cost no privacy; a seed makes them reproducible.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     ratio : array-like of float
-        Estimate divided by its standard deviation; infinite without noise, NaN for 0 / 0.
+        Estimate divided by its standard deviation; infinite if there is no noise, and NaN if both
+        are 0.
 
     Returns
     -------
@@ -60,8 +61,8 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
 class NoiseModel(Record):
     """Joint noise of all bins of all terms, and of the intercept.
 
-    Values are ordered as the bins of the first term, those of the second, and so on, then the
-    intercept. Their covariance is ``factor @ factor.T + diag(remainder_std ** 2)``.
+    The values are the bins of the first term, then the bins of the second term, and so on, and
+    finally the intercept. Their covariance is ``factor @ factor.T + diag(remainder_std ** 2)``.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class NoiseModel(Record):
     factor : array-like of shape (n_values, rank)
         In the unit of the score, rounded to single precision as in files.
     remainder_std : array-like of shape (n_values,)
-        In the unit of the score; also rounded.
+        In the unit of the score; also rounded to single precision.
 
     Raises
     ------
@@ -106,7 +107,7 @@ class NoiseModel(Record):
         sizes : sequence of int
             Number of bins of each term.
         parts : sequence of ndarray of shape (n_draws, n_values)
-            Errors from each source, with mean zero; the number of draws may differ.
+            Errors from each source, with mean zero. The number of draws may differ between sources.
         rank : int, default=40
             Maximum number of columns of the factor.
 
@@ -176,12 +177,12 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Return the half-width of each term's simultaneous band, in standard deviations.
+        """Return the half-width of the simultaneous band of each term, in standard deviations.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability that the whole curve lies inside.
+            Probability that the whole curve lies inside its band.
 
         Returns
         -------
@@ -198,7 +199,7 @@ class NoiseModel(Record):
         Parameters
         ----------
         level : float, default=0.97
-            Probability that all curves lie inside.
+            Probability that all curves lie inside their bands.
 
         Returns
         -------
@@ -208,11 +209,11 @@ class NoiseModel(Record):
 
     @cached_property
     def _largest_of_all(self) -> FloatArray:
-        """Return the largest absolute error of all terms per draw, standardized."""
+        """Return the largest standardized absolute error over all terms, for each draw."""
         return frozen(self._largest_ratios().max(axis=1))
 
     def _largest_ratios(self) -> FloatArray:
-        """Return the largest absolute error per draw and term, standardized."""
+        """Return the largest standardized absolute error for each draw and term."""
         std = self.std
         ratios = self.draws(_DRAWS)[:, :-1]
         np.abs(ratios, out=ratios)
@@ -221,7 +222,7 @@ class NoiseModel(Record):
         return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the standard deviation of scores, by the bin of each term.
+        """Return the standard deviation of the score of each sample, given its bin in each term.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class NoiseModel(Record):
         return np.sqrt((summed**2).sum(axis=1) + left)
 
     def __repr__(self) -> str:
-        """Return one line that names the next step."""
+        """Return one line that suggests the next step."""
         return (
             f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
             f"{self.factor.shape[1]}; see .std, .draws(n))"

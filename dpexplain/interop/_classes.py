@@ -1,4 +1,4 @@
-"""Shared parts of the exporters: explanations by class, privacy warning."""
+"""Parts that the exporters share: explanations by class, and the privacy warning."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
     guarantee : Guarantee
         Guarantee of the exported object.
     result : str
-        What is exported, for the message.
+        Description of what is exported, for the message.
 
     Warns
     -----
     PrivacyWarning
-        Unless the object is private.
+        If the object is not private.
     """
     if not guarantee.private:
         warnings.warn(
@@ -35,7 +35,7 @@ def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
 def explained_classes(
     explanation: GlobalExplanation | MulticlassExplanation,
 ) -> tuple[GlobalExplanation, ...]:
-    """Return one explanation per score.
+    """Return one explanation for each score.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def explained_classes(
     Returns
     -------
     tuple of GlobalExplanation
-        A single one, or one per class.
+        A single explanation, or one for each class.
 
     Raises
     ------
     TypeError
-        If it is another object.
+        If `explanation` is of any other type.
     ValueError
-        If it covers only one of several classes, so it has no probabilities, or only main effects,
-        which do not determine the scores.
+        If it covers only one of several classes, so that there are no probabilities, or only main
+        effects, which do not determine the scores.
     """
     if isinstance(explanation, MulticlassExplanation):
         _check_whole(explanation.by_class[0])

@@ -1,4 +1,4 @@
-"""How databases read cells: numbers, texts and days, and NULL for what is none."""
+"""How databases read cells as numbers, texts and days, with NULL for unreadable cells."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ _SPACES: Final = r"E'\t\n\f\r ' || CHR(160)"
 
 
 class Dialect(NamedTuple):
-    """Expressions of one database.
+    """SQL expressions of one database.
 
     Parameters
     ----------
     number : callable
-        Expression of a cell, given also as text, as a double; NULL if it is not a number.
+        Returns the expression of a cell, given also as text, as a double, which is NULL if the cell
+        is not a number.
     day : callable
-        The same as days since 1970-01-01; NULL if it is not a date.
+        Returns the expression of a cell as days since 1970-01-01, which is NULL if the cell is not
+        a date.
     text_type : str
-        Type of texts.
+        Name of the type of texts.
     spaces : str
         Expression of the characters that do not count around a text.
     smallest, largest : str
-        Functions of several numbers.
+        Functions that return the smallest and the largest of several numbers.
     type_of : str
         Function that names the type of a cell.
     escapes : bool
@@ -47,11 +49,11 @@ class Dialect(NamedTuple):
     escapes: bool = False
 
     def read_text(self, cell: str) -> str:
-        """Return the expression of a cell as text without outer spaces."""
+        """Return the expression of a cell as text without leading and trailing spaces."""
         return f"TRIM(CAST({cell} AS {self.text_type}), {self.spaces})"
 
     def read_number(self, cell: str, decimal: str = ".") -> str:
-        """Return the expression of a cell as a number, words such as ``true`` included."""
+        """Return the expression of a cell as a number, which also reads words such as ``true``."""
         text = self.read_text(cell)
         number = self.number(cell, text)
         if decimal == ",":  # a point could separate thousands, so such a text is no number
@@ -74,12 +76,12 @@ class Dialect(NamedTuple):
         return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in text else quoted
 
     def clamped(self, score: str) -> str:
-        """Return a score whose exponential neither overflows nor underflows."""
+        """Return the expression of a score, clipped so that its exponential cannot overflow."""
         return f"{self.smallest}({self.largest}({score}, -7e2), 7e2)"
 
 
 def literal(number: float) -> str:
-    """Write a double; databases take a number without an exponent as a decimal."""
+    """Write a double with an exponent; databases read a number without one as a decimal."""
     if not math.isfinite(number):
         raise ValueError(f"{number} has no literal in SQL.")
     text = repr(float(number))

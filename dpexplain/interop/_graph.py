@@ -13,7 +13,7 @@ _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
 
 
 class Graph:
-    """Nodes of a graph in order of computation."""
+    """Nodes of a graph in the order of computation."""
 
     def __init__(self) -> None:
         try:
@@ -68,7 +68,7 @@ class Graph:
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
     def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Return the index of each string in a list, shape (n, 1)."""
+        """Add a node that finds the index of each string in a list, shape (n, 1)."""
         return self.node(
             "LabelEncoder",
             cell,

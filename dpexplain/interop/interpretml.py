@@ -27,8 +27,8 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
 
     Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and InterpretML
     can read the file written by ``to_json``. The guarantee, noise bands, descriptions and units
-    are left out, because InterpretML cannot store them. It does not support dates: pass days since
-    1970-01-01.
+    are left out, because InterpretML cannot store them. InterpretML does not support dates: pass
+    days since 1970-01-01.
 
     Parameters
     ----------
@@ -57,14 +57,15 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
 
     Notes
     -----
-    Without pairs, scores are equal to the last bit for cells that are numbers (numeric terms) or
-    texts (categorical ones), and probabilities to about twelve digits. A cell that is not a
-    number is "unseen" there and "missing" here; both get the score of "missing".
+    If there are no pairs, and cells are numbers (for numeric terms) or texts (for categorical
+    terms), scores are equal to the last bit, and probabilities to about twelve digits. A cell of a
+    numeric term that is not a number is "unseen" in InterpretML and "missing" in this library; both
+    get the score of "missing".
 
-    Its methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
-    ``merge_ebms``, ``show``) work too. The model is a single bag, so ``predict_with_uncertainty``
-    gives an uncertainty of 0, whatever the privacy noise: ``explain_local(X).score_std`` of the
-    model states it.
+    InterpretML's methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
+    ``merge_ebms``, ``show``) work too. The model has a single bag, so ``predict_with_uncertainty``
+    gives an uncertainty of 0, whatever the privacy noise is. For the uncertainty, see
+    ``explain_local(X).score_std`` of the original model.
 
     Examples
     --------
@@ -137,8 +138,8 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 def _spread_evenly(bins: Binned) -> FloatArray | None:
     """Spread bin counts evenly over the bins of `_even_edges`.
 
-    The order is that of InterpretML: "missing" first and "unseen" last. A feature that occurs only
-    in pairs has no counts.
+    The counts are in the order of InterpretML: "missing" first and "unseen" last. A feature that
+    occurs only in pairs has no counts.
     """
     even = _even_edges(bins)
     if even is None:
@@ -220,7 +221,7 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
-    """Return the deviation shaded by InterpretML: total uncertainty or bag spread."""
+    """Return the standard deviation that InterpretML shades: total uncertainty or bag spread."""
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
             return values
@@ -228,14 +229,15 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Return released counts in InterpretML's order; nobody is in a bin that is not here."""
+    """Return released counts in InterpretML's order; bins that do not exist here get 0."""
     return _reordered(np.maximum(count, 0.0), axes, shared=False)
 
 
 def _reordered(values: FloatArray, axes: Sequence[Binned], *, shared: bool = True) -> FloatArray:
-    """Move "missing" first and "unseen" last along each axis.
+    """Move "missing" to the first and "unseen" to the last position along each axis.
 
-    Without a bin of its own, "unseen" has the value of "missing" if that is `shared`, else 0.
+    If "unseen" has no bin, its value is the value of "missing" if `shared` is true, and 0
+    otherwise.
     """
     for place, bins in enumerate(axes):
         turned = np.moveaxis(values, place, 0)

@@ -17,7 +17,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Parameters
     ----------
     bank : FilterBank
-        A bank with known preparation of inputs.
+        A bank whose preparation of inputs is known.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Raises
     ------
     ValueError
-        If the explanation has no preparation.
+        If the preparation of inputs is unknown.
     """
     if bank.preparation is None:
         raise ValueError(

@@ -25,13 +25,14 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     Returns
     -------
     onnx.ModelProto
-        One input per feature, of shape (n, 1) and named after it: double for a number (NaN is
-        missing; a date is given as days since 1970-01-01), string for a category (the empty string
-        is missing, a name outside the list is "other"; names are compared exactly, including
-        surrounding spaces and spellings of numbers). Filters whose features are all numeric, such
-        as pixels, have one input ``X`` instead, of shape (n, n_features) in the order of the
-        features. Outputs: ``score`` on the link scale, shape (n, 1) or (n, n_classes); and
-        ``probability``, shape (n, n_classes), or ``prediction``, shape (n, 1), for a regression.
+        A model with one input for each feature, of shape (n, 1) and named after the feature. The
+        input is a double for a number (NaN means missing, and a date is given as days since
+        1970-01-01) and a string for a category (the empty string means missing, and a name that is
+        not in the list means "other"; names are compared exactly, including surrounding spaces and
+        the spelling of numbers). Filters whose features are all numeric, such as pixels, have a
+        single input ``X`` instead, of shape (n, n_features) in the order of the features. The
+        outputs are ``score`` on the link scale, shape (n, 1) or (n, n_classes), and
+        ``probability``, shape (n, n_classes), or, for a regression, ``prediction``, shape (n, 1).
         The description of the model contains the guarantee.
 
     Raises
@@ -41,13 +42,13 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     TypeError
         If `explanation` is of any other type.
     ValueError
-        If it covers only one of several classes, only main effects, or filters without known
-        preparation of records.
+        If it covers only one of several classes or only main effects, or if it consists of filters
+        whose preparation of records is unknown.
 
     Notes
     -----
-    Spellings, markers of missing cells and other rules of a schema are not part of the model, so
-    pass it the output of `Schema.clean`.
+    Aliases, markers of missing cells and other rules of a schema are not part of the exported
+    model, so pass it the output of `Schema.clean`.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
 
 
 def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
-    """Add a lookup of scores by position."""
+    """Add nodes that look up scores by position."""
     gathered = graph.node("Gather", graph.constant(values), position, axis=0)
     return graph.node("Add", total, graph.squeezed(gathered))
 
@@ -110,7 +111,7 @@ def _cell(graph: Graph, feature: Binned) -> str:
 
 
 def _position(graph: Graph, bins: Binned, cell: str) -> str:
-    """Find the bin of each cell of an input."""
+    """Add nodes that find the bin of each cell of an input."""
     missing, other = _place(bins, "missing"), _place(bins, "other")
     if bins.bin_edges is None:
         return graph.category(cell, bins.categories or (), missing=missing, other=other)
@@ -122,5 +123,5 @@ def _position(graph: Graph, bins: Binned, cell: str) -> str:
 
 
 def _place(bins: Binned, name: str) -> int:
-    """Return the index of a special bin; the first bin if it does not exist."""
+    """Return the index of a special bin, or of the first bin if the special bin does not exist."""
     return bins.n_value_bins + bins.special.index(name) if name in bins.special else 0

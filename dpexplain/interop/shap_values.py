@@ -37,19 +37,19 @@ def to_shap(
     explanation : LocalExplanation or MulticlassLocalExplanation
         Output of ``explain_local``.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples, whose values SHAP's plots then show and use for colors; they are part of
-        the result. Columns of a frame are found by name, others by position. A pair of features
-        has no single value and stays text.
+        The same samples; SHAP's plots then show their values and use them for colors. The values
+        become part of the result. Columns of a frame are found by name, and other columns by
+        position. A pair of features has no single value, so its bin is shown as text.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model, whose estimated effects replace the released contributions.
-        They do not add up to a score of the model. Requires `X`.
+        Explanation of the same model; its estimated effects replace the released contributions.
+        They do not add up to a score of the model. This requires `X`.
 
     Returns
     -------
     shap.Explanation
-        ``values`` of shape (n_samples, n_terms), with a last axis for classes if there are
-        several; ``data`` contains the cells of `X` or, without `X`, each bin as text. SHAP cannot
-        store the guarantee or the noise, so keep the explanation with its plots.
+        ``values`` has shape (n_samples, n_terms), with a last axis for classes if there are
+        several. ``data`` contains the cells of `X` or, if `X` is None, each bin as text. SHAP
+        cannot store the guarantee or the noise, so keep the explanation with its plots.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _of_effects(
 
 
 def filters_to_shap(explanation: FilterExplanation) -> Any:
-    """Convert contributions of inputs to a ``shap.Explanation``.
+    """Convert the contributions of inputs to a ``shap.Explanation``.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Returns
     -------
     shap.Explanation
-        ``values`` of shape (n_samples, n_inputs, n_classes), ``base_values`` the bias parts, and
-        ``data`` the prepared inputs.
+        ``values`` has shape (n_samples, n_inputs, n_classes), ``base_values`` contains the bias
+        parts, and ``data`` contains the prepared inputs.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _shap() -> Any:
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
-    """Return sample cells by term; bin labels if cells are missing."""
+    """Return the cells of the samples by term, or bin labels if `X` is not given."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels

@@ -1,4 +1,4 @@
-"""Export of additive models to SQL, for predictions where the records are."""
+"""Export of additive models to SQL, to predict inside the database that holds the records."""
 
 from __future__ import annotations
 
@@ -37,37 +37,40 @@ def to_sql(
     explanation : GlobalExplanation or MulticlassExplanation
         Explanation of a boosting or linear model, private or not.
     table : str or sequence of str
-        Name of the table, or its parts: ``("clinic", "visits")``. It has a column for each feature.
+        Name of the table, or the parts of a qualified name, such as ``("clinic", "visits")``. The
+        table must have a column for each feature.
     dialect : {"duckdb", "sqlite", "postgresql"}
-        SQLite needs its mathematical functions, which usual builds have.
+        Database for which the query is written. SQLite must include its mathematical functions,
+        as usual builds do.
     keep : sequence of str, default=()
-        Columns of the table that the result repeats, such as a key.
+        Columns of the table to include in the result, such as a key.
 
     Returns
     -------
     str
-        A SELECT with a row per row of the table, and the columns in `keep`; ``prediction``; and for
-        classes ``probability_NAME`` of each, and ``score`` or ``score_NAME`` on the link scale. It
-        holds released numbers only, with the guarantee as a comment.
+        A SELECT statement whose result has one row for each row of the table. The columns are the
+        columns in `keep`; ``prediction``; and, for a classifier, ``probability_NAME`` for each
+        class, and ``score`` or ``score_NAME`` on the link scale. The statement contains only
+        released numbers, and the guarantee as a comment.
 
     Raises
     ------
     TypeError
-        If `explanation` is of another kind, or a name is not a string.
+        If `explanation` is of any other type, or a name is not a string.
     ValueError
-        If it explains one class of several or main effects only, the dialect is unknown, or a kept
-        column has the name of a result or of a step of the query.
+        If it explains only one of several classes or only main effects, the dialect is unknown, or
+        a column in `keep` has the name of a result or of a step of the query.
 
     Warns
     -----
     UserWarning
-        If the schema has formats of dates: a query reads only dates, times and ISO text.
+        If the schema specifies date formats: a query reads only dates, times and ISO text.
 
     Notes
     -----
-    A query applies the other rules of the schema: aliases, markers of missing cells and decimal
-    commas. Spaces, tabs and line ends around a cell do not count. A cell that the database cannot
-    read as a number counts as missing.
+    The query applies the other rules of the schema: aliases, markers of missing cells and decimal
+    commas. It ignores spaces, tabs and line ends around a cell. A numeric cell that the database
+    cannot read as a number counts as missing.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def _names(given: Any) -> list[str]:
 
 
 def _results(parts: Sequence[GlobalExplanation]) -> list[str]:
-    """Return the names of the columns of the result, in their order."""
+    """Return the names of the columns of the result, in order."""
     classes = parts[0].classes
     if classes is None:
         return ["prediction"]
@@ -118,7 +121,7 @@ def _warn_of_formats(schema: Schema | None) -> None:
 
 
 class _Cell(NamedTuple):
-    """One column of the table as read: a number, or the code of a category."""
+    """One column of the table after reading: a number, or the code of a category."""
 
     name: str
     categories: tuple[str, ...] | None
@@ -178,7 +181,7 @@ class _Query:
         return read
 
     def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
-        """Return the position of a category; after the last, those of "other" and "missing"."""
+        """Return the code of a category; after the last come "other" and "missing"."""
         other, missing = len(categories), len(categories) + 1
         codes = {cell_text(name): code for code, name in enumerate(categories)}
         if isinstance(feature, Categorical):
@@ -213,7 +216,7 @@ class _Query:
         return f"CAST({' + '.join(added)} AS DOUBLE PRECISION)"
 
     def _looked_up(self, bins: Binned, values: Sequence[str], without: str = "0e0") -> str:
-        """Return the value of the bin of a cell; `without` if it has none."""
+        """Return the value for the bin of a cell, or `without` if the cell has no bin."""
         cell = self._columns[_cell(bins)]
         n = bins.n_value_bins
         special = {name: values[n + i] for i, name in enumerate(bins.special)}
@@ -263,7 +266,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that stand for a missing value, in either spelling."""
+    """Return the numbers that mean a missing value, with a decimal point or a decimal comma."""
     markers = () if feature is None else feature.missing
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 

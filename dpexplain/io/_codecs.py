@@ -1,4 +1,4 @@
-"""Conversion of every kind of object to and from plain values."""
+"""Conversion of all kinds of objects to and from plain values."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _axis_from_plain(value: Any, path: str) -> PairAxis:
 
 
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
-    """Write joint noise, exact in single precision."""
+    """Write joint noise exactly, in single precision."""
     return {
         "sizes": list(noise.sizes),
         "factor": packed_singles(noise.factor),
@@ -388,5 +388,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Return a matrix; one without rows gets the given width."""
+    """Return a matrix; if it has no rows, it gets the given width."""
     return np.empty((0, width)) if rows == [] else rows

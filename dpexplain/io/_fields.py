@@ -23,9 +23,9 @@ class Fields:
     Parameters
     ----------
     value : object
-        Object in the document.
+        The object to read.
     path : str
-        Its location in the document, for messages.
+        Location of the object in the document, for messages.
     """
 
     def __init__(self, value: Any, path: str) -> None:
@@ -112,7 +112,7 @@ def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
 
 
 def packed_text(value: Any, path: str) -> str:
-    """Read packed text, limited only by file size and matrix shape."""
+    """Read packed text, whose length is limited only by file size and matrix shape."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
     return value

@@ -181,7 +181,7 @@ def filter_local_from_plain(value: Any, path: str = "explanation") -> FilterExpl
 
 
 def weights_to_plain(weights: WeightMap) -> dict[str, Any]:
-    """Write one weight per input."""
+    """Write a map with one weight for each input."""
     return {
         "title": weights.title,
         "weights": packed_array(weights.weights),
@@ -196,7 +196,7 @@ def weights_to_plain(weights: WeightMap) -> dict[str, Any]:
 
 
 def weights_from_plain(value: Any, path: str = "weights") -> WeightMap:
-    """Read one weight per input."""
+    """Read a map with one weight for each input."""
     fields = Fields(value, path)
     names = fields.take("input_names", _texts)
     arguments: dict[str, Any] = {

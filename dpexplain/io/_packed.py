@@ -28,8 +28,8 @@ def packed_array(array: Floats) -> dict[str, Any]:
     Returns
     -------
     dict
-        Its dtype, ``"<f4"`` if single precision represents every number exactly, else ``"<f8"``;
-        its shape; and its bytes as base64 text.
+        The dtype of the array, ``"<f4"`` if single precision represents every number exactly and
+        ``"<f8"`` otherwise; its shape; and its bytes as base64 text.
     """
     with np.errstate(over="ignore"):
         single = array.astype(np.float32).astype(np.float64)
@@ -54,7 +54,8 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        It rejects a wrong shape, a wrong number of bytes, and numbers that are not finite.
+        A reader that rejects a wrong shape, a wrong number of bytes, and numbers that are not
+        finite.
     """
 
     def read_array(value: Any, path: str) -> Floats:
@@ -80,7 +81,7 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Parameters
     ----------
     *shapes : sequence of int or None
-        As for :func:`array_of`, of different lengths.
+        Shapes as for :func:`array_of`, of different lengths.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def _check_shape(found: list[int], expected: Sequence[int | None], path: str) ->
 
 
 def _bytes(encoded: str, n_bytes: int, path: str) -> bytes:
-    """Decode text of a known number of bytes; check the length first."""
+    """Decode text that must contain a given number of bytes; the length is checked first."""
     if len(encoded) != 4 * -(-n_bytes // 3):
         raise ValueError(f"{path}.base64 must hold {n_bytes} bytes, as shape and dtype say.")
     try:

@@ -1,4 +1,4 @@
-"""Save to a file and load from one."""
+"""Save objects to files and load them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from dpexplain.io.kinds import Saveable, from_json, to_json
 def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     """Save an explanation, comparison, ledger summary or guarantee as a JSON file.
 
-    The file is written completely or not at all: it is written to a temporary file and then moved.
+    The file is written completely or not at all: the content is first written to a temporary file,
+    which is then moved.
 
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        What to save. Non-private parts are also saved, and marked in its guarantee, metrics or
-        samples: see :mod:`dpexplain.io` for what may be shared.
+        The object to save. Non-private parts are also saved, and are marked as such in its
+        guarantee, metrics or samples; for what may be shared, see :mod:`dpexplain.io`.
     path : path-like
         Destination; an existing file is replaced.
 
@@ -50,7 +51,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     path : path-like
         Destination; an existing file is replaced and keeps its permissions.
     content : str or bytes
-        Text is written as UTF-8 with unchanged line ends.
+        Content of the file; text is written as UTF-8 with unchanged line endings.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     ValueError
-        If the file is not such a document; see :func:`dpexplain.io.from_json`.
+        If the file was not written by :func:`save`; see :func:`dpexplain.io.from_json`.
     OSError
         If the file cannot be read.
     """

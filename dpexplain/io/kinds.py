@@ -94,9 +94,9 @@ def to_json(obj: Saveable) -> str:
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
-        What to write; multiclass versions are also supported. Non-private parts are also
-        written, and marked in the guarantee, metrics or samples: see :mod:`dpexplain.io` for what
-        may be shared.
+        The object to write; multiclass versions are also supported. Non-private parts are also
+        written, and are marked as such in the guarantee, metrics or samples; for what may be
+        shared, see :mod:`dpexplain.io`.
 
     Returns
     -------
@@ -135,8 +135,8 @@ PrivacyStatement, EditLog or Guarantee
     Raises
     ------
     ValueError
-        If the text is not such a document: too long, of unknown format or version, with unknown
-        or missing fields, wrong types or shapes, or numbers out of range.
+        If the text is too long, is of an unknown format or version, has unknown or missing fields
+        or wrong types or shapes, or has numbers that are out of range.
     """
 
     def read(name: str, content: Any) -> Any:

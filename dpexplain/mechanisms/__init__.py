@@ -1,4 +1,4 @@
-"""Mechanisms: integer noise, each draw used once."""
+"""Mechanisms that add integer noise and use each draw only once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Pha
 from dpexplain.mechanisms.plan import Allowance, Releases
 
 GaussianMechanism = Mechanism
-"""Former name of `Mechanism`, which also adds Laplace noise and chooses."""
+"""Former name of `Mechanism`, which now also adds Laplace noise and makes random choices."""
 
 __all__ = [
     "NOISE_BACKENDS",

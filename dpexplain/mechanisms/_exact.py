@@ -29,7 +29,7 @@ class Words:
     Attributes
     ----------
     n_read : int
-        Words read so far.
+        Number of words read so far.
     """
 
     def __init__(self, there: NDArray[np.uint64], random_bytes: RandomBytes) -> None:
@@ -43,7 +43,7 @@ class Words:
         return int.from_bytes(self._random_bytes(_WORD), "little")
 
     def place(self, width: int) -> int | None:
-        """Draw a uniform integer below `width`; None if the word is rejected."""
+        """Draw a uniform integer from 0 to ``width - 1``; return None if the word is rejected."""
         place, rest = divmod(self.next() * width, 1 << 64)
         return None if rest < (1 << 64) % width else place
 
@@ -58,13 +58,13 @@ def run(
     settle: Callable[[Words, int], bool],
     random_bytes: RandomBytes,
 ) -> None:
-    """Run compiled trials; decide the remaining ones in exact arithmetic.
+    """Run compiled trials, and settle the undecided ones in exact arithmetic.
 
     Parameters
     ----------
     trials : callable
-        ``trials(words, start, n_done)`` returns the number of outcomes so far, the first word of
-        the unfinished trial, and the reason why it is unfinished.
+        ``trials(words, start, n_done)`` returns the number of outcomes so far, the index of the
+        first word of the unfinished trial, and the reason why that trial is unfinished.
     settle : callable
         ``settle(words, n_done)`` runs one trial and returns whether it had an outcome.
     random_bytes : callable

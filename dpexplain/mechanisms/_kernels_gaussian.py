@@ -1,8 +1,9 @@
-"""Fast trials of the exact discrete Gaussian.
+"""Fast trials for exact discrete Gaussian noise.
 
-No outcome is ever rounded: a comparison within the floating-point error is returned as undecided,
-and `dpexplain.mechanisms.discrete_gaussian` settles it in exact arithmetic. No fastmath: the error
-bound stated there is that of single IEEE operations.
+No outcome is ever rounded: a comparison that is too close for floating-point arithmetic is returned
+as undecided, and `dpexplain.mechanisms.discrete_gaussian` settles it in exact arithmetic. The
+kernels do not use fastmath, because the error bound stated in that module assumes single IEEE
+operations.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import numpy as np
 from dpexplain._utils.compiling import njit
 
 STRIPS = 16
-"""Strips per standard deviation."""
+"""Number of strips per standard deviation."""
 
 INDEX_BITS = 31
-"""Random bits that choose the strip, before more are needed."""
+"""Number of random bits that choose the strip, unless more are needed."""
 
 GUIDE_BITS = 8
-"""Their leading bits, which determine where the search for the strip starts."""
+"""Number of their leading bits, which determine where the search for the strip starts."""
 
 COIN_BITS = 32
-"""Random bits of the coin that accepts, before more are needed."""
+"""Number of random bits that decide acceptance, unless more are needed."""
 
 _REJECT, _ACCEPT, _UNDECIDED = 0, 1, 2
 
@@ -48,7 +49,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _compare(coin, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number of 32 known bits with ``exp(-exponent)``."""
+    """Compare a uniform number, of which 32 bits are known, with ``exp(-exponent)``."""
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED
     total, term, k = 1.0, 1.0, 0.0
@@ -77,7 +78,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
         the strip, and the other 32 decide acceptance; the second word chooses the position in the
         strip.
     start : int
-        First trial to run.
+        Index of the first trial to run.
     scale, step : int
         The standard deviation is ``scale / step * STRIPS`` lattice steps.
     width : int
@@ -86,18 +87,18 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
         Cumulative probability of the strips times ``2**31``, rounded down; the last is ``2**31 -
         1``.
     guide : ndarray of shape (256,), dtype int64
-        First possible result of the strip search, by the eight leading bits.
+        First strip that the search tries, for each value of the eight leading bits.
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int
-        Number already filled.
+        Number of values already filled.
 
     Returns
     -------
     n_drawn : int
-        Number filled after the call.
+        Number of values filled after the call.
     trial : int
-        The undecided trial, or else the first that was not run.
+        Index of the undecided trial, or else of the first trial that was not run.
     undecided : bool
     """
     n_trials = words.shape[0] // 2

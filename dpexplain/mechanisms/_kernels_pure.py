@@ -1,8 +1,9 @@
-"""Fast trials of the exact discrete Laplace and exact choices.
+"""Fast trials for exact discrete Laplace noise and exact choices.
 
-No outcome is ever rounded: a comparison within the floating-point error is returned as undecided,
-to be settled in exact arithmetic on the same bits. A trial that runs out of words is also
-returned, and rerun with the same words followed by more; dropping it would favor short trials.
+No outcome is ever rounded: a comparison that is too close for floating-point arithmetic is returned
+as undecided, to be settled in exact arithmetic with the same bits. A trial that runs out of words
+is also returned, and is rerun with the same words followed by more words; dropping it would favor
+short trials.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ DONE, UNDECIDED, MORE_WORDS = 0, 1, 2
 _REJECT, _OPEN = 0, 2
 
 PART = 2.0
-"""Exponents are split into parts of this size, with a coin for each."""
+"""Size of the parts into which exponents are split; a coin is flipped for each part."""
 
 LAST = 3.5
-"""Largest exponent that is a single part."""
+"""Largest exponent that is not split."""
 
 MOST_PARTS = 1 << 14
-"""Maximum run length of coins without heads; beyond it, floats could not represent the rest."""
+"""Maximum number of parts of an exponent; with more, floats could not represent the remainder."""
 
 _COIN_STEP = 2.0**-COIN_BITS
 _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
@@ -30,7 +31,7 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number of these leading bits with ``exp(-exponent)``."""
+    """Compare a uniform number, whose leading bits are given, with ``exp(-exponent)``."""
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
 
@@ -42,22 +43,22 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     ----------
     words : ndarray of shape (n_words,), dtype uint64
         Random bits. A trial reads a sign (highest bit), a position, a coin that accepts the
-        position, and a coin for each full scale until one fails.
+        position, and a coin for each further full scale until a coin fails.
     start : int
-        First word of the first trial.
+        Index of the first word of the first trial.
     scale : int
-        In lattice steps, positive.
+        Scale in lattice steps, positive.
     drawn : ndarray of shape (size,), dtype int64
         Filled with the accepted values.
     n_drawn : int
-        Number already filled.
+        Number of values already filled.
 
     Returns
     -------
     n_drawn : int
-        Number filled after the call.
+        Number of values filled after the call.
     start : int
-        First word of the unfinished trial.
+        Index of the first word of the unfinished trial.
     state : int
         `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
@@ -103,27 +104,27 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads a candidate, then a coin for each part of its exponent until one
-        fails.
+        Random bits. A trial reads a candidate, then a coin for each part of its exponent until a
+        coin fails.
     start : int
-        First word of the first trial.
+        Index of the first word of the first trial.
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-        In lattice steps.
+        Utilities in lattice steps.
     best : ndarray of shape (n_groups,), dtype int64
-        The largest of each group.
+        Largest utility of each group.
     ratio : float
         Exponent per lattice step.
     chosen : ndarray of shape (n_groups,), dtype int64
-        Filled with candidates.
+        Filled with the chosen candidates.
     n_chosen : int
-        Number already filled.
+        Number of values already filled.
 
     Returns
     -------
     n_chosen : int
-        Number filled after the call.
+        Number of values filled after the call.
     start : int
-        First word of the unfinished trial.
+        Index of the first word of the unfinished trial.
     state : int
         `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """

@@ -29,7 +29,7 @@ _BYTES_AT_ONCE = 2**20  # OpenSSL counts them in 32 bits
 
 
 class Coins(Protocol):
-    """Interface of random draws that assign records to samples, bags or trees."""
+    """Interface for random draws that assign records to samples, bags or trees."""
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n independent Bernoulli variables.
@@ -83,9 +83,10 @@ class SecretCoins:
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n Bernoulli variables.
 
-        A coin shows heads if a uniform number is below the probability. Its base-256 digits are
-        drawn one by one as long as they equal those of the probability. This terminates: a float
-        has finitely many digits, and a number that matches all of them is not below it.
+        A coin shows heads if a uniform number is below the probability. The base-256 digits of this
+        number are drawn one by one, as long as they equal the digits of the probability. This
+        terminates: a float has finitely many digits, and a number that matches all of them is not
+        below it.
 
         Parameters
         ----------
@@ -128,8 +129,8 @@ class SecretCoins:
     def permutation(self, n: int) -> NDArray[np.intp]:
         """Draw a uniform permutation of n positions.
 
-        All orders of distinct random words are equally likely; if two are equal, which happens
-        once in forty million times for a table of a million rows, all are redrawn.
+        All orders of distinct random words are equally likely. If two words are equal, which
+        happens once in forty million times for a table of a million rows, all words are redrawn.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ class SeededCoins:
     Parameters
     ----------
     seed : int or numpy.random.Generator
-        Anyone who knows it can reproduce every draw.
+        Seed of the draws; anyone who knows it can reproduce every draw.
     """
 
     def __init__(self, seed: int | np.random.Generator) -> None:
@@ -243,7 +244,7 @@ class SeededCoins:
 def secret_coins() -> SecretCoins:
     """Create coins for draws that must be secret, such as sampling.
 
-    Noise comes from a `NoiseSource`.
+    These coins are not used for noise, which comes from a `NoiseSource`.
 
     Returns
     -------

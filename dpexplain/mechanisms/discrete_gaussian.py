@@ -13,11 +13,12 @@ trial consists of these steps:
 3. Reject -0, which would count zero twice.
 4. Accept with probability ``exp(-T)``, where ``T = v**2 / (2 s**2) - i**2 / (2 m**2)``.
 
-*Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 is i w + j in one way,
-and a trial ends with it, with a given sign, with probability ``(h_i / Z) (1 / w) (1 / 2) exp(-T) =
-exp(-v**2 / (2 s**2)) / (2 w Z)``: proportional to the target with a factor that is the same for
-all v. Trials are independent, so the first accepted value has the target distribution, and later
-ones are independent of it. A draw takes about 1.03 trials on average.
+*Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 equals i w + j for exactly
+one pair i, j. A trial ends with v, with a given sign, with probability
+``(h_i / Z) (1 / w) (1 / 2) exp(-T) = exp(-v**2 / (2 s**2)) / (2 w Z)``: this is proportional to the
+target probability, with the same factor for all v. Trials are independent, so the first accepted
+value has the target distribution, and later ones are independent of it. A draw takes about 1.03
+trials on average.
 
 **Exactness.** The scale is a rational number, ``s = p / q`` with q a power of two: the requested
 float, rounded up at its 41st bit. Random choices compare a uniform number U, whose leading bits
@@ -31,20 +32,20 @@ one.
   reaches 2**31 - 1; the tails beyond it are reached only through exact arithmetic.
 * Position: the high word of w times a random word, after rejection of the words that would make
   some positions more likely (Lemire [3]_), in integer arithmetic.
-* Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power
-  is a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a
-  (2 i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a
-  relative error below 1.1 * 2**-50, hence the k-th term one below 1.4 k * 2**-50, and all terms
-  together an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with partial
-  sums below 55 in fewer than 40 steps, contributes another 2**-41. Compiled code decides only with
-  a margin of 2**-34, sixty times as large. For T >= 4 it rejects values above exp(-4) and decides
-  nothing else.
+* Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power is
+  a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats: T = a (2
+  i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a relative
+  error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and all
+  terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with
+  partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
+  Compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times as
+  large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
 Trials that remain undecided, about one in ten million, are settled with integers of any length
 (`settle`), using the same bits and as many more as needed.
 
 *Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
-*Memory*: one block of random bytes from the operating system, whatever the size.
+*Memory*: one block of random bytes from the operating system, regardless of the number of draws.
 
 References
 ----------
@@ -93,7 +94,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     Parameters
     ----------
     sigma : float
-        Scale in lattice steps, positive and at most ``2**56 (1 + 1e-6)``; rounded up by a share
+        Scale in lattice steps, positive and at most ``2**56 (1 + 1e-6)``; rounded up by a fraction
         of at most ``2**-40`` if it is not an integer (or by ``2**-48`` if it is tiny).
     size : int
         Number of draws.
@@ -134,12 +135,12 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
 
 
 class Scale:
-    """A standard deviation as a fraction, with its strips.
+    """Standard deviation as a fraction, with the strips that it requires.
 
     Parameters
     ----------
     sigma : float
-        Positive.
+        Standard deviation in lattice steps, positive.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
     Parameters
     ----------
     word, place_word : int
-        Random bits of the trial, as `run_trials` reads them.
+        Random bits of the trial, in the order in which `run_trials` reads them.
     scale : Scale
     random_bytes : callable
         Source of more bits if these are not enough to decide.
@@ -174,7 +175,7 @@ def settle(word: int, place_word: int, scale: Scale, random_bytes: RandomBytes) 
     Returns
     -------
     int or None
-        The value; None if the trial is rejected.
+        The accepted value; None if the trial is rejected.
     """
     negative = word >> 63
     index_bits = (word >> COIN_BITS) & ((1 << INDEX_BITS) - 1)
@@ -200,7 +201,7 @@ class _Uniform:
         self._leading, self._n_bits, self._random_bytes = leading, n_bits, random_bytes
 
     def below(self, bounds: Callable[[int], Bounds]) -> bool:
-        """Whether the number is below the one enclosed by ``bounds(n_bits)``."""
+        """Return whether the number is below the real number enclosed by ``bounds(n_bits)``."""
         while True:
             low, high = bounds(self._n_bits)
             if self._leading < low:
@@ -212,18 +213,18 @@ class _Uniform:
 
 
 def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
-    """Return bounds of ``2**bits * exp(-numerator / denominator)``.
+    """Return bounds on ``2**bits * exp(-numerator / denominator)``.
 
     Parameters
     ----------
     numerator, denominator : int
-        Not negative, and positive.
+        The numerator is at least 0, the denominator is positive.
     bits : int
 
     Returns
     -------
     low, high : int
-        They differ by 1, or by 2 if rounding hit an integer.
+        Integer bounds; they differ by 1, or by 2 if an integer lies strictly between them.
     """
     if numerator >= bits * denominator:
         return 0, 1
@@ -244,7 +245,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 
 
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
-    """Return bounds of ``2**bits * P(strip drawn <= strip)``."""
+    """Return bounds on ``2**bits * P(strip drawn <= strip)``."""
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)
     low = (below[last] << bits) // (above[-1] + 1)  # + 1 covers all strips beyond the last
@@ -254,7 +255,7 @@ def _cumulated_chance(strip: int, bits: int) -> Bounds:
 
 @lru_cache(maxsize=4)
 def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
-    """Return bounds of ``2**bits * (h_0 + ... + h_i)`` up to a negligible remainder.
+    """Return bounds on ``2**bits * (h_0 + ... + h_i)``, up to a negligible remainder.
 
     From the last strip on, weights are below ``exp(-0.7 (bits + 4)) < 2**-(bits + 4)``, and each
     is less than 4/5 of the one before, so the remainder is below 5 * 2**-4 units.
@@ -267,7 +268,7 @@ def _cumulated_weights(bits: int) -> tuple[list[int], list[int]]:
 
 @lru_cache(maxsize=1)
 def _strip_table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return thresholds and guide table of `run_trials`."""
+    """Return the thresholds and the guide table for `run_trials`."""
     thresholds: list[int] = []
     while not thresholds or thresholds[-1] < (1 << INDEX_BITS) - 1:
         low, high = _cumulated_chance(len(thresholds), INDEX_BITS + _GUARD)

@@ -9,19 +9,19 @@ changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum
 their ratio changes by at most a factor of ``exp(epsilon)``. For changes of both signs up to D, this
 is the usual scale 2 D; if a record changes all utilities in the same direction, D is enough.
 
-*Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``, ``g = epsilon
-(max_j u_j - u_i) / spread``; otherwise start again. The accepted candidate has the stated
-distribution. A coin with probability ``exp(-g)`` is made of several coins with probability
-``exp(-2)`` and one for the remainder, so no flip takes long. On average, a choice takes at most as
-many trials as there are candidates.
+*Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``,
+``g = epsilon (max_j u_j - u_i) / spread``; otherwise start again. The accepted candidate has the
+stated distribution. A coin with probability ``exp(-g)`` is made of several coins with probability
+``exp(-2)`` and one for the remainder, so that no flip takes long. On average, a choice takes at
+most as many trials as there are candidates.
 
 *Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. Compiled code
 knows g with a relative error below ``2**-51``, so it knows the remainder, after fewer than
 ``2**14`` coins, with an error below ``2**-36``: less than the margin of a comparison
 (`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are settled with integers of any
-length on the same bits.
+length, using the same bits.
 
-*Time* depends on the utilities. Like other side channels, it is not covered by the guarantee.
+*Time* depends on the utilities. The guarantee does not cover this or any other side channel.
 
 References
 ----------
@@ -56,9 +56,10 @@ def choose(
     Parameters
     ----------
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-        In lattice steps, within ``2**61`` of zero.
+        Utilities in lattice steps, at most ``2**61`` in absolute value.
     epsilon, spread : float
-        A candidate is ``exp(epsilon * (u - u') / spread)`` times as likely as another.
+        A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+        candidate of utility u'.
     random_bytes : callable, default=os.urandom
         Returns the requested number of fresh random bytes.
 
@@ -91,7 +92,7 @@ def settle(words: Words, utilities: NDArray[np.int64], ratio: Fraction) -> int |
     Parameters
     ----------
     words : Words
-        Random bits of the trial, as `choice_trials` reads them.
+        Random bits of the trial, in the order in which `choice_trials` reads them.
     utilities : ndarray of shape (n_candidates,), dtype int64
     ratio : Fraction
         Exponent per lattice step.
@@ -99,7 +100,7 @@ def settle(words: Words, utilities: NDArray[np.int64], ratio: Fraction) -> int |
     Returns
     -------
     int or None
-        The candidate; None if the trial is rejected.
+        The chosen candidate; None if the trial is rejected.
     """
     candidate = words.place(len(utilities))
     if candidate is None:

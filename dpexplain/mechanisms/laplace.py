@@ -20,7 +20,7 @@ integer is rounded up.
 *Exactness*: coins compare a uniform number, whose leading bits are known, with a number for which
 bounds are known, as in `dpexplain.mechanisms.discrete_gaussian`, with the same floating-point
 error: the exponents u / t < 1 are one correctly rounded quotient of two correctly rounded integers.
-Undecided trials are settled with integers of any length on the same bits.
+Undecided trials are settled with integers of any length, using the same bits.
 
 References
 ----------
@@ -45,7 +45,7 @@ from dpexplain.mechanisms.discrete_gaussian import RandomBytes
 __all__ = ["draw"]
 
 LARGEST_SCALE = 2.0**50
-"""Even a draw of 4000 scales, which never occurs, fits in 62 bits."""
+"""Even a draw as large as 4000 times this scale, which never occurs, fits in 62 bits."""
 
 
 def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     Parameters
     ----------
     scale : float
-        In lattice steps, from 1 to ``2**50``; rounded up to an integer.
+        Scale in lattice steps, from 1 to ``2**50``; rounded up to an integer.
     size : int
         Number of draws.
     random_bytes : callable, default=os.urandom
@@ -83,13 +83,13 @@ def settle(words: Words, scale: int) -> int | None:
     Parameters
     ----------
     words : Words
-        Random bits of the trial, as `laplace_trials` reads them.
+        Random bits of the trial, in the order in which `laplace_trials` reads them.
     scale : int
 
     Returns
     -------
     int or None
-        The value; None if the trial is rejected.
+        The accepted value; None if the trial is rejected.
     """
     negative = words.next() >> 63
     value = words.place(scale)

@@ -32,7 +32,7 @@ class Mechanism:
         Source of the noise.
     charged : iterable of Event or None, default=None
         Events charged for the releases: a release that they do not cover is rejected before it is
-        made. None rejects nothing.
+        made. If None, no release is rejected.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Mechanism:
         Parameters
         ----------
         charged : iterable of Event or None
-            Charged events; None to reject nothing.
+            Charged events; with None, no release is rejected.
         """
         self._allowance = None if charged is None else Allowance(charged)
 
@@ -116,9 +116,9 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, if it has fewer than n draws left, or if the process was forked
-            since: both processes would use the same noise, and noise is never used twice. Also if
-            the charged events do not cover the release.
+            If no phase was begun, if it has fewer than n draws left, or if the process has been
+            forked since the phase began: both processes would use the same noise, and noise is
+            never used twice. Also if the charged events do not cover the release.
         ValueError
             If `query` is not a one-dimensional int64 array.
         """
@@ -164,10 +164,11 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase of choices was begun, too few choices are left, or the charged events do
-            not cover them.
+            If no phase of choices was begun, if it has too few choices left, or if the charged
+            events do not cover the choices.
         ValueError
-            If `utilities` is not a two-dimensional int64 array with that many candidates.
+            If `utilities` is not a two-dimensional int64 array with the phase's number of
+            candidates.
         """
         phase = self._phase
         if not isinstance(phase, ChoicePhase):
@@ -194,8 +195,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or draws are left over, which means that releases are missing or
-            the stated number of values was wrong.
+            If no phase was begun, or if some of its draws are unused, which means that releases are
+            missing or that the stated number of values was wrong.
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")
@@ -209,7 +210,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Run a block of code in a phase; an error inside discards its noise.
+        """Run a block of code in a phase; an error in the block discards the noise of the phase.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ NoiseBackend = Literal["exact", "opendp", "rounded"]
 """Samplers that a `NoiseSource` can draw with."""
 
 NOISE_BACKENDS: tuple[str, ...] = get_args(NoiseBackend)
-"""Their names, for checks."""
+"""Names of these samplers, for checks."""
 
 # The noise is this much wider than asked for. The discrete Gaussian spends a little more than
 # the continuous one on the same scale, by a share that falls with the square of the scale and
@@ -47,7 +47,7 @@ _LARGEST_ROUNDED_SIGMA = 2.0**44
 
 
 def check_scale(sigma_int: float, low: float, high: float) -> float:
-    """Check the noise scale; name the responsible parameters in errors.
+    """Check the noise scale; errors name the parameters that determine it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
     Raises
     ------
     ValueError
-        If it is not in that range.
+        If the scale is not in that range.
     """
     try:
         return check_in_range("sigma_int", sigma_int, low, high, include_low=low > 0)
@@ -177,7 +177,7 @@ class NoiseSource:
         Raises
         ------
         ValueError
-            If it is not positive, or beyond the range of the backend: ``2**56`` for
+            If the scale is not positive, or is beyond the range of the backend: ``2**56`` for
             "exact" and "opendp", ``2**44`` for "rounded" and for a source with a seed.
         """
         sigma = check_scale(sigma_int, 0.0, _LARGEST_SIGMA)
@@ -204,7 +204,7 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, never shared between calls, processes or forks.
+            Fresh noise, which is never used by two calls, processes or forks.
 
         Raises
         ------
@@ -252,9 +252,10 @@ class NoiseSource:
         Parameters
         ----------
         utilities : ndarray of shape (n_groups, n_candidates), dtype int64
-            In lattice steps.
+            Utilities in lattice steps.
         epsilon, spread : float
-            A candidate is ``exp(epsilon * (u - u') / spread)`` times as likely as another.
+            A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+            candidate of utility u'.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Phases: releases that share one noise scale and one draw."""
+"""Phases: releases that share one noise scale and whose noise is drawn together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NoisyPhase:
     sensitivity_int: float
     n_values: int
     _scale: ClassVar[str]
-    """Name of the field that holds the scale of the noise, in lattice steps."""
+    """Name of the field that contains the scale of the noise, in lattice steps."""
 
     @property
     def noise_multiplier(self) -> float:
@@ -58,7 +58,7 @@ class NoisyPhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class NoisyPhase:
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -103,20 +103,22 @@ def _check_positive(name: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Phase(NoisyPhase):
-    """Releases that share one noise scale and one draw.
+    """Releases that share one noise scale and whose noise is drawn together.
 
-    *Cost*: that of the continuous Gaussian with the same scale. Let F be the distribution function
-    of the discrete Gaussian that is drawn, at the integers, and Phi that of the normal. If
+    *Cost*: the same as for continuous Gaussian noise of the same scale. Let F be the distribution
+    function of the discrete Gaussian that is drawn, evaluated at the integers, and let Phi be the
+    standard normal distribution function. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
-    then every test of ``z + d`` against z has the errors of a test of N(d / sigma_int, 1) against
-    N(0, 1), or larger ones: the corners of its trade-off curve lie above that of the normals,
-    which is convex. That holds in every coordinate, hence for vectors and for compositions. It
-    also holds for the mixtures that result from sampling records, because threshold tests are
-    optimal there too. For a scale s the left side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``,
-    the error of the midpoint rule, and s is ``(1 + 1e-6) sigma_int``: enough for scales from about
-    204 steps, with a margin of a factor of 6,000 from ``2**14``.
+    then the errors of every test of ``z + d`` against z are at least as large as the errors of a
+    test of N(d / sigma_int, 1) against N(0, 1): the corners of its trade-off curve lie above the
+    trade-off curve of the normals, which is convex. This holds in every coordinate, hence for
+    vectors and for compositions. It also holds for the mixtures that result from sampling records,
+    because threshold tests are optimal there too. For a scale s the left side is at most
+    ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
+    ``(1 + 1e-6) sigma_int``. This is enough for scales of at least about 204 steps; from ``2**14``
+    steps on, it is enough by a factor of 6,000.
 
     Parameters
     ----------
@@ -126,7 +128,7 @@ class Phase(NoisyPhase):
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
         Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser lattice,
-        the discrete Gaussian spends noticeably more than is accounted for.
+        the discrete Gaussian costs noticeably more privacy than is accounted for.
     n_values : int
         Total number of values in the releases of the phase.
     """
@@ -152,7 +154,7 @@ class Phase(NoisyPhase):
         return 1
 
     def event(self, count: int = 1) -> GaussianEvent | SubsampledGaussianEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
@@ -196,7 +198,8 @@ class SampledPhase(Phase):
         As for `Phase`.
     n_changed : int
         Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
-        replace-one adjacency. Each is bounded by its share of the sensitivity.
+        replace-one adjacency. The contribution of each of them is bounded by an equal part of the
+        sensitivity.
     sampling_probability : float
         Probability that a person is included in a release, in (0, 1].
     """
@@ -218,12 +221,12 @@ class SampledPhase(Phase):
         Returns
         -------
         float
-            Reference for the noise multiplier of a `SubsampledGaussianEvent`.
+            Denominator of the noise multiplier of a `SubsampledGaussianEvent`.
         """
         return self.sensitivity_int / self.n_changed
 
     def event(self, count: int = 1) -> SubsampledGaussianEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
@@ -240,7 +243,7 @@ class SampledPhase(Phase):
 
 @dataclass(frozen=True)
 class LaplacePhase(NoisyPhase):
-    """Releases that share one Laplace scale and one draw.
+    """Releases that share one Laplace scale and whose noise is drawn together.
 
     Parameters
     ----------
@@ -298,7 +301,7 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def exact_epsilon(self) -> Fraction:
-        """Log-ratio of one release.
+        """Epsilon of one release: a bound on the log-ratio of probabilities.
 
         Returns
         -------
@@ -307,12 +310,12 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event that covers a number of releases, exact to the step.
+        """Return the event that covers a given number of releases, exact to the lattice step.
 
         Parameters
         ----------
         count : int, default=1
-            For releases on disjoint parts of the records, the number per part.
+            Number of releases; for releases on disjoint parts of the records, the number per part.
 
         Returns
         -------
@@ -337,7 +340,7 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices that share one scale.
+    """Choices with one common scale.
 
     Parameters
     ----------
@@ -348,7 +351,7 @@ class ChoicePhase:
         summed over the groups of one release. If groups are disjoint, a record changes only one of
         them.
     epsilon : float
-        Log-ratio of one release, positive and finite.
+        Epsilon of one release, a bound on the log-ratio of probabilities; positive and finite.
     n_candidates : int
         Number of candidates of each group.
     n_values : int
@@ -374,7 +377,7 @@ class ChoicePhase:
 
     @property
     def exact_epsilon(self) -> Fraction:
-        """Log-ratio of one release.
+        """Epsilon of one release: a bound on the log-ratio of probabilities.
 
         Returns
         -------
@@ -383,12 +386,12 @@ class ChoicePhase:
         return Fraction(self.epsilon)
 
     def event(self, count: int = 1) -> PureEvent:
-        """Return the event that covers a number of releases.
+        """Return the event that covers a given number of releases.
 
         Parameters
         ----------
         count : int, default=1
-            For releases on disjoint parts of the records, the number per part.
+            Number of releases; for releases on disjoint parts of the records, the number per part.
 
         Returns
         -------
@@ -397,7 +400,7 @@ class ChoicePhase:
         return PureEvent(self.label, self.epsilon, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Return no noise, because every choice draws its own.
+        """Return no noise, because every choice draws its own randomness.
 
         Parameters
         ----------
@@ -411,12 +414,12 @@ class ChoicePhase:
         return np.empty(0, dtype=np.int64)
 
     def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with the scale of choices multiplied, for audits.
+        """Return the phase with the scale of its choices multiplied by a factor, for audits.
 
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -425,12 +428,12 @@ class ChoicePhase:
         return replace(self, epsilon=self.epsilon / factor)
 
     def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with the sensitivity of utilities multiplied.
+        """Return the phase with the sensitivity of its utilities multiplied by a factor.
 
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
 
         Returns
         -------
@@ -440,4 +443,4 @@ class ChoicePhase:
 
 
 AnyPhase = Phase | LaplacePhase | ChoicePhase
-"""Releases of any kind."""
+"""A phase of any kind."""

@@ -36,8 +36,8 @@ class Releases:
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
-        Phases on other parts of the records. Each record is in only one part, either that of
-        `phase` or one of these.
+        Phases on other parts of the records. Each record is in only one part: either the part of
+        `phase` or the part of one of these.
     """
 
     phase: AnyPhase
@@ -51,8 +51,8 @@ class Releases:
         Returns
         -------
         PrivateEvent
-            The event of the phase. If phases on disjoint records have different lattices, an event
-            valid on every lattice.
+            The event of the phase. If phases on disjoint records have different lattices, the
+            result is an event that is valid on every lattice.
         """
         phases = (self.phase, *self.others)
         events = {phase.event(self.count) for phase in phases}
@@ -94,7 +94,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no remaining charged event covers it.
+            If no remaining charged event covers a release of the phase.
         """
         self._paid(phase, spend=False)
 
@@ -109,7 +109,7 @@ class Allowance:
         Raises
         ------
         RuntimeError
-            If no remaining charged event covers it; nothing is deducted in this case.
+            If no remaining charged event covers the release; nothing is deducted in this case.
         """
         self._paid(phase, spend=True)
 
@@ -140,12 +140,12 @@ class Allowance:
 
 
 def _price(event: PrivateEvent) -> float:
-    """Order events of one kind by the cost of one release."""
+    """Return the key that orders events of one kind by the cost of one release."""
     return event.epsilon if isinstance(event, PureEvent) else 1.0 / event.noise_multiplier
 
 
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
-    """Whether one release of an event covers one release of a phase."""
+    """Return whether one release of an event covers one release of a phase."""
     if isinstance(phase, SampledPhase):
         noise = phase.sigma_int / phase.record_bound_int
         return (

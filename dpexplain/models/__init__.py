@@ -62,7 +62,7 @@ def register(
     Raises
     ------
     ValueError
-        If a model with this name exists.
+        If a model with this name already exists.
     """
     name = model.__name__
     if name in MODELS:

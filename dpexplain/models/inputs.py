@@ -1,7 +1,7 @@
 """Input tables, columns and rows, read so that no cell affects another.
 
-No cell may affect how another is read. Since numpy would choose one type for all cells of a list,
-lists are kept cell by cell.
+No cell may affect how another cell is read. Since numpy would choose one type for all cells of a
+list, lists are kept cell by cell.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
     n_columns : int or None, default=None
-        Number of cells per row, if public: a list row of another length becomes a row of empty
-        cells.
+        Number of cells per row, if public: a row of a list becomes a row of empty cells if it has
+        another length.
 
     Returns
     -------
@@ -132,18 +132,18 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
 def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tuple[Any, Any, Any]:
     """Drop the rows with a missing or invalid target.
 
-    Whether a row is kept depends only on that row. So adding one record still adds at most one,
-    and replacing one still replaces, adds or removes at most one; adding or removing changes sums
-    by less than replacing. This happens before the rows per person are limited, so a row without a
-    target cannot displace another one.
+    Whether a row is kept depends only on that row. So adding one record still adds at most one row,
+    and replacing one record still replaces, adds or removes at most one row; adding or removing a
+    row changes sums by less than replacing one. This happens before the rows per person are
+    limited, so a row without a target cannot displace another row.
 
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Each cell is read exactly once, here.
+        Targets; each cell is read exactly once, here.
     schema : Schema
-        With a target.
+        Schema with a target.
     groups : array-like of shape (n_samples,) or None, default=None
 
     Returns
@@ -204,14 +204,14 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     ----------
     given : mapping of str to object
     kind : str
-        Of the fits, for the message.
+        Kind of fit that rejects these parameters, for the message.
     reason : str
-        Why they are not supported.
+        Reason why the parameters are not supported, for the message.
 
     Raises
     ------
     TypeError
-        If one is given.
+        If any parameter is given.
     """
     if named := sorted(name for name, value in given.items() if value is not None):
         raise TypeError(
@@ -221,15 +221,15 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Return the number of schema features, or columns of `X` without a schema."""
+    """Return the number of features in the schema, or of columns of `X` if there is no schema."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take rows of a table or column by position; never raises, for any column type.
+    """Take rows of a table or column by position; never raise an error, for any column type.
 
-    pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are left out
-    only if a target is missing, so an error would reveal that one is.
+    pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are selected
+    only if a target is missing, so an error would reveal that a target is missing.
     """
     try:
         return values.iloc[kept] if hasattr(values, "iloc") else values[kept]

@@ -1,4 +1,4 @@
-"""Parameters that users of InterpretML know, answered with their replacement here."""
+"""Errors for parameters of InterpretML, which name the replacements in this library."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""What to do instead, by name of a parameter of InterpretML."""
+"""Advice on what to do instead, by name of the InterpretML parameter."""
 
 
 def answers_interpret_names(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[Concatenate[Any, P], None]:
-    """Make a constructor answer parameters of InterpretML with their replacement.
+    """Make a constructor reject InterpretML parameters with an error that names the replacement.
 
     The signature stays as it is, so that parameters can be read and cloned.
 

@@ -58,8 +58,8 @@ class NoiselessModel(BaseEstimator):
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; not modified. Settings that depend on the noise, such as penalties, are those for
-        epsilon 50.
+        Unfitted; not modified. Settings that depend on the noise, such as penalties, have their
+        values for epsilon 50.
 
     Attributes
     ----------

@@ -89,14 +89,14 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     X : DataFrame, array or ChunkedTable
         Table with all its columns.
     max_rows : int or None
-        Maximum number of rows per person; None if rows are not bounded.
+        Maximum number of rows per person; None if there is no maximum.
 
     Returns
     -------
     kind : str or None
         Name of the grouping, if it has one.
     persons : Series, array or None
-        None if rows are not bounded.
+        None if `max_rows` is None.
 
     Raises
     ------
@@ -124,9 +124,10 @@ def bounded_rows(
 ) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
-    Rows without a readable person ID are dropped. If all of them counted as one person, adding a
-    person could displace another person's row, an exchange with twice the privacy loss. If each
-    counted as a person, someone without an ID could contribute any number of rows.
+    Rows without a readable person ID are dropped. If all these rows counted as one person, adding a
+    person could displace another person's row, which is an exchange with twice the privacy loss. If
+    each of these rows counted as a separate person, someone without an ID could contribute any
+    number of rows.
 
     Parameters
     ----------
@@ -154,11 +155,11 @@ def bounded_rows(
 
 
 def person_of(cell: Any) -> str | None:
-    """Return the person key of a ``groups`` cell; never raises.
+    """Return the person key of a ``groups`` cell; never raise an error.
 
     Different persons get different keys, and the same person gets the same key for any type of
-    cell: 7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number, names a
-    person by all of them.
+    cell: 7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number,
+    identifies a person by all of these parts.
 
     Parameters
     ----------
@@ -167,8 +168,8 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that names no person: empty, a word for that (`EMPTY_WORDS`), unreadable, or
-        an object that shows only where it is in memory.
+        None for a cell that does not identify a person: an empty cell, a word for empty
+        (`EMPTY_WORDS`), an unreadable cell, or an object that shows only its memory address.
     """
     try:
         return _person_of(cell)
@@ -230,7 +231,7 @@ def _person_of_parts(cell: Any) -> str | None:
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Return an equal int or float, else a fraction; raise if it is not finite."""
+    """Return an equal int or float if there is one, else a fraction; raise if it is not finite."""
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())

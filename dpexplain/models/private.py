@@ -69,10 +69,10 @@ class PrivateEstimator(PrivateHooks):
             path to a Parquet file or to a folder of Parquet files, a pyarrow dataset, a Dask
             DataFrame or Array. See Notes.
         y : str or array-like of shape (n_samples,)
-            Target, or the name of its column in `X`; clipped to the public range, or one of the
-            public classes. A row is dropped if its target is empty, not a number or not one of the
-            classes. For files and datasets, pass the name; for Dask, the name, or a Series or
-            Array with the partitions of `X`.
+            Target, or the name of its column in `X`. Each value is a number, which is clipped to
+            the public range, or one of the public classes. A row is dropped if its target is empty,
+            not a number or not one of the classes. For files and datasets, pass the name; for Dask,
+            pass the name, or a Series or Array with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row: the name of a column of `X`, which is then not a feature; a name
             and the person IDs; or the IDs alone. The default is the person column of the schema if
@@ -110,11 +110,12 @@ class PrivateEstimator(PrivateHooks):
         file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
         open it, and it is deleted after the fit. Its content is private.
 
-        With a Dask client, the workers keep the records as such integers. They need the same
-        version of this library and are trusted like the process that fits: records and exact sums
-        are sent between them, so encrypt the connections (TLS). If the collection's own graph
-        raises an error, Dask logs it, including values. If a worker is lost, its partitions are
-        re-read at no extra budget. Without a client, partitions are computed sequentially.
+        With a Dask client, the workers keep the records as these small integers. They need the same
+        version of this library and are trusted as much as the process that runs the fit: records
+        and exact sums are sent between them, so encrypt the connections (TLS). If the collection's
+        own graph raises an error, Dask logs it, including values. If a worker is lost, its
+        partitions are re-read at no extra budget. If there is no client, partitions are computed
+        sequentially.
         """
         reject_unsupported(
             unsupported,
@@ -158,7 +159,7 @@ class PrivateEstimator(PrivateHooks):
         Raises
         ------
         NotFittedError
-            Before `fit`.
+            If the estimator has not been fitted.
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -194,7 +195,7 @@ class PrivateEstimator(PrivateHooks):
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit with that of `work`; keep the parameters."""
+        """Replace an earlier fit with the fit of `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -245,12 +246,12 @@ class PrivateEstimator(PrivateHooks):
 
     @without_records
     def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
-        """Return the events ``fit(X, y)`` would charge, from public quantities.
+        """Return the events that ``fit(X, y)`` would charge, from public quantities.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            As for ``fit``. Its columns are checked; no values are read.
+            Table as for ``fit``. Its columns are checked, but no values are read.
         y : object, default=None
             The target, or the name of its column. For a table in memory, only a name is checked.
 

@@ -32,7 +32,7 @@ def check_private_parameters(model: PrivateHooks) -> None:
     TypeError
         If the schema or the ledger has a wrong type.
     BudgetError
-        If the ledger is one of another process.
+        If the ledger belongs to another process.
     """
     check_epsilon(model.epsilon, allow_weak=model.allow_weak)
     if model.n_public is not None:

@@ -24,7 +24,7 @@ class PrivateHooks:
     """Base of `PrivateEstimator`: methods that an estimator or an audit overrides.
 
     A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
-    touches records, and releases only through its mechanism.
+    touches records, and makes releases only through its mechanism.
     """
 
     epsilon: float
@@ -50,7 +50,7 @@ class PrivateHooks:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the random draws that assign bags: secret, unless noise is seeded."""
+        """Create the random draws that assign bags; they are secret, unless the noise is seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
@@ -74,7 +74,7 @@ class PrivateHooks:
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         """Fit the noiseless version, whose mechanism adds nothing.
 
-        Models that also sample or filter records for privacy leave that out here.
+        Models that also sample or filter records for privacy do not do so here.
         """
         self._fit_released(X, y, schema, mechanism)
 
@@ -88,10 +88,10 @@ class PrivateHooks:
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on a number of features."""
+        """Plan the releases of a fit on a given number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Return the private events of a fit on a number of features."""
+        """Return the private events of a fit on a given number of features."""
         return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod

@@ -1,8 +1,8 @@
-"""Registry of the models: one line each, used by everything that lists models.
+"""Registry of the models, with one line for each; everything that lists models uses it.
 
-It defines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the reference
-pages use; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled in
-advance. No model is imported before it is used. Type checkers and completion read
+The registry defines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
+reference pages use; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled
+in advance. No model is imported before it is used. Type checkers and completion read
 `dpexplain/__init__.py` and `dpexplain/models/__init__.py`.
 """
 

@@ -28,21 +28,21 @@ _CHARACTERS = 22.0  # of small print in an inch
 
 
 def checked_show(show: str) -> Show:
-    """Check the choice between the released curve and the effect estimate."""
+    """Check the choice of what to show: the released curve, the effect estimate or both."""
     if show not in get_args(Show):
         raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
     return cast(Show, show)
 
 
 def resolved_show(shape: ShapeFunction, show: Show) -> Show:
-    """Choose the released curve alone if there is no estimate."""
+    """Return `show`, or "released" if there is no effect estimate."""
     return "released" if shape.effect is None else show
 
 
 def draw_steps(
     ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, floor: float
 ) -> None:
-    """Draw the estimate of a numeric term, with its band above a `floor`."""
+    """Draw the estimate of a numeric term, with its band cut off below `floor`."""
     if shape.effect is None or shape.effect_band is None:
         return
     n = shape.n_value_bins

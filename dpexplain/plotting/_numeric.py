@@ -38,7 +38,7 @@ CAPTION_TOP = STRIP + 0.05  # of the height of the axes, below which no band is 
 
 @dataclasses.dataclass(frozen=True)
 class Positions:
-    """Left and right end of every bin on the horizontal axis, special bins last."""
+    """Left and right ends of all bins on the horizontal axis, special bins last."""
 
     edges: FloatArray
     left: FloatArray
@@ -59,7 +59,7 @@ def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
-    """Position bins by value or with equal widths, special bins after a gap."""
+    """Position bins by value or with equal widths, and special bins after a gap."""
     edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
     if spacing == "value" and shape.bin_edges is not None:
         edges = shape.bin_edges

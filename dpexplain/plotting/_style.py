@@ -36,7 +36,7 @@ _ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
 
 @dataclasses.dataclass(frozen=True)
 class Theme:
-    """Colors of one axes, from the Okabe-Ito palette."""
+    """Colors of one ``Axes``, from the Okabe-Ito palette."""
 
     ink: str
     paper: str
@@ -102,7 +102,7 @@ def _luminance(rgb: tuple[float, float, float]) -> float:
 
 
 def plain(name: str, limit: int = 40) -> str:
-    """Make a name safe to draw: short, printable and without math markup."""
+    """Return a name that is safe to draw: short, printable and without math markup."""
     return shorten(name, limit).replace("$", r"\$")
 
 
@@ -201,10 +201,10 @@ def tidy(ax: Axes, *, grid: str = "y") -> None:
 def thin_ticks(
     ax: Axes, ticks: list[float], labels: list[str], keep: int
 ) -> tuple[list[float], list[str]]:
-    """Remove ticks with overlapping labels; keep the last `keep`.
+    """Remove ticks whose labels overlap, but never the last `keep` ticks.
 
-    The limits of the horizontal axis must be set. Widths are estimated from the number of
-    characters, because a layout is known only when the figure is drawn.
+    The limits of the horizontal axis must already be set. The widths of labels are estimated from
+    the number of characters, because the layout is known only when the figure is drawn.
     """
     left, right = ax.get_xlim()
     points = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi * 72 / (right - left)
@@ -228,7 +228,7 @@ def limit_ticks(axis: Axis, low: float, high: float) -> None:
 
 
 def round_days(low: float, high: float, at_most: int) -> list[float]:
-    """Return evenly spaced first days of months, as days since 1970."""
+    """Return the first days of evenly spaced months, as days since 1970."""
     months = np.arange(
         np.datetime64(math.floor(low), "D").astype("datetime64[M]"),
         np.datetime64(math.floor(high), "D").astype("datetime64[M]") + 1,

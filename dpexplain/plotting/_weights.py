@@ -1,6 +1,7 @@
-"""Plots of weights over inputs: pictures on a grid, bar strips for tables.
+"""Plots of one weight per input: pictures for inputs on a grid, bars for tables.
 
-Both use one scale that is symmetric at zero: blue for positive, orange for negative.
+Both use one scale that is symmetric around zero: blue for positive weights, orange for negative
+weights.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _GRAY_SHARE = 0.7
 
 
 def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.NDArray[np.generic]:
-    """Arrange values as a picture, with extra dimensions side by side.
+    """Arrange values as a picture, with the slices of extra dimensions side by side.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def symmetric_limit(*values: FloatArray) -> float:
 
 
 def color_scale(colors: Theme, limit: float) -> ScalarMappable:
-    """Return a diverging color map, with the background as zero."""
+    """Return a diverging color map in which zero has the background color."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
@@ -77,7 +78,7 @@ def draw_weights(
 
 
 def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool) -> None:
-    """Draw a map over a grid, optionally graying weights within the noise."""
+    """Draw a map on a grid; optionally gray out weights that may be noise."""
     from matplotlib.colors import to_rgb
 
     assert weights.grid_shape is not None  # the caller has looked
@@ -98,7 +99,7 @@ def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool
 def draw_strip(
     ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool, names: bool
 ) -> None:
-    """Draw signed bars, one per input, with two-standard-deviation whiskers."""
+    """Draw one signed bar for each input, with a whisker of two standard deviations."""
     colors = theme(ax)
     tidy(ax)
     n = len(weights.weights)
@@ -136,7 +137,7 @@ def _name_inputs(ax: Axes, names: Sequence[str], shown: bool) -> None:
 
 
 def strip_limit(maps: Sequence[WeightMap]) -> float:
-    """Return a scale for all maps that covers the whiskers of strips."""
+    """Return one limit of the scale for all maps, large enough for the whiskers of strips."""
     reach = [
         np.abs(each.weights)
         + (0.0 if each.grid_shape or each.noise_std is None else BAND * each.noise_std)

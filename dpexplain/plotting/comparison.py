@@ -60,7 +60,7 @@ def plot_comparison(
     show_reference : bool, default=True
         Whether to draw the reference, if any; the figure is then watermarked.
     show : {"released", "effect"}, default="released"
-        Released curves, or the estimated effects where available.
+        Released curves, or estimated effects where they are available.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def plot_comparison(
     KeyError
         If the term does not exist.
     ValueError
-        If `show` is neither.
+        If `show` is not one of these.
     """
     check_one_class(comparison)
     if show not in ("released", "effect"):
@@ -205,7 +205,7 @@ def plot_metric(
     comparison : Comparison
         A comparison with metrics.
     metric : str or None, default=None
-        Name of the metric; None means the first.
+        Name of the metric; None means the first one.
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
 

@@ -1,4 +1,4 @@
-"""Figures of filters of a locally linear model."""
+"""Figures of the filters of a locally linear model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plot_weights(
         Weight at the ends of the scale, which is symmetric around zero; None means the largest
         absolute weight.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are grayed out.
+        Whether weights within two standard deviations of privacy noise are grayed out.
 
     Returns
     -------
@@ -99,11 +99,11 @@ def plot_filters(
     bank : FilterBank
         What to draw.
     what : {"class_means", "filters"}, default="class_means"
-        The mean filter of each class, or single filters with one row per class.
+        The mean filter of each class, or single filters, with one row for each class.
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are grayed out.
+        Whether weights within two standard deviations of privacy noise are grayed out.
     sort : bool, default=True
         Whether the filters of a class are sorted by signal-to-noise ratio, highest first, if the
         noise is known.
@@ -118,7 +118,7 @@ def plot_filters(
     Raises
     ------
     ValueError
-        If `what` is neither, or `max_filters` is less than 1.
+        If `what` is not one of these, or `max_filters` is less than 1.
     """
     if what not in ("class_means", "filters"):
         raise ValueError(f"what={what!r} must be 'class_means' or 'filters'.")
@@ -154,7 +154,7 @@ def _rows(bank: FilterBank, what: str, max_filters: int, sort: bool) -> list[lis
 def _panels(
     rows: list[list[WeightMap]], what: str, on_grid: bool, figure: FigureBase | None
 ) -> tuple[npt.NDArray[np.object_], set[Any]]:
-    """Create axes, shape (n_classes, n_shown), and flag those with input names."""
+    """Create axes, shape (n_classes, n_shown), and flag the axes that have input names."""
     n_classes, n_shown = len(rows), len(rows[0])
     if what == "class_means" and on_grid:
         n_columns = min(n_classes, 5)

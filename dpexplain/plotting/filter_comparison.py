@@ -1,4 +1,4 @@
-"""Classes of a locally linear model by epsilon, with the reference model."""
+"""Figure of the classes of a locally linear model by epsilon, with the reference model."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ def plot_filter_comparison(
     Parameters
     ----------
     comparison : FilterComparison
-        What to draw; with several repeats, the first.
+        What to draw; if there are several repeats, the first one is drawn.
     classes : list or None, default=None
         Names of the classes to draw; None draws all.
     mask_noise : bool, default=False
-        Whether weights inside two standard deviations of privacy noise are grayed out.
+        Whether weights within two standard deviations of privacy noise are grayed out.
     show_reference : bool, default=True
-        Whether to draw the reference, if any; it is then watermarked.
+        Whether to draw the reference, if there is one; its panels are watermarked.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 
     Returns
     -------
     ndarray of Axes, shape (n_classes, n_columns)
-        A column per epsilon, and one for the reference.
+        One column for each epsilon, and one for the reference.
 
     Raises
     ------
     KeyError
-        If the class does not exist.
+        If a class does not exist.
     """
     names = list(comparison.classes if classes is None else classes)
     columns: list[tuple[str, FilterBank]] = [

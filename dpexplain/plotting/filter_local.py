@@ -35,14 +35,14 @@ def plot_weightings(
     label: object | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of each filter in the score of a class, for one sample.
+    """Draw the weighting of each filter in the score of a class, for one sample.
 
     Parameters
     ----------
     explanation : FilterExplanation
         What to draw.
     sample : int, default=0
-        Position of the sample.
+        Index of the sample.
     label : object or None, default=None
         Name of the class; None means the predicted one.
     ax : Axes or None, default=None
@@ -83,19 +83,19 @@ def plot_filter_explanation(
     explanation : FilterExplanation
         What to draw.
     sample : int, default=0
-        Position of the sample.
+        Index of the sample.
     label : object or None, default=None
         Name of the class to explain; None means the predicted one.
     mask_noise : bool, default=False
-        Whether contributions inside two standard deviations of privacy noise are grayed out.
+        Whether contributions within two standard deviations of privacy noise are grayed out.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 
     Returns
     -------
     ndarray of Axes, shape (4,)
-        Input, contributions to the class, contributions to the contrast with the next most
-        probable class, and shares of the class's filters.
+        The input, the contributions to the class, the contributions to its contrast with the most
+        probable other class, and the weightings of the filters of the class.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def _label(explanation: FilterExplanation, sample: int, label: object | None) ->
 
 
 def _rival(explanation: FilterExplanation, sample: int, k: int) -> int:
-    """Find the most probable other class."""
+    """Find the most probable class other than the chosen one."""
     scores = explanation.scores[sample].copy()
     scores[k] = -np.inf
     return int(scores.argmax())

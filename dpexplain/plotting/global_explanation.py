@@ -1,4 +1,4 @@
-"""All shapes of a model as small multiples."""
+"""Figure of all shapes of a model, as small multiples."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def plot_global(
     explanation : GlobalExplanation
         What to draw.
     terms : sequence of str or None, default=None
-        Which terms and pairs, in which order; None means the most important ones.
+        Terms and pairs to draw, in this order; None means the most important ones.
     max_terms : int, default=12
         Maximum number of panels, if `terms` is None.
     n_columns : int, default=3

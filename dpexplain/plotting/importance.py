@@ -1,4 +1,4 @@
-"""Importance bars, with the average from noise alone."""
+"""Figure of importances as bars, with the average expected from noise alone."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def plot_importance(
 ) -> Axes:
     """Draw the mean absolute contribution of terms and pairs, largest on top.
 
-    If the noise is known, the hatched part of a bar is the average expected from noise alone, and
-    a term that does not rise above it is pale. If the joint noise is known, the 95% rank interval
-    of a term is next to its importance. If the effect is estimated, a diamond with a whisker of
-    two standard deviations shows its size in the population, filled if the effect is significant;
-    ranks then refer to the effect.
+    If the noise is known, the hatched part of a bar is the average importance expected from noise
+    alone, and a term that does not rise above the noise is pale. If the joint noise is known, the
+    95% rank interval of a term is next to its importance. If the effect is estimated, a diamond
+    with a whisker of two standard deviations shows its size in the population, filled if the effect
+    is significant; ranks then refer to the effect.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def plot_importance(
         watermarked.
     show : {"both", "released", "effect"}, default="both"
         Bars of the released curves, marks of the estimated effects, or both. The term with the
-        largest bar is on top, or with the largest effect if only that is drawn.
+        largest bar is on top or, if only effects are drawn, the term with the largest effect.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def plot_importance(
 
 
 def _listed(explanation: GlobalExplanation, show: Show) -> list[str]:
-    """List terms and pairs, largest first; by effect if only that is shown."""
+    """List terms and pairs, largest first; sort by effect if only effects are shown."""
     names = [str(name) for name in explanation.importances().index]
     if show != "effect":
         return names
@@ -105,7 +105,7 @@ def _draw_effects(
     *,
     written: bool,
 ) -> None:
-    """Mark the size of estimated effects, filled if an effect is significant."""
+    """Mark the sizes of estimated effects; the mark is filled if the effect is significant."""
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
@@ -194,7 +194,7 @@ def _draw_bars(
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Format rank intervals; empty without a joint noise model."""
+    """Format rank intervals; all are "" if there is no joint noise model."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()

@@ -1,4 +1,4 @@
-"""A waterfall from the intercept to the score of one sample."""
+"""Figure of one sample: a waterfall from the intercept to its score."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
     @property
     def whisker(self) -> float:
-        """Return two standard deviations, or 0 if unknown."""
+        """Return two standard deviations, or 0 if the standard deviation is unknown."""
         return 2 * self.noise_std if np.isfinite(self.noise_std) else 0.0
 
 
@@ -48,14 +48,14 @@ def plot_local(
     ax: Axes | None = None,
     max_terms: int = 12,
 ) -> Axes:
-    """Draw a waterfall of terms from intercept to score of one sample.
+    """Draw a waterfall of terms from the intercept to the score of one sample.
 
     Parameters
     ----------
     explanation : LocalExplanation
         What to draw.
     sample : int, default=0
-        Position of the sample.
+        Index of the sample.
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     max_terms : int, default=12
@@ -119,7 +119,7 @@ def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_R
 
 
 def _draw_steps(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> float:
-    """Draw consecutive waterfall bars; return the last end."""
+    """Draw consecutive waterfall bars; return the end of the last bar."""
     for place, row in enumerate(rows):
         end = start + row.contribution
         positive = row.contribution >= 0
@@ -192,7 +192,7 @@ def _mark_ends(
 
 
 def _inward(ax: Axes, x: float) -> str:
-    """Return the text alignment at `x` that avoids the axis labels."""
+    """Return the alignment of text at `x` that keeps it clear of the axis labels."""
     low, high = ax.get_xlim()
     share = (x - low) / (high - low)
     return "left" if share < 0.35 else "right" if share > 0.65 else "center"

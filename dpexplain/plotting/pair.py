@@ -1,4 +1,4 @@
-"""The heat map of a pair of features."""
+"""Figure of a pair of features: a heat map."""
 
 from __future__ import annotations
 

@@ -42,13 +42,13 @@ def plot_shape_function(
     A numeric term is drawn as a step curve, with special bins (missing values) set apart at the
     right; a categorical term is drawn as one bar per category, with special bins set apart below.
     If the noise is known, a dark band of two standard deviations shows privacy noise, and a pale
-    band shows total uncertainty from privacy, bins and trees, and sampling, simultaneously for the
-    whole curve. The pale band is hatched where it contains zero, because the contribution may then
-    be noise. Gray bars count the records of each bin.
+    band, which holds simultaneously for the whole curve, shows the total uncertainty from privacy,
+    from bins and trees, and from sampling. The pale band is hatched where it contains zero, because
+    the contribution may then be noise. Gray bars count the records of each bin.
 
-    If the effect is estimated, a dashed line (diamonds for categories) with a light band shows it.
-    The noise bands show what may be noise in the released curve; the light band shows where the
-    true curve of the population lies.
+    If the effect is estimated, a dashed line with a light band shows the estimate (for categories,
+    diamonds with whiskers). The noise bands show what may be noise in the released curve; the light
+    band shows where the true curve of the population is expected to lie.
 
     Parameters
     ----------
@@ -57,15 +57,15 @@ def plot_shape_function(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
-        Width of the bins of a numeric term: by value, or equal. "auto" makes them equal for a
-        feature so skewed that most records would share a few pixels.
+        Width of the bins of a numeric term: by value, or equal. "auto" makes the widths equal for a
+        feature so skewed that most records would otherwise fall within a few pixels.
     max_categories : int, default=30
-        A categorical term with more categories shows the most important ones.
+        If a categorical term has more categories, only the most important ones are drawn.
     show : {"both", "released", "effect"}, default="both"
         The released curve with its noise, the estimated effect, or both. A curve without an
         estimate is drawn as released.
     caution : str or None, default=None
-        Warning above the figure; None means the warning of the curve itself, see
+        Warning above the figure; None means the warning of the curve itself; see
         :attr:`ShapeFunction.effect_caution`.
 
     Returns
@@ -170,9 +170,9 @@ def _draw_categorical(
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
     """Return an axis range for the curves shown, their bands and zero, with padding.
 
-    Bands may widen the range only by a share of it, or by the noise of a typical record.
-    Otherwise, the wide band of a nearly empty bin would flatten everything else; it is cut off
-    instead.
+    Bands may widen the range by at most a fixed fraction of it or, if larger, by the mean
+    half-width of the band over the records. The wide band of a nearly empty bin, which would
+    flatten everything else, is cut off.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
@@ -188,7 +188,7 @@ def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits
 
 
 def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return the curves shown, the half-widths of their bands, and shares of records."""
+    """Return each curve shown, the half-width of its band, and the proportions of records."""
     layers = []
     if show != "effect":
         std = shape.total_std

@@ -1,4 +1,4 @@
-"""Shared checks and formats of schema parts."""
+"""Checks and formats shared by the parts of a schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Label: TypeAlias = str | int | float | bool
 
 
 def set_bounds(owner: Any) -> None:
-    """Convert the bounds of a feature or target to floats, or raise."""
+    """Convert the bounds of a feature or target to floats; raise SchemaError if invalid."""
     kind = type(owner).__name__
     low, high = as_finite(kind, "low", owner.low), as_finite(kind, "high", owner.high)
     if not low < high:
@@ -29,7 +29,7 @@ def set_bounds(owner: Any) -> None:
 
 
 def as_finite(kind: str, name: str, value: object) -> float:
-    """Return a finite number as a float."""
+    """Return a number as a float; reject anything that is not a finite number."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         try:
             number = float(value) + 0.0
@@ -58,7 +58,7 @@ def as_truth(kind: str, name: str, value: object) -> bool:
 
 
 def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...]:
-    """Return a deterministically ordered collection as a tuple."""
+    """Return a collection as a tuple; reject collections without a fixed order."""
     if isinstance(values, str | bytes | set | frozenset | Mapping) or not isinstance(
         values, Iterable
     ):
@@ -67,7 +67,7 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_columns(role: str, names: object) -> tuple[str, ...]:
-    """Return the columns with a role as a tuple; only the role "id" accepts a list."""
+    """Return the columns that have a role as a tuple; only the role "id" accepts a list."""
     listed = [names] if isinstance(names, str) or role == "person" else names
     if not isinstance(listed, list | tuple) or not all(
         isinstance(name, str) and name for name in listed
@@ -113,7 +113,7 @@ def category_text(value: object) -> str:
 
 
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
-    """Reject an empty list and entries that match the same cell."""
+    """Reject an empty list, and a list in which two entries match the same cell."""
     if not texts:
         raise SchemaError(f"{kind}: {name} must hold at least one entry.")
     seen: dict[str | None, str] = {}
@@ -127,7 +127,7 @@ def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
 
 
 def check_texts(owner: object, *names: str) -> None:
-    """Check that attributes are strings."""
+    """Check that attributes of `owner` are strings."""
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, str):
@@ -136,7 +136,7 @@ def check_texts(owner: object, *names: str) -> None:
 
 
 def check_encodable(kind: str, name: str, text: str) -> None:
-    """Reject lone surrogates, which no page or file can hold."""
+    """Reject text with lone surrogates, which cannot be encoded in a page or file."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -144,7 +144,7 @@ def check_encodable(kind: str, name: str, text: str) -> None:
 
 
 def kind_of(value: object) -> str:
-    """Name the type of a value; never show the value."""
+    """Return the name of the type of a value, without showing the value."""
     empty = isinstance(value, Mapping) and not value
     return f"an empty {type(value).__name__}" if empty else type(value).__name__
 
@@ -155,7 +155,7 @@ def short(number: float) -> str:
 
 
 def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
-    """Format the first entries of a list and the number of others."""
+    """Format the first entries of a list, and say how many more there are."""
     shown = [repr(value) for value in values[:n_shown]]
     if len(values) > n_shown:
         shown.append(f"… {len(values) - n_shown} more")
@@ -163,7 +163,7 @@ def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
 
 
 def call_text(owner: object, *positional: str, **options: object) -> str:
-    """Format the constructor call of `owner`, without default options."""
+    """Format the constructor call of `owner`, leaving out options with default values."""
     parts = list(positional)
     for name, value in options.items():
         if value not in ("", None, False):

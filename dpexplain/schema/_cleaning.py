@@ -33,7 +33,7 @@ def as_markers(kind: str, values: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If it is not such a list.
+        If `values` is a collection without a fixed order, or a marker is not a string or a number.
     """
     return tuple(dict.fromkeys(_text(kind, "missing", value) for value in _several(kind, values)))
 
@@ -57,14 +57,14 @@ def _text(kind: str, name: str, value: object) -> str:
 
 
 def as_decimal(kind: str, decimal: object) -> str:
-    """Return the decimal sign, or raise."""
+    """Return the decimal sign; raise SchemaError if it is not a period or a comma."""
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)
 
 
 def as_formats(formats: object) -> tuple[str, ...]:
-    """Return date formats; no two of them can match the same cell.
+    """Return the date formats after checking that no two of them match the same cells.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If one is not a format of dates, or differs from another, or from ISO format, only in which
-        number is the day.
+        If one of the formats is not a date format, or differs from another format or from ISO
+        format only in which number is the day.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
@@ -104,7 +104,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
 
 
 def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return other spellings, each with the category or class it stands for.
+    """Return other spellings, each with the category or class that it stands for.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
     Raises
     ------
     SchemaError
-        If a spelling reads as a missing value, or stands for an entry that is not listed.
+        If a spelling is read as a missing value, or stands for a category or class that is not
+        listed.
     """
     try:
         pairs = list(aliases.items() if isinstance(aliases, Mapping) else aliases)
@@ -149,12 +150,12 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
 def check_told_apart(
     kind: str, names: Sequence[str], aliases: Sequence[tuple[str, str]], markers: Sequence[str]
 ) -> None:
-    """Check that no cell can match more than one of category, alias and marker.
+    """Check that no cell can match two of the categories, aliases and markers.
 
     Raises
     ------
     SchemaError
-        If a cell can.
+        If a cell can match two of them.
     """
     found: dict[str | None, str] = {}
     for role, texts in (

@@ -25,7 +25,7 @@ _HEADINGS = ("feature", "kind", "public values", "unit", "description")
 
 
 class Described(Protocol):
-    """Interface of schemas that can be displayed or written."""
+    """Interface of a schema that can be displayed or written."""
 
     @property
     def features(self) -> Mapping[str, Feature]:

@@ -37,7 +37,7 @@ COLUMNS: Final = {
     "description": ("label", "meaning"),
     "source": ("reference",),
 }
-"""Columns of a dictionary and other names for them; other columns are ignored."""
+"""Columns of a dictionary, and other names for each; any other columns are ignored."""
 
 _TYPES: Final = {
     **dict.fromkeys(("number", "numeric", "float", "decimal", "real", "continuous"), "number"),
@@ -67,7 +67,7 @@ class Entry:
     headings : dict
         Heading of each column, as written in the file.
     cells : dict
-        Text of each column; an empty one is "".
+        Text of the cell in each column; "" if the cell is empty.
     """
 
     file: str
@@ -79,7 +79,7 @@ class Entry:
         return self.cells.get(column, "")
 
     def needed(self, column: str, example: str) -> str:
-        """Return a cell that must not be empty."""
+        """Return the text of a cell; raise SchemaError if it is empty."""
         if not self[column]:
             raise self.error(column, f"is empty; {self['type']} needs it, such as {example}.")
         return self[column]
@@ -92,7 +92,7 @@ class Entry:
 
     @contextlib.contextmanager
     def at(self, column: str) -> Iterator[None]:
-        """Add file, line and column to errors raised inside."""
+        """Add the file, line and column to errors raised inside the ``with`` block."""
         try:
             yield
         except SchemaError as error:
@@ -120,7 +120,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     Raises
     ------
     SchemaError
-        If a line is wrong; the message names line and column.
+        If a line is wrong; the message names the line and the column.
     """
     entries = _entries(Path(path))
     names = [entry["name"] for entry in entries]
@@ -336,6 +336,6 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
 
 
 def _several(text: str) -> list[str]:
-    """Split a list in a cell at | or, without one, at semicolons."""
+    """Split a list in a cell at each |, or at semicolons if there is no |."""
     separator = "|" if "|" in text else ";"
     return [part.strip() for part in text.split(separator) if part.strip()]

@@ -30,7 +30,7 @@ _LARGEST = 1e300  # leaves room for high - low
 def observed_fields(
     X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto"
 ) -> tuple[dict[str, Feature], Target | None]:
-    """Draft features and a target from the data's bounds and categories.
+    """Draft features and a target from the bounds and categories in the data.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def observed_fields(
     y : array of shape (n_samples,) or None, default=None
         The target; None for a schema without a target.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of the target; "auto" treats numbers with more than two values as a regression.
+        Type of the target; "auto" means regression if the target is numeric with more than two
+        distinct values.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def observed_fields(
 
 
 def named_columns(X: ArrayLike) -> dict[str, Column]:
-    """Return the columns of a table by name; those of an array are numbered.
+    """Return the columns of a table by name; the columns of an array are numbered.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def observed_feature(column: Column) -> Feature:
     Returns
     -------
     Numeric, Date or Categorical
-        Numeric if every nonempty cell is a number and not a boolean; Date if every nonempty cell
-        is a date.
+        Numeric if every nonempty cell is a number and not a boolean; Date if every nonempty cell is
+        a date; otherwise Categorical.
     """
     values = values_of(column)
     if isinstance(values, pd.Categorical):
@@ -101,7 +102,7 @@ def observed_feature(column: Column) -> Feature:
 
 
 def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
-    """Draft a date if all nonempty cells are dates and not all equal."""
+    """Draft a date feature if all nonempty cells are dates and not all of them are equal."""
     days = days_of(values)
     known = days[~np.isnan(days)]
     if not known.size or any(text is not None for text in texts[np.isnan(days)]):
@@ -153,7 +154,7 @@ def _name(category: Any) -> Any:
 
 
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
-    """Round the bounds of the data outward to two digits of their range.
+    """Round the bounds of the data outward, to two significant digits of their range.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Schema entries for features and targets."""
+"""Entries of a schema: features and targets."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Numeric:
     step : float or None, default=None
         Public resolution of the values: 1 for whole years. None for a continuous feature.
     missing : str, number or sequence of them, default=()
-        Cells that stand for a missing value: ``["-99", "unknown"]``. Numbers match in any
-        spelling.
+        Cells that stand for a missing value: ``["-99", "unknown"]``. A number matches every
+        spelling of it.
     decimal : {".", ","}, default="."
         Decimal sign of numbers that are stored as text. With a comma, text that contains a period
         counts as missing, because the period could separate thousands.
@@ -61,8 +61,8 @@ class Numeric:
     Raises
     ------
     SchemaError
-        If a bound is not a finite number, `low` is not below `high`, `step` is not positive and at
-        most ``high - low``, or `missing` or `decimal` is invalid.
+        If a bound is not a finite number, `low` is not below `high`, `step` is not positive or
+        exceeds ``high - low``, or `missing` or `decimal` is invalid.
 
     Examples
     --------
@@ -108,10 +108,10 @@ class Date(Numeric):
     """A date feature with public bounds.
 
     Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
-    ``2024-01-31T08:30``) or in one of the formats given here; only the day of a time is used, as
-    written. Anything else, including numbers, counts as missing. Read private files without
-    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
-    would affect how all others are read.
+    ``2024-01-31T08:30``) or in one of the formats given here. If a cell also has a time of day,
+    only its day is used, as written. Anything else, including numbers, counts as missing. Read
+    private files without ``parse_dates``: some readers convert a column only if every cell is a
+    date, so a single cell would affect how all others are read.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class Date(Numeric):
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
         Additional text formats, such as ``"%d.%m.%Y"``, made of %d, %m, %b, %B (English names),
-        %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year means
-        the latest such year up to that of `high`. Formats of digits only, such as ``"%Y%m%d"``,
-        also read numbers.
+        %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
+        for the latest year with these digits that is not after the year of `high`. Formats that
+        consist only of digits, such as ``"%Y%m%d"``, also read numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""
@@ -138,7 +138,7 @@ class Date(Numeric):
     ------
     SchemaError
         If a bound is not a date, `low` is not before `high`, or a format is not a date format or
-        cannot be distinguished from another.
+        cannot be told apart from another format.
 
     Examples
     --------
@@ -190,14 +190,15 @@ class Date(Numeric):
 class Categorical:
     """A feature with a public list of categories.
 
-    A value outside the list counts as "other", an empty one as "missing"; both always have a
-    separate bin.
+    A value that is not in the list counts as "other", and an empty value counts as "missing"; each
+    of these two always has a separate bin.
 
     Parameters
     ----------
     categories : iterable of str, int, float or bool
-        The categories in the order of the axis. They are matched by their text without surrounding
-        spaces, and numbers in any spelling: ``1``, ``1.0`` and ``"1"`` are the same category.
+        The categories in the order of the axis. Cells match them as text, without regard to
+        surrounding spaces or to the spelling of a number: ``1``, ``1.0`` and ``"1"`` are the same
+        category.
     ordered : bool, default=False
         Whether the categories are ordered ("poor" < "fair" < "good").
     description : str, default=""
@@ -212,9 +213,8 @@ class Categorical:
     Raises
     ------
     SchemaError
-        If the list is empty, has two categories that match the same values, or contains something
-        that reads as a missing value; or if a cell could match more than one of category, alias
-        and marker.
+        If the list is empty, two categories match the same values, a category is read as a missing
+        value, or a cell could match two of the categories, aliases and markers.
 
     Examples
     --------
@@ -274,7 +274,8 @@ class Range:
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        is an end of the range, to which values outside are clipped.
+        is an end of the range (a value outside is clipped to that end, so it would count as
+        missing).
     """
 
     low: float
@@ -321,8 +322,9 @@ class Classes:
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; the last of two is the positive one. They are matched like the categories of
-        :class:`Categorical` and predicted as given here.
+        The classes; if there are two, the second is the positive class. Cells match them as they
+        match the categories of a :class:`Categorical`, and predictions are the labels as given
+        here.
     description : str, default=""
         What was recorded.
     name : str, default=""
@@ -338,8 +340,8 @@ class Classes:
     Raises
     ------
     SchemaError
-        If there are fewer than two labels, two that match the same values, one that reads as a
-        missing value, or if a cell could match more than one of class, alias and marker.
+        If there are fewer than two labels, two labels match the same values, a label is read as a
+        missing value, or a cell could match two of the classes, aliases and markers.
 
     Examples
     --------
@@ -415,4 +417,4 @@ def _rules(owner: object) -> dict[str, object]:
 Feature: TypeAlias = Numeric | Categorical
 Target: TypeAlias = Range | Classes
 Task: TypeAlias = Literal["auto", "classification", "regression"]
-"""What a target is, where it is read off data: "auto" lets the data say."""
+"""Type of a target that is drafted from data; "auto" chooses it from the values."""

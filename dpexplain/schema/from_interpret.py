@@ -14,7 +14,7 @@ from dpexplain.schema.features import Categorical, Classes, Feature, Numeric, Ra
 
 
 class _Declared(NamedTuple):
-    """What is known about the features, by their index; and the target."""
+    """What is known about the features, by index, and about the target."""
 
     names: list[str]
     types: list[Any]
@@ -24,7 +24,7 @@ class _Declared(NamedTuple):
 
 
 class FromInterpret:
-    """Mixin of schemas that reads the declarations of InterpretML."""
+    """Mixin that creates a schema from the declarations of InterpretML."""
 
     @classmethod
     def from_interpret(
@@ -42,13 +42,13 @@ class FromInterpret:
         Parameters
         ----------
         model : estimator of InterpretML or None, default=None
-            Its parameters are the defaults of those below. What a fitted model lacks there is taken
-            from what it read from its data, with a warning.
+            Its parameters are the defaults of the parameters below. If the model is fitted,
+            anything still missing is taken from what the model read from its data, with a warning.
         feature_names : sequence of str or None, default=None
             As in InterpretML.
         feature_types : sequence or None, default=None
             As in InterpretML: "continuous", "nominal", or a list of ordered categories, for each
-            feature. None takes features with bounds as continuous, those with categories as
+            feature. None treats features with bounds as continuous, and features with categories as
             nominal.
         privacy_bounds : mapping or array of shape (n_features, 2), or None, default=None
             As in InterpretML, by name or index.
@@ -141,7 +141,7 @@ def _bounds(given: Any, names: Sequence[str]) -> dict[int, tuple[float, float]]:
 
 
 def _read_from_data(declared: _Declared, model: Any) -> list[str]:
-    """Complete what is declared by what a fitted model read; return what that was."""
+    """Fill gaps in the declarations with what a fitted model read from its data; list them."""
     read = []
     for place, name in enumerate(declared.names if hasattr(model, "bins_") else ()):
         known = declared.types[place]

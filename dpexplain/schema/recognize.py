@@ -1,7 +1,7 @@
 """Schema drafts from messy PUBLIC tables: IDs, dates, markers, misspellings.
 
-A draft reads the data, so it is not private. It guesses cleaning rules, and lists every guess for
-a person to confirm or correct.
+A draft is made from the data, so it is not private. Cleaning rules are guessed, and every guess is
+listed for a person to confirm or correct.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _FORMATS: Final = (
 
 
 class Written(Protocol):
-    """Interface of schemas that can be written."""
+    """Interface of a schema that can be written."""
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
@@ -103,7 +103,7 @@ class Drafted:
     id : list of str
     person : str or None
     decisions : list of str
-        Guesses that a person has to decide.
+        Guesses that a person has to confirm or correct.
     """
 
     features: dict[str, Feature] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Drafted:
     decisions: list[str] = field(default_factory=list)
 
     def decide(self, name: str, question: str) -> None:
-        """Add a decision about a column."""
+        """Add a decision that a person has to make about a column."""
         self.decisions.append(f"{name!r}: {question}")
 
 
@@ -161,7 +161,7 @@ def _one(y: Any) -> Any:
 
 
 def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
-    """Add one column as a feature, an ID or a person."""
+    """Add one column to the draft as a feature, an ID column or a person column."""
     counts = Counter(text for text in texts_of(column) if text is not None)
     typed = getattr(getattr(column, "dtype", None), "kind", "O") in "biufM"
     few = typed or len(counts) <= _MOST_WRITTEN
@@ -185,7 +185,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _is_declared(plain: Categorical, column: Column) -> bool:
-    """Whether the type of a column declares its categories."""
+    """Return whether the type of a column declares its categories."""
     listed = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
     return listed or plain.categories == ("False", "True")
 
@@ -239,7 +239,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the number of readable cells, for the reader that can read the most."""
+    """Return the number of cells that the most successful of the readers can read."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -277,7 +277,7 @@ def _numeric(
 
 
 def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a marker of missing values."""
+    """Return an extreme value that looks like a marker of missing values; None if none does."""
     for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
         gap = min(abs(end - rest[0]), abs(end - rest[-1]))
         far = gap > rest[-1] - rest[0]
@@ -287,7 +287,7 @@ def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 
 
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return date formats that read some cells, and whether others would too."""
+    """Return the date formats that read some cells, each with whether its twins read as many."""
     used = []
     for alike in _FORMATS:
         read = {text: _read(counts, _only(text)) for text in alike}
@@ -298,13 +298,13 @@ def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
 
 
 def _only(text: str) -> Any:
-    """Return a reader of one date format that does not accept ISO dates."""
+    """Return a function that reads dates in one format, but not dates in ISO format."""
     read = day_reader([text], 9999)
     return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return enough cells to recognize the type of a column."""
+    """Return a part of the cells that is enough to recognize the type of a column."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
@@ -351,7 +351,7 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
 
 
 def _meant(text: str, common: list[str]) -> str | None:
-    """Return the common category that a rare one looks like."""
+    """Return the common category of which a rare one looks like a misspelling, or None."""
     folded = {category.casefold(): category for category in common}
     close = difflib.get_close_matches(text.casefold(), folded, n=1, cutoff=0.8)
     return folded[close[0]] if close and not any(map(str.isdigit, text)) else None

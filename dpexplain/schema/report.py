@@ -1,7 +1,7 @@
 """Report of cells that do not fit a schema, for the data holder only.
 
-A private fit accepts any cells without a message, because a message would be a release. Mistakes
-in the data or the schema must be found beforehand, with this report.
+A private fit accepts any cells without a message, because a message would itself be a release.
+Mistakes in the data or the schema must be found beforehand, with this report.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SchemaReport:
 
     @property
     def fits(self) -> bool:
-        """Whether nothing was found."""
+        """Whether no problem was found."""
         return not self.rows
 
     def frame(self) -> pd.DataFrame:
@@ -59,13 +59,13 @@ class SchemaReport:
         Returns
         -------
         DataFrame
-            One row per column and problem: what a private fit does with such cells, how many
-            there are, their share of the records, and examples.
+            One row for each problem in each column: what a private fit does with these cells, how
+            many there are, what proportion of the records they are, and examples.
         """
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 
     def __repr__(self) -> str:
-        """Summarize the number of findings, without cells."""
+        """Summarize the number of findings, without quoting cells."""
         problems = "1 problem" if len(self.rows) == 1 else f"{len(self.rows)} problems"
         found = "nothing" if self.fits else f"{problems}, .frame() lists them"
         return f"SchemaReport({found}; NOT PRIVATE)"
@@ -89,11 +89,11 @@ def schema_report(
     schema : Schema
         The public features.
     target : Range, Classes or None
-        Its target.
+        The target of the schema.
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None omits it.
+        The target; None leaves it out.
 
     Returns
     -------

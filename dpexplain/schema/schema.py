@@ -59,12 +59,12 @@ class Schema(FromInterpret):
     target : Range, Classes or None, default=None
         The target to predict. Optional here, but required by models.
     id : str or sequence of str, default=()
-        Columns that identify a record (a record number, a name). They are never a feature or the
+        Columns that identify a record (a record number, a name). They cannot be features or the
         target. Stored as a tuple.
     person : str or None, default=None
-        Column that identifies the person of each row, if a person may have several rows. It is
-        never a feature or the target, and it is the default of ``groups`` in a fit with
-        ``max_rows_per_person``. Without that parameter, a fit warns that it protects rows only.
+        Column that identifies the person of each row, if a person may have several rows. It cannot
+        be a feature or the target. It is the default for ``groups`` in a fit with
+        ``max_rows_per_person``; a fit without that parameter warns that it protects only rows.
 
     Attributes
     ----------
@@ -173,8 +173,8 @@ class Schema(FromInterpret):
 
             * ``name``: name of the column;
             * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
-            * ``min``, ``max``, ``step``: bounds of numbers and dates, and the resolution;
-            * ``categories``: ``male|female``, or ``1=male|2=female`` if the table has codes;
+            * ``min``, ``max``, ``step``: bounds of numbers and dates, and their resolution;
+            * ``categories``: ``male|female``, or ``1=male|2=female`` if the table contains codes;
             * ``aliases``: other spellings, ``m=male|f=female``;
             * ``missing``: markers of missing values, ``-99|unknown``;
             * ``unit``, ``description``: text for axes and pages;
@@ -182,9 +182,9 @@ class Schema(FromInterpret):
             * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
             * ``source``: where the bounds come from; by default the file and line.
 
-            Lists are separated by ``|`` or ``;``.
+            Entries of a list are separated by ``|`` or ``;``.
         target : str or None, default=None
-            Column to predict; None for a schema without a target.
+            Column to predict; None for a schema that has no target.
 
         Returns
         -------
@@ -213,17 +213,18 @@ class Schema(FromInterpret):
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
         """Draft a schema from PUBLIC data, to be checked by hand.
 
-        Bounds are the smallest and largest values, rounded outward; categories are those
-        that occur. Both would leak from private data, so this always warns.
+        Bounds are the smallest and largest values, rounded outward; categories are the values that
+        occur. Both would reveal private data, so this method always warns.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             Public data.
         y : array of shape (n_samples,) or None, default=None
-            Public target; None for a schema without a target.
+            Public target; None for a schema that has no target.
         task : {"auto", "classification", "regression"}, default="auto"
-            Type of the target; "auto" treats numbers with more than two values as a regression.
+            Type of the target; "auto" means regression if the target is numeric with more than two
+            distinct values.
 
         Returns
         -------
@@ -304,22 +305,25 @@ class Schema(FromInterpret):
     ) -> tuple[pd.DataFrame, pd.Series]:
         """Draw stand-in records from this schema alone, to plan a fit.
 
-        No data are read. Values are uniform over the public ones, and features are independent.
-        Real features are neither: where there are few records, expect more noise than planned.
+        No data are read. Values are drawn uniformly from the public range or list of each feature,
+        independently of other features. Real features are neither uniform nor independent, so where
+        there are few records, expect more noise than planned.
 
         Parameters
         ----------
         n : int
-            Number of rows, about as many as in the table.
+            Number of rows; choose about as many as in the table.
         effects : mapping of str to effect, or None, default=None
-            Change that each feature makes to the log-odds of the last class, or to the target. A
-            number is the difference between the ends of the range (or the first and last
+            Effect of each feature on the log-odds of the last class, or on the target. A number is
+            the difference in effect between the ends of the range (or between the first and last
             category), a mapping gives the effect of each category, and a function maps an array of
-            values (numbers, days since 1970, or names) to effects. Other features have none.
+            values (numbers, days since 1970, or names) to effects. Features that are not named have
+            no effect.
         seed : int or None, default=None
-            Seed of the records.
+            Seed of the random records.
         missing : float, default=0.0
-            Share of the cells of each feature that are empty. A hidden value still has its effect.
+            Proportion of the cells of each feature that are made empty. The value that was drawn
+            for an empty cell still has its effect.
         positive_share : float, default=0.5
             Probability of the second of two classes if all effects are 0.
         rows_per_person : int, default=1
@@ -328,7 +332,7 @@ class Schema(FromInterpret):
         Returns
         -------
         X : DataFrame of shape (n, n_features)
-            Without ID columns, but with the person column.
+            The records, without ID columns but with the person column.
         y : Series of shape (n,)
             The target. A numeric target has a standard deviation of a tenth of its range around
             its mean.
@@ -336,8 +340,8 @@ class Schema(FromInterpret):
         Raises
         ------
         SchemaError, ValueError
-            If the schema has no target, an effect is not for a feature, or another parameter is
-            wrong.
+            If the schema has no target, an effect is given for something that is not a feature, or
+            another parameter is wrong.
 
         Examples
         --------
@@ -359,9 +363,10 @@ class Schema(FromInterpret):
         )
 
     def clean(self, X: ArrayLike) -> pd.DataFrame:
-        """Return a table as models read it: aliases, markers, formats and bounds applied.
+        """Return a table as models read it, with aliases, markers, formats and bounds applied.
 
-        Fits, predictions and explanations do so. ONNX models and SHAP explainers need it.
+        Fits, predictions and explanations do this themselves; ONNX models and SHAP explainers need
+        a table that was cleaned with this method.
 
         Parameters
         ----------
@@ -371,8 +376,8 @@ class Schema(FromInterpret):
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            Numbers within the bounds, dates as ISO text, categories by name and other values as
-            text; NaN or None for a missing cell. It must be protected like `X`.
+            Numbers within the bounds, dates as ISO text, categories by name, and values outside a
+            list as text; NaN or None for a missing cell. It must be protected like `X`.
 
         Raises
         ------
@@ -405,9 +410,9 @@ class Schema(FromInterpret):
         Returns
         -------
         SchemaReport
-            Cells that are empty, are not a number or a date, are out of bounds, or are not in a
-            list: how many there are, what a private fit does with them, and examples. ``frame()``
-            converts it to a table.
+            Cells that are empty, are not a number or a date, are out of bounds, or are not in the
+            list of categories or classes: how many there are, what a private fit does with them,
+            and examples. ``frame()`` converts it to a table.
 
         Raises
         ------

@@ -18,7 +18,7 @@ from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numer
 from dpexplain.tables.cells import day_text
 
 Effect: TypeAlias = float | Mapping[str, float] | Callable[[NDArray[Any]], Any]
-"""Difference from end to end, effects by category, or a function of an array of values."""
+"""Difference between the ends, effects by category, or a function of an array of values."""
 
 _NOISE_SHARE: Final = 0.1  # standard deviation of a numeric target around its mean, of its range
 
@@ -89,7 +89,7 @@ def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
 
 
 def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw values uniformly over the public ones; categories are given by index."""
+    """Draw values uniformly from the public range or list; categories are given by index."""
     if isinstance(feature, Categorical):
         return rng.integers(len(feature.categories), size=n)
     if feature.step is None:
@@ -143,7 +143,7 @@ def _cells(feature: Feature, values: NDArray[Any], hidden: NDArray[np.bool_]) ->
 def _outcome(
     target: Target, score: NDArray[np.float64], positive_share: float, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Draw the target around the score."""
+    """Draw the target of each row at random, given its score."""
     if isinstance(target, Range):
         spread = _NOISE_SHARE * (target.high - target.low)
         noisy = target.midpoint + score + spread * rng.standard_normal(len(score))
@@ -164,7 +164,7 @@ def class_chances(
     ----------
     target : Classes
     score : ndarray of shape (n,)
-        At score 0, all classes are equally likely or, with two classes, the second one has the
+        At score 0, all classes are equally likely; but if there are two classes, the second has the
         probability `positive_share`.
     positive_share : float
 

@@ -36,7 +36,7 @@ _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGE
 
 
 def schema_text(schema: Described) -> str:
-    """Write a schema as TOML, without default fields.
+    """Write a schema as TOML, leaving out fields that have their default value.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def schema_text(schema: Described) -> str:
 
 
 def schema_to_plain(schema: Described) -> dict[str, Any]:
-    """Write a schema as plain values for JSON, with days as text.
+    """Write a schema as plain values for JSON, with dates as text.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def fields_from_plain(document: Any) -> Fields:
     Raises
     ------
     SchemaError
-        If it has another form.
+        If `document` does not have the form of that output.
     """
     if not isinstance(document, dict):
         raise SchemaError("the schema must be a JSON object.")
@@ -161,7 +161,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _has_endless_number(value: object) -> bool:
-    """Return whether it contains an integer too large for Python to print."""
+    """Return whether a value contains an integer that is too large for Python to print."""
     if isinstance(value, dict):
         return any(map(_has_endless_number, value.values()))
     if isinstance(value, list):
@@ -207,7 +207,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the fields to store, without the implied fields of a date."""
+    """Return the fields to store; the unit, step and decimal sign of a date are implied."""
     implied = ("unit", "step", "decimal") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]
 

@@ -25,15 +25,15 @@ class Promise:
     covers : str
         Outputs covered.
     epsilon : float
-        Under the adjacency of the statement; infinite without a guarantee.
+        Epsilon under the adjacency of the statement; infinite if there is no guarantee.
     delta : float
         In (0, 1).
     replace_epsilon : float
         Epsilon at the same delta if a unit is replaced by another.
     adaptive_epsilon : float, default=inf
-        Epsilon at the same delta, valid for adaptive choices; `epsilon` itself holds if the number
-        and the budgets of the fits were fixed before any result was seen. Infinite if none is
-        stated.
+        Epsilon at the same delta that also holds for adaptive choices; `epsilon` itself holds if
+        the number and the budgets of the fits were fixed before any result was seen. Infinite if no
+        such epsilon is stated.
     """
 
     covers: str
@@ -56,7 +56,7 @@ class Promise:
         Returns
         -------
         bool
-            False for infinite epsilon.
+            False if epsilon is infinite.
         """
         return math.isfinite(self.epsilon)
 
@@ -78,7 +78,7 @@ def promise_from_dict(content: object) -> Promise:
 
 
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Check the names of fields; those unknown to older versions may be missing."""
+    """Check the names of fields; fields that older versions did not have may be missing."""
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
         raise ValueError(

@@ -75,7 +75,7 @@ def as_markdown(statement: Stated) -> str:
 
 
 def as_html(statement: Stated) -> str:
-    """Write HTML; names are escaped and isolated in text direction."""
+    """Write HTML; names are escaped, and their text direction is isolated."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
     for heading, items in _sections(statement):

@@ -65,7 +65,7 @@ class PrivacyStatement:
     mechanisms : tuple of str
         What was released and with how much noise.
     not_private : tuple of str
-        What was computed from the data without noise; it must not be shared.
+        What was computed from the data without noise; this must not be shared.
     sampler : str
         Source of the noise.
     accountant : str
@@ -77,7 +77,7 @@ class PrivacyStatement:
     library : str
         Name and version.
     others : tuple of Promise, default=()
-        Guarantees of all private releases together, for every other unit in the ledger.
+        For each other unit in the ledger, the guarantee of all private releases together.
 
     See Also
     --------
@@ -130,7 +130,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            One block per heading, with its content below.
+            One block of text for each heading.
         """
         return as_text(self)
 
@@ -242,7 +242,7 @@ def statement_of(
     published : sequence of int or None, default=None
         Indices of the published entries; None for all private ones.
     guarantee : Guarantee or None, default=None
-        Guarantee of the published model, which names its unit and sampler.
+        Guarantee of the published model; it names the unit and the sampler.
     epsilons : tuple of (float, float) or None, default=None
         Epsilon of the published entries together under the ledger's adjacency, and under
         replace-one; None if all private entries are published.
@@ -282,7 +282,7 @@ def statement_of(
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:
-    """State the total guarantee for one unit, or that there is no bound."""
+    """Return the total guarantee for one unit, or a statement that there is no bound."""
     covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"
@@ -320,7 +320,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; count equal ones."""
+    """Describe the private events; list equal events once, with their number."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
@@ -331,7 +331,7 @@ def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
 
 
 def open_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """List the non-private uses of the data, each once."""
+    """List the non-private uses of the data, without duplicates."""
     events = (event_from_dict(content) for entry in entries for content in entry.events)
     texts = (f"{e.label}: {e.reason}" for e in events if isinstance(e, NonPrivateEvent))
     return tuple(dict.fromkeys(texts))

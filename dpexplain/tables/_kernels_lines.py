@@ -20,7 +20,7 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
 ) -> NDArray[Any]:
     """Find the lines that are not valid records, judging each line independently.
 
-    The naive version is :func:`dpexplain.tables.lines.cells_of_line`.
+    A simple, slow version of the same rule is :func:`dpexplain.tables.lines.cells_of_line`.
 
     Parameters
     ----------
@@ -28,14 +28,15 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
         Complete lines, each ending with a newline.
     separator : uint8
     n_cells : int
-        Number of cells of a record.
+        Number of cells in a record.
     longest : int
-        Maximum number of bytes of a line.
+        Maximum number of bytes in a line.
 
     Returns
     -------
     ndarray of shape (n_unreadable, 2), dtype int64
-        Index of the first byte and of the newline of each. Empty lines are included.
+        For each unreadable line, the index of its first byte and of its newline. Empty lines count
+        as unreadable.
     """
     n_lines = 0
     for byte in text:

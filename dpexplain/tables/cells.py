@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 
 DATE_UNIT: Final = "days since 1970-01-01"
-"""Unit of dates as numbers, in the words of the CF conventions; labels show the dates."""
+"""Unit of dates stored as numbers, as written in the CF conventions; labels show the dates."""
 
 NO_TEXT: Final = ""
 """Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
 
 EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
-"""Words, in lower case, that stand for an empty cell after a detour over text, beside "nan"."""
+"""Lower-case words other than "nan" that an empty cell may become when converted to text."""
 
 
 class Unreadable:
@@ -49,7 +49,7 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 FIRST_DAY: Final = date.min.toordinal() - _EPOCH
 LAST_DAY: Final = date.max.toordinal() - _EPOCH
-"""Days of the years 1 to 9999, the only ones that have an ISO date; times of NumPy reach on."""
+"""Last day of the year 9999. Only the years 1 to 9999 have ISO dates; NumPy allows others."""
 
 _TRUTH: Final = {"true": 1.0, "false": 0.0}
 _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
@@ -66,7 +66,7 @@ def cell_number(cell: object) -> float:
     Returns
     -------
     float
-        The number; infinite if it is too large for a float; NaN if the cell is missing or not a
+        The number, infinite if it is too large for a float; NaN if the cell is missing or not a
         number. Never negative zero.
     """
     try:
@@ -113,7 +113,7 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        ISO date, or the number itself if it is outside the years 1 to 9999.
+        ISO date, or the number itself if the day is outside the years 1 to 9999.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def day_text(day: float) -> str:
 
 
 def number_in(unit: str) -> Callable[[object], float]:
-    """Return the number parser of a unit; days are also read from dates.
+    """Return the number parser for a unit; the parser for days also reads dates.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number spelled by a stripped string, else None."""
+    """Return the number that a stripped string spells; None if it is not a number."""
     if "_" in text:  # Python would read "1_000"; readers of tables do not
         return None
     truth = _TRUTH.get(text.lower())

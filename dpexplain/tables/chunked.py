@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        What stopped the fit: the type of an error raised by another library, or a fixed text. It
-        is shown to users, so it contains nothing about a record.
+        What stopped the fit: the type of an error raised by another library, or a fixed text. It is
+        shown to users, so it must reveal nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -35,8 +35,8 @@ class PartError(RuntimeError):
 class ChunkedTable(ABC):
     """A table that is read in chunks.
 
-    Checks before a fit is charged use only public metadata: names and numbers of columns. Values
-    are read only by `parts`.
+    Checks before a fit is charged use only public metadata: the names and the number of columns.
+    Values are read only by `parts`.
     """
 
     on_cluster: bool = False
@@ -61,7 +61,7 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
     Parameters
     ----------
     parts : iterable of Part
-        Each with a frame.
+        Each part must have a DataFrame, not an array.
     schema : Schema
 
     Returns

@@ -1,11 +1,11 @@
 """Parquet files and pyarrow datasets, read in batches.
 
-Every file is read with its own declared types, never with those of other files, and Arrow columns
-store missing cells separately from values. So each cell is read independently, whereas pandas
-would turn a batch of integers into floats if one of them is missing. Folders named ``key=value``
-are columns, and each name is read independently: pyarrow would choose one type for the values of
-all folders, and reject all of them if none has a value or one is not text, which would reveal
-records.
+Every file is read with the types that it declares itself, never with the types of other files, and
+Arrow columns store missing cells separately from values. Each cell is therefore read independently,
+whereas pandas would turn a batch of integers into floats if one of them is missing. Folders named
+``key=value`` are columns, and each folder name is read independently: pyarrow would choose one type
+for the values of all folders, and would reject all folders if none of them has a value or if one
+value is not text, which would reveal records.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dpexplain.tables.chunked import ChunkedTable, Part, check_name
 from dpexplain.tables.columns import Column, check_names
 
 BATCH_ROWS: Final = 1 << 16
-"""Rows that are decoded at a time."""
+"""Number of rows that are decoded at a time."""
 
 _NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
-"""What Hive, Spark and Arrow call the folder of rows whose cell is missing."""
+"""Name that Hive, Spark and Arrow give to the folder of rows whose cell is missing."""
 
 _TYPED_FORMATS: Final = frozenset({"parquet", "arrow", "orc"})
 
@@ -42,8 +42,8 @@ class ArrowTable(ChunkedTable):
     ----------
     dataset : pyarrow.dataset.Dataset
     named_folders : bool, default=False
-        Whether folders named ``key=value`` are columns in addition to those that the dataset
-        declares.
+        Whether folders named ``key=value`` become columns, in addition to the columns that the
+        dataset declares.
     """
 
     def __init__(self, dataset: Any, *, named_folders: bool = False) -> None:
@@ -114,7 +114,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _check_format(fragment: Any) -> None:
-    """Reject formats with inferred types, because one record could change them."""
+    """Reject file formats whose types are inferred, because one record could change them."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(

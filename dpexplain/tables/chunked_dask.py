@@ -31,7 +31,7 @@ class DaskTable(ChunkedTable):
     Raises
     ------
     TypeError
-        If `X` is any other type of collection.
+        If `X` is a Dask collection of any other type.
     ValueError
         If the client is asynchronous.
     """
@@ -80,7 +80,7 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
-        """Return delayed partitions of table and target, paired.
+        """Return pairs of delayed partitions: one of the table, one of the target.
 
         Nothing is computed. If `y` is a name, the second element of a pair is that name.
         """
@@ -110,7 +110,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     SchemaError
         If the partition lacks a column.
     ValueError
-        If it does not have one target per row.
+        If the partition does not have one target for each row.
     """
     if isinstance(table, pd.DataFrame):
         names = [str(name) for name in table.columns]
@@ -127,7 +127,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
 
 
 def _default_client() -> Any | None:
-    """Return the default Dask client; None without a cluster.
+    """Return the default Dask client; None if there is no cluster.
 
     Raises
     ------

@@ -21,7 +21,7 @@ Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
 
 
 class KnownColumns(Protocol):
-    """Interface of the schema parts needed to read columns."""
+    """Interface of the parts of a schema that are needed to read columns."""
 
     @property
     def features(self) -> Mapping[str, Feature]:
@@ -64,7 +64,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
 
 
 def kind_in_parts(X: object) -> str:
-    """Return the type of a chunked table in words; empty for a table in memory.
+    """Return the type of a chunked table in words; "" for a table in memory.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     X : DataFrame, array or sequence of rows
         The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
     n_columns : int or None, default=None
-        Number of cells per row, if public: in a sequence of rows, a row of another length becomes
-        a row of empty cells. With None, rows of different lengths are rejected, which reveals that
-        they exist.
+        Number of cells in each row, if this number is public: in a sequence of rows, a row of
+        another length becomes a row of empty cells. If None, rows of different lengths are
+        rejected, which reveals that they exist.
 
     Returns
     -------
     DataFrame or ndarray of shape (n_samples, n_features)
-        `X` itself if it is already a frame or such an array.
+        `X` itself if it is already a frame or a two-dimensional array.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def values_of(column: Column) -> Values:
 
 
 def cells_of(values: Values) -> Sequence[object]:
-    """Return the cells one by one; dates remain dates instead of becoming integers.
+    """Return the cells as objects; dates remain dates instead of becoming integers.
 
     If one cell prevents a library from converting the column to objects, only that cell becomes
     :class:`~dpexplain.tables.cells.Unreadable`.
@@ -237,7 +237,7 @@ def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> st
 
 
 def one_column(y: ArrayLike) -> Column:
-    """Return a one- or two-dimensional target as one column."""
+    """Return a target as one column; a table with one column is accepted."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:

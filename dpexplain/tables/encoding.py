@@ -75,8 +75,8 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, a
-        marker of missing values, or not a number (for a :class:`Date`, not a date).
+        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, holds a
+        missing-value marker or is not a number (for a :class:`Date`, is not a date).
     """
     numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -93,7 +93,7 @@ def read_numbers(
         Cells of any type.
     part : Numeric or Range
     keep_markers : bool, default=False
-        Whether markers of missing values remain numbers, for a report.
+        Whether markers of missing values are kept as numbers, as a report needs them.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32
     Returns
     -------
     ndarray of shape (n_samples,), dtype int32
-        0 to k − 1 for the categories and their aliases, k for any other value, k + 1 for an empty
-        cell or a marker of missing values.
+        0 to k − 1 for the categories and their aliases, k for any other value, and k + 1 for an
+        empty cell or a marker of missing values.
     """
     n_categories = len(feature.categories)
     code = _reader(feature, feature.categories, other=n_categories, missing=n_categories + 1)
@@ -144,7 +144,7 @@ def encode_features(
     X : DataFrame or array of shape (n_samples, n_features)
         As for :func:`check_columns`, with the same errors.
     schema : Schema
-        Determines the type of each column; its dtype never does.
+        Determines the type of each column; the dtype of the column is ignored.
 
     Returns
     -------
@@ -157,14 +157,14 @@ def encode_features(
 def encoded_columns(
     X: ArrayLike, schema: KnownColumns
 ) -> Iterator[NDArray[np.float64] | NDArray[np.int32]]:
-    """Encode the columns one at a time, to bound memory.
+    """Encode the columns one at a time, to limit memory use.
 
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
         As for :func:`check_columns`, with the same errors.
     schema : Schema
-        Determines the type of each column; its dtype never does.
+        Determines the type of each column; the dtype of the column is ignored.
 
     Yields
     ------
@@ -192,8 +192,8 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, not a
-        number or a marker of missing values; fits drop such rows.
+        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, holds a
+        missing-value marker or is not a number; such rows are dropped in fits.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Indices; −1 if a label is empty or not in the list; fits drop such rows.
+        Indices; −1 if a label is empty or not in the list; such rows are dropped in fits.
 
     Raises
     ------
@@ -327,7 +327,7 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 
 
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Read each distinct plain cell once."""
+    """Read a block of cells, reading equal plain cells only once."""
     if values.dtype.kind in "biuf" or _is_arrow_text(values):
         with np.errstate(all="ignore"):  # of numbers of more than 64 bits
             codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
@@ -347,7 +347,7 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Return whether all cells are built-in strings or empty, so none can run code."""
+    """Return whether each cell is a built-in string or empty, so that no cell can run code."""
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

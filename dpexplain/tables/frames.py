@@ -1,9 +1,9 @@
 """Convert tables of other libraries to pandas through narwhals.
 
-Cells are converted without changes, and one by one if a column has empty cells: a library's own
-conversion to pandas would turn integers in such a column into floats, so one record would change
-how others are read. A cell that the library cannot convert to a Python object (a date after the
-year 9999, bytes that are not text) raises no error and is neither a number nor a string.
+Cells are converted without changes, and one by one if a column has empty cells: if the other
+library converted such a column to pandas itself, integers would become floats, so one record would
+change how others are read. A cell that the library cannot convert to a Python object (a date after
+the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        None if `X` is not such a table.
+        None if `X` is not a table of another library.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def column_of(values: object) -> Any:
     Returns
     -------
     ndarray, Series, DataFrame or None
-        None if `values` is not such a column; a frame if it is a table.
+        A frame if `values` is a table; None if it is not from another library.
     """
     if not hasattr(values, "to_pandas"):
         return None
@@ -95,7 +95,8 @@ def _is_query(X: object) -> bool:
 
 def _cells(column: Any) -> NDArray[Any]:
     kind, native = str(column.dtype), column.to_native()
-    plain = column.dtype.is_numeric() and not column.dtype.is_decimal() and "128" not in kind
+    exact = kind.startswith("Decimal")  # is_decimal is not in the oldest narwhals
+    plain = column.dtype.is_numeric() and not exact and "128" not in kind
     if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
     if column.dtype.is_nested() and "Date" in kind:  # no cell is a number or text in any case
@@ -120,7 +121,7 @@ def _one_by_one(column: Any) -> list[Any]:
 
 
 def _days_of_polars(series: Any) -> NDArray[Any]:
-    """Convert polars dates and times within Python's calendar."""
+    """Convert polars dates and times; those outside Python's calendar are unreadable."""
     present = ~series.is_null().to_numpy()
     numbers = series.to_physical().fill_null(0).to_numpy()
     per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)

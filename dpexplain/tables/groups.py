@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person of each row; to be protected like the table.
+        Person of each row; must be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -42,8 +42,8 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
     A name is used only if it is given for this purpose. The name of a Series is ignored: pandas
-    keeps it when patients are mapped to hospitals, and two groupings with the same name would be
-    treated as one.
+    keeps it, for instance, when patients are mapped to hospitals, and two groupings with the same
+    name would be treated as one.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     Raises
     ------
     ValueError
-        If the table has no such column, or more than one.
+        If the table has no column of this name, or more than one.
     """
     if isinstance(groups, str):
         return Grouping(_column(groups, X), groups)
@@ -70,14 +70,14 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return ``groups`` or, if missing and needed, the schema's person column.
+    """Return ``groups``, or the schema's person column if groups are needed but not given.
 
     Parameters
     ----------
     groups : object
         As given to ``fit``.
     max_rows_per_person : int or None
-        None for a fit that protects rows, which has no groups.
+        None for a fit that protects rows; it has no groups.
     schema : Schema or None
 
     Returns

@@ -7,7 +7,7 @@ the first line of the file, which is public:
 
 * lines end only at byte 10; a byte 13 just before it is part of the line ending;
 * a line has one cell per column name, between separators. A cell that starts with a quote must end
-  with one, and may contain separators, and doubled quotes that stand for single ones;
+  with a quote; it may contain separators, and two quotes in a row stand for one;
 * any other line (too few or too many cells, a quote left open, text after a closing quote, a byte
   0 or 13, bytes invalid in the encoding, more than `LONGEST_LINE` bytes) is a record of empty
   cells, without an error or warning.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST_LINE: Final = 1 << 20
-"""Bytes (as UTF-8) that a line may have; a longer one is a record of empty cells."""
+"""Maximum length of a line in bytes of UTF-8; a longer line is a record of empty cells."""
 
 _BLOCK: Final = 1 << 20
 _ASIDE: Final = '"\r\n\0'  # what separates no cells
@@ -75,8 +75,8 @@ class LineFormat:
     Raises
     ------
     ValueError
-        If the separator is not such a character, or lines cannot be separated by bytes in the
-        encoding (UTF-16, Shift JIS, EBCDIC).
+        If the separator is not one ASCII character other than a quote or a line end, or the
+        encoding does not allow lines to be separated by bytes (UTF-16, Shift JIS, EBCDIC).
 
     Examples
     --------
@@ -99,7 +99,7 @@ class LineFormat:
 
     @cached_property
     def _cell(self) -> re.Pattern[str]:
-        """Return the pattern of a quoted or unquoted cell."""
+        """Return the pattern that matches a quoted or an unquoted cell."""
         between = re.escape(self.separator)
         return re.compile(rf'(?:"((?:[^"]|"")*)"|(?!")([^{between}]*))(?={between}|\Z)')
 
@@ -163,7 +163,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     ----------
     path : str or Path
     form : LineFormat or None, default=None
-        None for commas and UTF-8.
+        None means commas and UTF-8.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     ----------
     path : str or Path
     form : LineFormat or None, default=None
-        None for commas and UTF-8.
+        None means commas and UTF-8.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def chunked_table(X: Any) -> ChunkedTable:
     ImportError
         If the libraries of the extra ``dask`` are missing.
     TypeError
-        If `X` is another Dask collection, or has an untyped file format.
+        If `X` is a Dask collection of another type, or files in a format that does not store types.
     ValueError
         If the path does not exist or contains no files.
     """

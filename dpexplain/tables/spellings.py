@@ -1,4 +1,4 @@
-"""Readers of cells in declared spellings: decimal commas, dates, markers.
+"""Functions that read cells in declared spellings: decimal commas, dates, markers.
 
 Each rule depends only on one cell and the public schema, as in :mod:`dpexplain.tables.cells`: a
 cell that cannot be read is missing, and no cell raises an error.
@@ -59,8 +59,8 @@ class DayFormat(NamedTuple):
     pattern : re.Pattern
         Matches a whole cell.
     n_digits : int
-        Length of a format that consists only of digits; 0 for others. Table readers treat such
-        dates as numbers and drop leading zeros.
+        Length of a format that consists only of digits; 0 for any other format. Table readers treat
+        such dates as numbers and drop leading zeros.
     """
 
     pattern: re.Pattern[str]
@@ -85,8 +85,8 @@ def day_format(text: str) -> DayFormat:
     Raises
     ------
     ValueError
-        If the format has other parts, not exactly one day, month and year, or reads decimal
-        numbers as dates.
+        If the format has other parts, does not have exactly one day, one month and one year, or
+        would read decimal numbers as dates.
 
     Examples
     --------
@@ -121,7 +121,10 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the shape of a format; formats of equal shape are ambiguous."""
+    """Return the pattern of a format without its field names.
+
+    Formats with equal patterns cannot be told apart.
+    """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
         alike = alike.replace(f"?P<{name}>", "")
@@ -129,14 +132,14 @@ def shape_of(text: str) -> str:
 
 
 def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], float]:
-    """Return a reader of dates in ISO format or other formats.
+    """Return a function that reads dates in the given formats or in ISO format.
 
     Parameters
     ----------
     formats : sequence of str
-        Tried in order; the first format that matches a cell is used, and ISO format is tried last.
+        The first format that matches a cell is used; ISO format is tried last.
     last_year : int
-        A two-digit year means the latest such year that is not after this one.
+        A two-digit year stands for the latest year with these digits that is not after this one.
 
     Returns
     -------
@@ -184,7 +187,7 @@ def _date(found: dict[str, str], last_year: int) -> date:
 
 
 def comma_number(cell: object) -> float:
-    """Read one cell as a number whose text has a decimal comma.
+    """Read one cell as a number; if it is text, its decimal sign is a comma.
 
     Parameters
     ----------
@@ -194,8 +197,8 @@ def comma_number(cell: object) -> float:
     Returns
     -------
     float
-        As from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period, which
-        could separate thousands or decimals.
+        As from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period, which could
+        be a thousands separator or a decimal point.
 
     Examples
     --------
@@ -212,7 +215,7 @@ def comma_number(cell: object) -> float:
 
 
 def number_reader(decimal: str) -> Callable[[object], float]:
-    """Return a reader of numbers with a decimal point or comma.
+    """Return a function that reads numbers with a decimal point or a decimal comma.
 
     Parameters
     ----------
@@ -237,7 +240,7 @@ def hide_markers(
     markers : iterable of str, int or float
         Markers that are not numbers are ignored.
     *readers : callable
-        Readers of the spellings of a marker.
+        Functions that read a marker as a number; every number that one of them returns is hidden.
     """
     read = {reader(marker) for marker in markers for reader in readers}
     known = [number for number in read if not np.isnan(number)]

@@ -23,7 +23,7 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None
-        Schema, none of whose features can be the target.
+        None of its features can be the target.
 
     Returns
     -------
@@ -36,7 +36,8 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     TypeError
         If `X` has no column names.
     ValueError
-        If the table has no such column or several, or it is a feature of the schema.
+        If the table has no column or several columns of this name, or the column is a feature of
+        the schema.
     """
     if not isinstance(y, str) or isinstance(X, ChunkedTable) or kind_in_parts(X):
         return X, y

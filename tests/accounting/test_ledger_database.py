@@ -9,6 +9,7 @@ import pickle
 import sqlite3
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -253,6 +254,11 @@ def test_missing_package_is_named_with_its_extra(address, monkeypatch):
         f"postgresql://anna:{SECRET}@host:port/database",
         f"postgresql://anna:{SECRET}@host",
         f"postgresql://anna@host/database?password={SECRET}",
+        f"postgresql://anna@host/database?conninfo=password%3D{SECRET}",
+        "postgresql://anna@host/database?dbname=another",
+        "postgresql://anna@host/database?options=-csearch_path%3Danna",
+        f"postgresql:/anna:{SECRET}@host/database",
+        Path(f"postgresql://anna:{SECRET}@host/database"),
         f"mysql://anna:{SECRET}@host/database",
         f"postgresql+{SECRET}://anna@host/database",
         "sqlite://",

@@ -236,6 +236,14 @@ def test_user_who_may_read_only_can_audit_and_neither_repr_nor_pickle_has_the_pa
     assert b"hunter2" not in pickle.dumps(ledger)
 
 
+def test_users_with_schemas_of_their_own_share_one_ledger(server, address):
+    server.sql("DROP SCHEMA IF EXISTS anna; CREATE SCHEMA anna AUTHORIZATION anna")
+    PrivacyLedger("survey", 1.0, path=address).charge([GaussianEvent("counts", 6.0)], label="first")
+    server.sql("GRANT SELECT, INSERT, UPDATE ON dpexplain_ledgers TO anna")
+    hers = PrivacyLedger("survey", 1.0, path=server.url("anna:hunter2"))
+    assert [entry.label for entry in hers.entries] == ["first"]
+
+
 def test_commits_are_waited_for_where_the_server_does_not_by_default(server, address):
     server.sql("ALTER ROLE owner SET synchronous_commit = off")
     try:

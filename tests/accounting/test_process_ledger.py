@@ -148,6 +148,22 @@ def test_forked_process_refuses_a_named_ledger():
     assert os.waitstatus_to_exitcode(status) == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_forked_process_lists_its_own_fits_without_a_ledger():
+    model().fit(X, y)
+    listed = len(process_ledger().entries)
+    child = os.fork()
+    if child == 0:
+        try:
+            model().fit(X, y)
+            os._exit(3 if len(process_ledger().entries) == 1 else 1)
+        finally:
+            os._exit(4)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 3
+    assert len(process_ledger().entries) == listed
+
+
 @pytest.mark.full
 def test_workers_of_joblib_refuse_a_named_ledger():
     grid = GridSearchCV(

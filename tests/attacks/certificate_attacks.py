@@ -17,6 +17,7 @@ from dpexplain.accounting import Provenance
 from dpexplain.certificate import release, releasing, verify
 
 _ATTEMPTS = itertools.count()
+_OTHER_SCHEMA = "0" * 64
 
 
 def fit_of_another_ledger(name: str) -> Finding:
@@ -30,6 +31,7 @@ def fit_of_another_ledger(name: str) -> Finding:
             for share in (0.51, 0.6, 0.75, 0.9, 0.98):
                 yield _certified(Path(folder), name, share, Provenance())
             yield _certified(Path(folder), name, 1.0, Provenance(target="something else"))
+            yield _certified(Path(folder), name, 1.0, Provenance(schema=_OTHER_SCHEMA))
 
     return first_find(attempts())
 
@@ -46,7 +48,7 @@ def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Find
     except ValueError:
         return Finding(False, f"refused at {share:g} of the price")
     found = verify(page, ledger.path or "", folder / "model.json")
-    return Finding(found.passed, f"verified, where {share:g} was paid for {facts.target!r}")
+    return Finding(found.passed, f"verified, where {share:g} was paid for {facts}")
 
 
 def any_entry_fits(patch: pytest.MonkeyPatch) -> None:
@@ -63,6 +65,10 @@ def targets_are_not_compared(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("dpexplain.certificate.verifying.fits_file", fits_file)
 
 
+def schemas_are_not_compared(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(releasing, "schema_hash", lambda schema: _OTHER_SCHEMA)
+
+
 ATTACKS = [
     Attack(
         "a file is certified with the entry of a cheaper fit",
@@ -76,6 +82,13 @@ ATTACKS = [
         fit_of_another_ledger,
         targets_are_not_compared,
         "targets are not compared",
+        every_model=False,
+    ),
+    Attack(
+        "a file is certified with a schema that the fit did not have",
+        fit_of_another_ledger,
+        schemas_are_not_compared,
+        "schemas are not compared",
         every_model=False,
     ),
 ]

@@ -38,7 +38,7 @@ __all__ = [*sorted(view.name for view in VIEWS if view.name), "write_page"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a view on first use."""
+    """Import a view when it is first used."""
     if name == "write_page":
         value: Any = import_module(f"{__name__}.export.write_page").write_page
     elif (value := view_class(name)) is None:

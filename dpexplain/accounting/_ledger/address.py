@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from dpexplain._utils.extras import needed
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-__all__ = ["DatabaseAddress"]
+__all__ = ["DatabaseAddress", "check_not_an_address"]
 
 _SCHEMES = {
     "postgresql": "postgresql+psycopg",
@@ -23,7 +24,12 @@ _SCHEMES = {
 }
 # user:password@host:port. Anything else may be a password with unescaped characters.
 _AUTHORITY = re.compile(r"([^@:]*(:[^@:]*)?@)?([\w.-]*|\[[0-9A-Fa-f:.%]+\])(:\d{1,5})?")
-_SECRET = {"password", "sslpassword"}
+# Options that neither hold a secret nor lead to another database or another table.
+_OPTIONS = {
+    "application_name", "connect_timeout", "host", "passfile", "port",
+    "sslcert", "sslkey", "sslmode", "sslrootcert",
+}  # fmt: skip
+_BEGINNING = re.compile(r"\s*(postgres(ql)?|sqlite)(\+\w+)?:", re.IGNORECASE)
 _FORMS = (
     "expected postgresql://user@host/database or sqlite:////folder/file.db, with #name for one of "
     "several ledgers"
@@ -34,6 +40,23 @@ _ESCAPES = (
 )
 
 
+def check_not_an_address(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that was probably meant as an address: its name may contain a password.
+
+    Parameters
+    ----------
+    path : path-like
+        A file.
+
+    Raises
+    ------
+    ValueError
+        If it begins like an address.
+    """
+    if _BEGINNING.match(os.fsdecode(path)):
+        raise ValueError(_ESCAPES)
+
+
 @dataclass(frozen=True)
 class DatabaseAddress:
     """Address of a database and, after ``#``, the data set of one of its ledgers.
@@ -41,9 +64,9 @@ class DatabaseAddress:
     Parameters
     ----------
     url : sqlalchemy.URL
-        May hold a password, which its text hides.
+        URL that may contain a password, which is hidden when the URL is printed.
     dataset : str or None
-        Data set, if named.
+        Data set, if the address names one.
     """
 
     url: URL
@@ -65,7 +88,7 @@ class DatabaseAddress:
         Raises
         ------
         ValueError
-            If it cannot be parsed; the message never quotes it.
+            If the address cannot be parsed; the message never quotes it.
         ImportError
             If SQLAlchemy is not installed.
         """
@@ -89,9 +112,10 @@ class DatabaseAddress:
             url = make_url(f"{_SCHEMES[scheme]}://{rest}")
         except Exception:  # what it says may quote a password
             raise ValueError(_ESCAPES) from None
-        if _SECRET & set(url.query):
+        if url.drivername != "sqlite" and not set(url.query) <= _OPTIONS:
             raise ValueError(
-                "the address of the database has a password after '?', where it would be shown; "
+                f"the address of the database has options other than {', '.join(sorted(_OPTIONS))} "
+                "after '?', which could hold a password or lead to another ledger. For a password "
                 "use user:password@host, the environment variable PGPASSWORD or a password file."
             )
         if not url.database:
@@ -102,17 +126,17 @@ class DatabaseAddress:
 
     @property
     def backend(self) -> str:
-        """``"postgresql"`` or ``"sqlite"``."""
+        """Name of the database system, ``"postgresql"`` or ``"sqlite"``."""
         return self.url.get_backend_name()
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file of a sqlite database."""
+        """The file of a sqlite database; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property
     def password(self) -> str:
-        """The password, or nothing."""
+        """The password; empty if there is none."""
         return str(self.url.password or "")
 
     @property
@@ -126,7 +150,7 @@ class DatabaseAddress:
         Parameters
         ----------
         dataset : str
-            Name of its data set.
+            Name of the data set of this ledger.
 
         Returns
         -------

@@ -1,9 +1,9 @@
 """Hash chain of a ledger, which reveals changes made to its file by hand.
 
-Each entry holds the hash of the previous entry, and each released file that of the previous
-released file. The head covers the last hash of each chain and the limits: data set, cap, delta,
-adjacency and unit. If something is changed, removed or reordered and the later hashes are not
-recomputed, reading the file fails.
+Each entry contains the hash of the entry before it, and each released file contains the hash of the
+released file before it. The head is a hash of the last hash of each chain and the limits: data set,
+cap, delta, adjacency and unit. If something is changed, removed or reordered and the later hashes
+are not recomputed, reading the file fails.
 
 The hashes are not secret. A recomputed chain or a restored older copy of the file can be detected
 only by comparison with a head that was kept elsewhere, such as on a signed certificate.
@@ -27,7 +27,7 @@ def digest(content: object) -> str:
     Parameters
     ----------
     content : object
-        Ready for JSON.
+        Data that JSON can represent.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str,
     links : list of dict
         Copies with the field ``previous``.
     last : str
-        The hash of the last one.
+        The hash of the last link.
     """
     written, last = [], first
     for link in links:
@@ -102,7 +102,7 @@ def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[in
 def check_links(
     found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]], what: str
 ) -> None:
-    """Compare the hashes in a file with those computed from its content.
+    """Compare the hashes in a file with the hashes computed from its content.
 
     Parameters
     ----------

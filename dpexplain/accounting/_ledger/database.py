@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["LedgerRow"]
 
 _TABLE = "dpexplain_ledgers"
+# Everybody in PostgreSQL must find the same table, whatever the search path of a user.
+_SCHEMA = {"postgresql": "public", "sqlite": None}
 _CREATE = (
     f"CREATE TABLE {_TABLE} "
     "(dataset TEXT PRIMARY KEY, version BIGINT NOT NULL, document TEXT NOT NULL)"
@@ -46,8 +48,8 @@ _BEGIN = {
     "sqlite": "PRAGMA synchronous = EXTRA",
 }
 _RIGHTS = (
-    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table {_TABLE}, or to "
-    f"create it: {_CREATE}"
+    f"ask the owner of the database for SELECT, INSERT and UPDATE on the table public.{_TABLE}, "
+    f"or to create it: {_CREATE.replace(_TABLE, 'public.' + _TABLE)}"
 )
 _NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
 _BUSY = "another process holds the ledger; wait until it ends"
@@ -76,7 +78,7 @@ class LedgerRow(LedgerPlace):
     address : str
         See `DatabaseAddress`.
     dataset : str or None, default=None
-        Name of the row where the address has none; None for the only ledger of the database.
+        Data set of the row if the address names none; None for the only ledger in the database.
     """
 
     def __init__(self, address: str, dataset: str | None = None) -> None:
@@ -145,7 +147,7 @@ class LedgerRow(LedgerPlace):
         return None if row is None else row.version
 
     def read(self) -> tuple[str, Version]:
-        """Return the document, and the number of its last change."""
+        """Return the document and the number of its last change."""
         self._check_files()
         with self._connected() as connection:
             row = self._row(connection, _SELECT)
@@ -165,7 +167,7 @@ class LedgerRow(LedgerPlace):
         return None if row is None else row.version
 
     def remove(self) -> None:
-        """Empty the row; it stays, because another process may be waiting for its lock."""
+        """Empty the row, but keep it, because another process may be waiting for its lock."""
         with self._connected() as connection:
             self._run(connection, _UPDATE, document="")
             self._commit(connection)
@@ -194,7 +196,7 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Connect, or join the transaction of this thread; turn driver errors into advice."""
+        """Connect, or join the transaction of this thread; add advice to driver errors."""
         from sqlalchemy.exc import DBAPIError
 
         held = getattr(self._here, "connection", None)
@@ -223,7 +225,7 @@ class LedgerRow(LedgerPlace):
         return lines[0].replace(password, "***") if password else lines[0]
 
     def _check_files(self) -> None:
-        """Refuse a missing file, because sqlite would create it."""
+        """Raise an error if a file is missing, because sqlite would create it."""
         for file in self.files:
             if not file.exists():
                 raise self.failure("does not exist", "check the address, or restore a copy")
@@ -232,25 +234,25 @@ class LedgerRow(LedgerPlace):
         return self._run(connection, statement).first()
 
     def _rows(self, connection: Connection, statement: str) -> list[Row[Any]]:
-        from sqlalchemy import text
-
-        return list(connection.execute(text(statement)))
+        return list(self._run(connection, statement))
 
     def _run(self, connection: Connection, statement: str, **values: str) -> Any:
         from sqlalchemy import text
 
         given = {"dataset": self.name, **values} if ":dataset" in statement else values
-        return connection.execute(text(statement), given)
+        schema = _SCHEMA[self._at.backend]
+        table = _TABLE if schema is None else f"{schema}.{_TABLE}"
+        return connection.execute(text(statement.replace(_TABLE, table)), given)
 
 
 def _has_table(connection: Connection) -> bool:
     from sqlalchemy import inspect
 
-    return inspect(connection).has_table(_TABLE)
+    return inspect(connection).has_table(_TABLE, schema=_SCHEMA[connection.dialect.name])
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
-    """Create an engine that connects once per transaction, so that forks share nothing."""
+    """Create an engine that connects once per transaction, so that forks share no connection."""
     try:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool

@@ -1,6 +1,7 @@
 """Detect two independent ledgers for one data set in this process.
 
-Rerunning a notebook cell would otherwise open the ledger again, with the whole budget.
+Without this warning, rerunning a notebook cell could create the ledger again, with the whole
+budget.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """Interface of a ledger: its data set, its path, and whether it has warned."""
+    """Interface of a ledger: its data set, its path, and whether it has issued the warning."""
 
     _has_twin: bool
 
@@ -46,12 +47,13 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     ledger : PrivacyLedger
         A ledger that was just opened or charged.
     charged : bool
-        Whether to remember that it holds charges.
+        Whether to remember that the ledger holds charges.
 
     Warns
     -----
     PrivacyWarning
-        If the two ledgers do not share a file or a row, so neither sees the charges of the other.
+        If the two ledgers are not kept in the same file or row, so that each of them misses the
+        charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

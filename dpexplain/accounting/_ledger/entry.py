@@ -1,4 +1,4 @@
-"""One charge of a ledger, and how a file holds it."""
+"""One charge of a ledger, and how it is written to a file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LedgerEntry:
     events : tuple of Event
         The releases, at least one.
     unit : Record or Person, default=RECORD
-        Unit that their noise protects.
+        Unit that the noise of the events protects.
     provenance : Provenance, optional
         Date, person responsible, purpose, target and hash of the schema, where known.
     """
@@ -110,7 +110,7 @@ class LedgerEntry:
         Returns
         -------
         Spending
-            Empty if none of them is private.
+            Empty if no event is private.
         """
         return Spending.of(self.events, adjacency)
 
@@ -121,8 +121,8 @@ class LedgerEntry:
         Returns
         -------
         float or None
-            0 without private events; None if one of them is not Gaussian, because then no such
-            parameter describes them all.
+            0 if there are no private events; None if one of them is not Gaussian, because no
+            single parameter then describes all of them.
         """
         spending = self.spending("add_remove")
         return spending.mu if spending.gaussian else None
@@ -133,7 +133,7 @@ class LedgerEntry:
         Parameters
         ----------
         delta : float
-            Delta at which it is stated.
+            Delta at which to state epsilon.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Adjacency for which the events are stated.
 
@@ -170,7 +170,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Read a released file strictly."""
+    """Read the record of a released file, strictly."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)
@@ -184,7 +184,7 @@ def as_list(content: Any) -> list[Any]:
 
 
 def check_object(content: Any, fields: set[str], what: str) -> None:
-    """Raise ValueError unless plain data have exactly these fields."""
+    """Raise ValueError unless the content is an object with exactly these fields."""
     if not isinstance(content, Mapping) or set(content) != fields:
         raise ValueError(f"{what} needs exactly these fields: {', '.join(sorted(fields))}.")
 

@@ -34,7 +34,7 @@ class LedgerFile(LedgerPlace):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the lock against other processes and other ledgers in this process."""
+        """Lock the file: other processes, and other ledgers in this process, wait."""
         from filelock import FileLock, Timeout
 
         if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path
@@ -57,7 +57,7 @@ class LedgerFile(LedgerPlace):
             lock.release()
 
     def version(self) -> Version:
-        """Return time, size and number of the file; None if it is missing."""
+        """Return modification time, size and inode of the file; None if it is missing."""
         try:
             status = self.path.stat()
         except OSError:
@@ -65,7 +65,7 @@ class LedgerFile(LedgerPlace):
         return status.st_mtime_ns, status.st_size, status.st_ino
 
     def read(self) -> tuple[str, Version]:
-        """Return the content, and its stamp."""
+        """Return the content and its version."""
         version = self.version()  # first: a later change must not look known
         try:
             if self.path.stat().st_size > self.largest_bytes:
@@ -109,9 +109,9 @@ class LedgerFile(LedgerPlace):
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the folder, so a power cut cannot restore the old file.
+    """Sync the folder, so that the old file cannot come back after a power cut.
 
-    Some systems cannot open a folder; there, only the system decides when file names are written.
+    On systems that cannot open a folder, the system alone decides when file names are written.
     """
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

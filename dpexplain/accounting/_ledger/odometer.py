@@ -2,15 +2,17 @@
 
 The total of a ledger holds for fits whose number and budgets were fixed in advance. Someone who
 looks at results before deciding whether to fit again, how, and when to stop can stop when the
-results happen to reveal a lot; the total at that moment is then wrong. A cap, fixed before the
-first fit, holds for such use, as `cap` proves. Without a cap, the odometer does.
+results happen to reveal a lot; the total at that moment is then wrong. A cap that was fixed before
+the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is no cap,
+the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
 sum of the squared mu that cover all others, where subsampled releases are covered up to tails as
-in `cap`. Let a be the V of the first private entry (if that is 0, the squared mu of a Gaussian
-release with its epsilon). Fix limits ``a m_1 < a m_2 < ...`` with integers m_j that start with 1,
-2, 3, ... and then grow by 10%, and shares ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2`` with
-share s reserved for the tails, so ``delta_0 + delta_1 + ... + tails <= delta``. The odometer reads
+in `cap`. Let a be the V of the first private entry (if that V is 0, the squared mu of a Gaussian
+release that has the same epsilon as the entry). Fix limits ``a m_1 < a m_2 < ...`` with integers
+m_j that start with 1, 2, 3, ... and then grow by 10%. Fix shares of delta, ``delta_j = (1 - s) 6
+delta / (pi (j + 1))^2``, with a share s reserved for the tails, so that ``delta_0 + delta_1 + ... +
+tails <= delta``. The reading of the odometer is
 
 * after the first private entry alone: its own epsilon at delta_0;
 * later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the least j with ``V <= a m_j``; E alone if V
@@ -23,26 +25,29 @@ set S of outcomes satisfies
 
     P(S) <= (integral over S of exp(r) dQ) + delta.
 
-**Proof.** Divide S by the j of the reading, 0 for a stop after the first entry. The first entry
-was chosen before any result, so its guarantee gives part 0 an excess of at most delta_0 (and a,
-the limits and the shares are fixed). For j > 0, compare with an analyst who makes the same choices
-but stops before V would exceed ``a m_j``. Outcomes in part j never reach that point, so they have
-the same probabilities. In the runs in which no tail reveals the record, all non-pure releases are
-functions of Gaussian ones. Let L be the sum of the losses ``log(dP/dQ)`` of those. A pure release
-adds at most its epsilon to the loss of any outcome, so the total loss is at most ``E + L``. Then
+**Proof.** Divide S into parts by the index j of the reading, where j is 0 for a stop after the
+first entry. The first entry was chosen before any result was seen, so a, the limits and the shares
+are fixed, and its guarantee gives part 0 an excess of at most delta_0. For j > 0, compare with an
+analyst who makes the same choices but stops before V would exceed ``a m_j``. Outcomes in part j
+never get to that point, so they have the same probabilities for both analysts. In the runs in which
+no tail reveals the record, all releases that are not pure are functions of Gaussian releases. Let L
+be the sum of the losses ``log(dP/dQ)`` of these Gaussian releases. A pure release adds at most its
+epsilon to the loss of any outcome, so the total loss is at most ``E + L``. Then
 
     P(part j) - integral of exp(E + e) dQ  <=  expectation under P of max(0, 1 - exp(e - L)).
 
 Under P, exp(-L) is a martingale, and the expression is convex in it. An Ito time change makes L a
 Brownian motion with drift, stopped at a time of at most ``a m_j``; continuing it until that time
-can only increase the expectation. There it is ``delta(e)`` of ``sqrt(a m_j)``-GDP, which equals
-delta_j for the e in the reading. The runs in which a tail reveals the record have, under P, at most
-the tails' share of probability, once for all parts. The parts add up to delta. If V is 0, no share
-is used at all. Pure releases need no limit, since their part of the reading is exact.
+can only increase the expectation. At that time, the expectation is ``delta(e)`` of
+``sqrt(a m_j)``-GDP, which equals delta_j for the e in the reading. Under P, the runs in which a
+tail reveals the record have a total probability of at most the share of delta reserved for the
+tails, which counts once for all parts. The parts add up to at most delta. If V is 0, no share of
+delta is used at all. Pure releases need no limit, because their part of the reading is exact.
 
 This is the filter of `cap` for a series of limits, one of which is chosen by the results; the cost
-is that delta is divided among them. With equal fits of epsilon 1 at delta 1e-6, the reading is an
-eighth above the total for two fits, and at most about a quarter for any number.
+is that delta is divided among the limits. For equal fits of epsilon 1 at delta 1e-6, the reading
+is an eighth above the total after two fits, and at most about a quarter above it after any number
+of fits.
 
 References
 ----------
@@ -76,7 +81,7 @@ def odometer_epsilon(entries: Sequence[Spending], delta: float) -> float:
     entries : sequence of Spending
         What the entries of a ledger spent, oldest first.
     delta : float
-        Probability in (0, 1).
+        Additive slack of the guarantee, in (0, 1).
 
     Returns
     -------
@@ -106,7 +111,7 @@ def share(place: int, delta: float) -> float:
     Parameters
     ----------
     place : int
-        0 for the first entry alone, then the index of the limit, from 1.
+        Index of the limit, from 1; 0 stands for the first entry alone.
     delta : float
         Total delta, which is divided among the limits.
 
@@ -119,7 +124,7 @@ def share(place: int, delta: float) -> float:
 
 
 def limit_of(square: float, first: float) -> tuple[int, float]:
-    """Find the smallest limit that was not exceeded.
+    """Find the smallest limit that is not exceeded.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a ledger is kept: what a file and a row of a database have in common."""
+"""Storage of a ledger: what a file and a row of a database have in common."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ Version: TypeAlias = object  # equal for equal content
 
 
 class LedgerPlace(ABC):
-    """One text that is read and written as a whole, by one process at a time.
+    """Text of a ledger in a file or a database, used by one process at a time.
 
-    Every failure is a `BudgetError` that names the place, says that nothing was charged, and what
-    to do.
+    The text is read and written as a whole. Every failure raises a `BudgetError` that names the
+    file or row, says that nothing was charged, and says what to do next.
     """
 
     lock_seconds: ClassVar[float] = 60.0
     largest_bytes: ClassVar[int] = 64 * 2**20
 
     address: str
-    """What opens the place again, in this process or another; never with a password."""
+    """Path or address that opens the ledger again in any process; it contains no password."""
     words: str
-    """Name of the place in messages."""
+    """Name of the file or row in messages."""
     name: str | None = None
-    """Data set that the place is for; None if it may hold that of any."""
+    """Data set to which the ledger must belong; None if it may belong to any."""
     files: tuple[Path, ...] = ()
     """Files that hold the ledger."""
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether a ledger is there."""
+        """Whether a ledger is stored here."""
 
     def prepare(self) -> None:  # noqa: B027 - most places need none
-        """Make what a new ledger needs, such as a table; no ledger is stored yet."""
+        """Create what a new ledger needs, such as a table, but do not store the ledger yet."""
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[None]:
-        """Hold the place against other processes and other ledgers of this process."""
+        """Lock the file or row: other processes, and other ledgers in this process, wait."""
 
     @abstractmethod
     def version(self) -> Version:
-        """Return a stamp of the content without reading it."""
+        """Return the version of the content without reading the content."""
 
     @abstractmethod
     def read(self) -> tuple[str, Version]:
-        """Return the content, and its stamp."""
+        """Return the content and its version."""
 
     @abstractmethod
     def write(self, text: str) -> Version:
-        """Replace the content for good and return its stamp; call only inside `exclusive`."""
+        """Replace the content for good and return its version; call only inside `exclusive`."""
 
     @abstractmethod
     def remove(self) -> None:
         """Remove the ledger; call only inside `exclusive`."""
 
     def check_name(self, dataset: str) -> None:
-        """Check that this place belongs to the data set; a second name would be a second budget.
+        """Check the name of the ledger found here: a second name would mean a second budget.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class LedgerPlace(ABC):
         Raises
         ------
         ValueError
-            If it belongs to another data set.
+            If `name` is the name of another data set.
         """
         if self.name not in (None, dataset):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")
@@ -85,10 +85,10 @@ class LedgerPlace(ABC):
             )
 
     def _refuse_second_name(self) -> None:
-        """Refuse a file with a hard link.
+        """Refuse a file that has a hard link.
 
-        A file that is replaced would leave the old content there, a second budget; a database would
-        not find its journal.
+        Replacing the file would leave the old content, and so a second budget, under the name of
+        the link. A database that is opened by that name would not find its journal.
         """
         for file in self.files:
             try:
@@ -102,14 +102,14 @@ class LedgerPlace(ABC):
                 )
 
     def failure(self, what: str, advice: str) -> BudgetError:
-        """Make the error of a failure that changed nothing.
+        """Create the error for a failure that changed nothing.
 
         Parameters
         ----------
         what : str
-            What went wrong, after the name of the place.
+            What went wrong; the message puts it after the name of the file or row.
         advice : str
-            What to do.
+            What to do next.
 
         Returns
         -------

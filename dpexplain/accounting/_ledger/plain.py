@@ -1,4 +1,4 @@
-"""Strict readers and writers of plain data from files."""
+"""Functions that read plain data from files strictly, and write them."""
 
 from __future__ import annotations
 

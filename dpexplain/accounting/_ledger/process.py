@@ -1,4 +1,4 @@
-"""Ledgers of this process: one per table that fits name, and one of fits that name none."""
+"""Ledgers of this process: one for each named table, and one for all fits without a ledger."""
 
 from __future__ import annotations
 
@@ -22,36 +22,46 @@ _PROCESS = os.getpid()
 _UNLISTED = ContextVar("unlisted", default=False)
 
 
+def _unlock() -> None:
+    """Replace the lock in a forked process, in which no thread is left to release it."""
+    global _LOCK
+    _LOCK = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_unlock)
+
+
 def process_ledger(
     dataset: str | None = None, *, adjacency: Adjacency | str = "add_remove"
 ) -> PrivacyLedger:
     """Return the ledger of this process for a table, or for all fits without a ledger.
 
-    ``ledger="stays"`` in a model charges ``process_ledger("stays")``, an ordinary ledger in
-    memory: what it holds is public, and it ends with the process. Models with ``ledger=None``
-    each count alone, and are listed together in ``process_ledger()``. Its total is what they cost
-    if all of them used the same records.
+    A model with ``ledger="stays"`` charges ``process_ledger("stays")``, an ordinary ledger in
+    memory: its content is public, and it is lost when the process ends. Each model with
+    ``ledger=None`` has its own ledger. In addition, all such models are listed in
+    ``process_ledger()``, whose total is what they cost if all of them used the same records.
 
     Parameters
     ----------
     dataset : str or None, default=None
-        Name of a table. None means fits without a ledger.
+        Name of a table; None for the list of all fits without a ledger.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        For a table, used if its ledger begins here. Fits without a ledger are listed apart for each
-        adjacency, because the two cannot be added.
+        Adjacency of the ledger, if this call creates it for a table. Fits without a ledger are
+        listed separately for each adjacency, because their costs cannot be added.
 
     Returns
     -------
     PrivacyLedger
-        The same one at every call. It has no cap until ``lower_cap`` sets one.
+        The same ledger in every call. It has no cap until ``lower_cap`` sets one.
 
     Raises
     ------
     ValueError
         If the name is blank or looks like a file.
     BudgetError
-        If a table is named in a worker process, such as joblib starts: the parent process would not
-        see what is charged here.
+        If a table is named in a worker process, such as those that joblib starts: the parent
+        process would not see what is charged here.
 
     Examples
     --------
@@ -65,7 +75,8 @@ def process_ledger(
     if dataset is not None:
         return named_ledger(dataset, adjacency=adjacency)
     checked = check_adjacency(adjacency)
-    return _found((None, checked), WITHOUT_A_LEDGER, 1e-6, checked)
+    # A forked process lists its own: it has a copy of the parent's list, which it may not charge.
+    return _found((None, f"{checked} {os.getpid()}"), WITHOUT_A_LEDGER, 1e-6, checked)
 
 
 def check_ledger(given: object) -> None:
@@ -74,12 +85,12 @@ def check_ledger(given: object) -> None:
     Parameters
     ----------
     given : object
-        The value.
+        Value of the parameter.
 
     Raises
     ------
     TypeError
-        If it is neither a ledger, nor a name, nor None.
+        If it is not a ledger, a name or None.
     ValueError
         If the name is blank or looks like a file.
     BudgetError
@@ -108,16 +119,16 @@ def check_ledger(given: object) -> None:
 def named_ledger(
     given: PrivacyLedger | str, *, delta: float = 1e-6, adjacency: str = "add_remove"
 ) -> PrivacyLedger:
-    """Return the ledger that a parameter ``ledger`` means.
+    """Return the ledger that the parameter ``ledger`` of a model refers to.
 
     Parameters
     ----------
     given : PrivacyLedger or str
         A ledger, or the name of a table.
     delta : float, default=1e-6
-        Delta of a ledger that begins here.
+        Delta of the ledger, if this call creates it.
     adjacency : str, default="add_remove"
-        Adjacency of a ledger that begins here.
+        Adjacency of the ledger, if this call creates it.
 
     Returns
     -------
@@ -137,23 +148,26 @@ def named_ledger(
 def ledgers_of(
     given: PrivacyLedger | str | None, *, delta: float, adjacency: str, alone: str
 ) -> tuple[PrivacyLedger, ...]:
-    """Return what a fit or a sweep charges: its ledger, and where it has none, also the list.
+    """Return the ledgers that a fit or a sweep charges.
+
+    This is the given ledger. If none is given, they are the list of fits without a ledger, and a
+    new ledger.
 
     Parameters
     ----------
     given : PrivacyLedger, str or None
         Parameter ``ledger``.
     delta : float
-        Delta of a ledger that begins here.
+        Delta of the ledger, if this call creates it.
     adjacency : str
-        Adjacency of a ledger that begins here.
+        Adjacency of the ledger, if this call creates it.
     alone : str
-        Name of the ledger if none is given.
+        Name of the new ledger.
 
     Returns
     -------
     tuple of PrivacyLedger
-        To be charged in this order; the last one is that of the fit.
+        Ledgers to charge, in this order; the last one is the ledger of the fit.
     """
     if given is not None:
         return (named_ledger(given, delta=delta, adjacency=adjacency),)
@@ -163,7 +177,7 @@ def ledgers_of(
 
 @contextmanager
 def unlisted() -> Iterator[None]:
-    """Leave fits without a ledger out of the list: they were charged before, or read public data.
+    """Do not list fits without a ledger: they were already charged, or read public data.
 
     Yields
     ------

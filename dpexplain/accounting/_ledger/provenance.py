@@ -23,10 +23,10 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Public facts about a charge or a release; every one is optional.
+    """Public facts about a charge or a release; each of them is optional.
 
-    None of them may be computed from records. The date has no time of day, which could reveal how
-    long a computation on the records took.
+    No fact may be computed from records. The date has no time of day, which could reveal how long
+    a computation on the records took.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def check_hash(name: str, value: object) -> str:
     Raises
     ------
     ValueError
-        If it is anything else.
+        If the value is not a SHA-256 in hexadecimal digits.
     """
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         raise ValueError(f"{name}={shown(value)} must be a SHA-256: 64 hexadecimal digits.")
@@ -204,7 +204,7 @@ def schema_hash(schema: Schema) -> str:
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Return the facts that a schema states; none if it will be read from data."""
+    """Return the target and the hash of a schema; no facts if it will be inferred from data."""
     if schema is None:
         return Provenance()
     name = "" if schema.target is None else schema.target.name

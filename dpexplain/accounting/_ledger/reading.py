@@ -43,7 +43,7 @@ class LedgerReading:
 
     @property
     def cap_epsilon(self) -> float:
-        """Limit of the private total.
+        """Limit on the total epsilon of all private charges.
 
         Returns
         -------
@@ -81,7 +81,8 @@ class LedgerReading:
         Returns
         -------
         Record or Person
-            As given; otherwise the unit of all private entries, or one record if they differ.
+            The unit that was given. If none was given, the unit that all private entries share,
+            or one record if their units differ.
         """
         return self._store.current().total_unit
 
@@ -125,8 +126,8 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy kept elsewhere, on a certificate or on paper, can later
-            prove that nothing before it was changed.
+            64 hexadecimal digits. A copy of them that is kept elsewhere, on a certificate or on
+            paper, can later prove that nothing recorded before was changed.
         """
         return self._store.current().head
 
@@ -137,8 +138,8 @@ class LedgerReading:
         Returns
         -------
         bool
-            False for a file from an older version that has not been charged since, because nobody
-            can tell whether it was changed by hand. The next charge starts the chain.
+            False for a file from an older version that has not been charged since then: nobody can
+            tell whether such a file was changed by hand. The next charge starts the chain.
         """
         return self._store.current().chained
 
@@ -164,7 +165,7 @@ class LedgerReading:
         Parameters
         ----------
         delta : float, optional
-            Delta at which to state it; the ledger's by default.
+            Delta at which to state epsilon; by default, the delta of the ledger.
 
         Returns
         -------
@@ -176,14 +177,14 @@ class LedgerReading:
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
         """Total epsilon of all private charges, if planned before any result was seen.
 
-        It covers what is published only if nothing that is not private is published.
+        It is a guarantee for what is published only if everything published is private.
 
         Parameters
         ----------
         delta : float, optional
-            Delta at which to state it; the ledger's by default.
+            Delta at which to state epsilon; by default, the delta of the ledger.
         unit : Record or Person, optional
-            Unit that it protects; `PrivacyLedger.unit` by default.
+            Unit that the total protects; by default, `PrivacyLedger.unit`.
 
         Returns
         -------
@@ -201,8 +202,8 @@ class LedgerReading:
         Returns
         -------
         float
-            At the ledger's delta and for its unit: the cap, if it was set before the first private
-            charge; otherwise the reading of an odometer.
+            The cap, if it was set before the first private charge; otherwise the reading of an
+            odometer. Both are stated at the delta of the ledger, for its unit.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
@@ -216,7 +217,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite without a cap, 0 if nothing is left.
+            Infinite if there is no cap, 0 if nothing is left.
         """
         return self._store.current().remaining_epsilon
 
@@ -228,7 +229,7 @@ class LedgerReading:
         events : iterable of Event
             Planned releases; events that are not private do not use up the cap.
         unit : Record or Person, default=RECORD
-            Unit that they protect.
+            Unit that the events protect.
 
         Returns
         -------
@@ -249,8 +250,8 @@ class LedgerReading:
         Returns
         -------
         ReleaseSet
-            Their total epsilon, and that of all entries, which applies if the published ones were
-            chosen after looking at the others.
+            Total epsilon of the published entries, and total epsilon of all entries. The latter
+            applies if the published entries were chosen after looking at the others.
 
         Raises
         ------
@@ -280,7 +281,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Return the privacy statement for a release, and for all fits.
+        """Return the privacy statement for the published entries and for all fits.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Storage of a ledger: one process, or a place that processes share."""
+"""Current state of a ledger, kept by one process or in a file or database that many share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
+from dpexplain.accounting._ledger.address import check_not_an_address
 from dpexplain.accounting._ledger.database import LedgerRow
 from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.place import LedgerPlace, Version
@@ -19,21 +20,27 @@ __all__ = ["LedgerStore", "place_of"]
 
 
 def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> LedgerPlace:
-    """Return the place that a path or an address names.
+    """Return the storage that a path or an address names.
 
     Parameters
     ----------
     path : path-like
         A file, or the address of a database, which contains ``://``.
     dataset : str or None, default=None
-        Data set of the ledger, where the address of a database does not name it.
+        Data set of the ledger, if the address of a database does not name it.
 
     Returns
     -------
     LedgerPlace
+
+    Raises
+    ------
+    ValueError
+        If it looks like an address and cannot be read as one; the message never quotes it.
     """
     if isinstance(path, str) and "://" in path:
         return LedgerRow(path, dataset)
+    check_not_an_address(path)
     return LedgerFile(path)
 
 
@@ -45,7 +52,7 @@ class LedgerStore:
     state : LedgerState
         Initial state.
     place : LedgerPlace or None, default=None
-        Place that holds the authoritative state; without one, the state exists only here.
+        File or row that holds the authoritative state; None if only this process holds it.
     from_elsewhere : bool, default=False
         Whether the state is a copy of one in another process.
     """
@@ -66,7 +73,7 @@ class LedgerStore:
         return cls(_parsed(place)[0], place)
 
     def create(self) -> None:
-        """Write a new ledger; one that exists is an error."""
+        """Write a new ledger; raise an error if there already is one."""
         if self.place is None:
             return
         self.place.prepare()
@@ -90,7 +97,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the ledger if it holds no entry and no cap; others may have charged it since."""
+        """Remove the ledger, unless it holds an entry or a cap (perhaps of another process)."""
         if self.place is None:
             return
         with self.place.exclusive():
@@ -99,7 +106,7 @@ class LedgerStore:
                 self.place.remove()
 
     def current(self) -> LedgerState:
-        """Return the newest state, rereading a place that has changed."""
+        """Return the newest state; read the file or row again if it has changed."""
         if self.place is not None and self.place.version() != self._version:
             with self._lock:
                 self._read(self.place)
@@ -121,7 +128,7 @@ class LedgerStore:
         self.known = replace(state, chained=True)
 
     def _join(self, place: LedgerPlace) -> None:
-        """Adopt the state of a place whose limits match the requested ones."""
+        """Adopt the stored state if its limits match the requested ones."""
         state, _ = _parsed(place)
         if state.header != self.known.header:
             raise self._other_limits(place, state)
@@ -135,7 +142,7 @@ class LedgerStore:
         )
 
     def _read(self, place: LedgerPlace) -> None:
-        """Read the place; reject a different ledger or one that is missing charges."""
+        """Read the stored ledger; reject a different one, or one that lacks earlier charges."""
         state, version = _parsed(place)
         if not state.follows(self.known):
             raise self._other_limits(place, state)

@@ -55,7 +55,7 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
 
 
 def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Explain that charges have no bound for the cap's unit; empty if they do."""
+    """Explain that charges have no bound for the unit of the cap; empty if they have one."""
     unit = state.cap_unit(entries)
     if not state.without_bound(unit, entries):
         return ""
@@ -132,7 +132,7 @@ def _events_html(events: Iterable[dict[str, Any]]) -> str:
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
-    """Return private, count, noise_multiplier, mu and epsilon of one event."""
+    """Return the columns private, count, noise_multiplier, mu and epsilon for one event."""
     if isinstance(event, NonPrivateEvent):
         return False, 1, 0.0, math.inf, math.inf
     spending = Spending.of([event], state.adjacency)
@@ -142,7 +142,7 @@ def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, fl
 
 
 def _decimal(value: float, *, up: bool) -> str:
-    """Format with two or more decimals, rounded so that the refusal is evident."""
+    """Format with two or more decimals, rounded so that the refusal makes sense to a reader."""
     places = 2 if value >= 0.1 or value == 0 else 2 - math.floor(math.log10(value))
     scaled = value * 10**places
     nearest = round(scaled)

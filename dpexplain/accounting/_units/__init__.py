@@ -1,1 +1,1 @@
-"""Totals for the unit that a ledger protects."""
+"""Costs and totals for each unit of privacy."""

@@ -1,9 +1,9 @@
-"""Cost of a release per unit of privacy: its own unit, and one record.
+"""Cost of a release for a unit of privacy: for its own unit, and for one record.
 
-A release that protects a unit costs that unit what its events state. A release that protects
-records, or persons of another kind, promises nothing to persons of this kind: they may have any
-number of rows in it, so there is **no bound**. A release that protects persons does have a bound
-for one record, but *not* the same one as for persons.
+For the unit that a release protects, the cost is what the events of the release state. A release
+that protects records, or persons of one kind, promises nothing to persons of another kind: a person
+may have any number of rows in it, so there is **no bound**. A release that protects persons does
+have a bound for one record, but *not* the same bound as for persons.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
 with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
@@ -23,22 +23,22 @@ rows together, where a single row changes a query by at most 1/k of the stated c
   change, so the noise multiplier is multiplied by k/2;
 * by group privacy, a pure mechanism costs 2/k of its epsilon;
 * a Gaussian release on samples takes all rows of a person or none. Whether the rows in use sum to
-  v or to v', the norm of neither exceeds the bound of a person. This amounts to exchanging one
+  v or to v', the norm of the sum is at most the bound for a person. This amounts to exchanging one
   person for another, which accountants call replace-one. The pair with v' = 0 does not cost more:
   N(-1), mixed with N(0), is less likely to exceed any threshold than N(0), so the best test
   against a mixture with N(1) is stronger for the former. Releases that are counted together may
   therefore all be counted as replace-one.
 
-With k = 1, every cost doubles; without k (`max_rows` is None) a row counts as the whole person.
+If k = 1, every cost doubles; if there is no k (`max_rows` is None), a row counts as the whole
+person.
 
 **Replace-one adjacency.** The record that changes may move from one person to another. Each of the
 two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since
-that is for k exchanged rows. Together that is again 2/k. For releases on samples, two persons
-change at the same time, for which no bound is proved here.
+the stated change is for k exchanged rows. Together, the two are again 2/k. In releases on samples,
+two persons change at the same time, and no bound is proved here for that.
 
 **One record exchanged, under add/remove adjacency**, means one removed and one added, which
-changes a sum by twice the above; for releases on samples, two persons change, and there is no
-bound.
+changes a sum by twice as much; in releases on samples, two persons change, and there is no bound.
 
 Events of any other kind have no bound.
 """
@@ -67,7 +67,7 @@ __all__ = ["Charged", "common_unit", "exchanged_spending", "spending_for", "with
 
 
 class Charged(Protocol):
-    """A charge: events and the unit of privacy they protect."""
+    """A charge: events and the unit of privacy that they protect."""
 
     @property
     def label(self) -> str:
@@ -83,7 +83,7 @@ class Charged(Protocol):
 
 
 def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> Spending | None:
-    """Merge the costs of entries to a unit.
+    """Merge the costs of all entries for one unit.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
 def exchanged_spending(
     entries: Sequence[Charged], unit: Unit, adjacency: Adjacency
 ) -> Spending | None:
-    """Merge the costs of entries to a unit under replace-one adjacency.
+    """Merge the costs of all entries for one unit, under replace-one adjacency.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def exchanged_spending(
 
 
 def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> tuple[str, ...]:
-    """List the entries without a bound for a unit.
+    """List the entries that have no bound for a unit.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) 
     Returns
     -------
     tuple of str
-        Their labels, each once.
+        Labels of these entries, each listed once.
     """
     labels = (entry.label for entry in entries if _priced(entry, unit, adjacency) is None)
     return tuple(dict.fromkeys(labels))
@@ -163,12 +163,12 @@ def common_unit(entries: Iterable[Charged]) -> Unit | None:
     Parameters
     ----------
     entries : iterable of LedgerEntry
-        In any order; those without a private event are left out.
+        Entries in any order; those that have no private event are ignored.
 
     Returns
     -------
     Unit or None
-        None if nothing private was charged, or units differ.
+        None if no entry is private, or if the units of the private entries differ.
     """
     found: Unit | None = None
     for entry in entries:
@@ -184,7 +184,7 @@ def _is_spending(entry: Charged) -> bool:
 
 
 def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
-    """Return events at their cost to a unit; None without a bound."""
+    """Return the private events restated for a unit; None if there is no bound."""
     private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
     if not private or same_unit(entry.unit, unit):
         return private
@@ -197,7 +197,7 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Return the event for replacing one row in a per-person release."""
+    """Restate an event of a per-person release for the exchange of one row."""
     match event:
         case SubsampledGaussianEvent() if event.sampling_probability < 1.0:
             return event if adjacency == "add_remove" else None
@@ -214,7 +214,7 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
 
 
 def _changes_samples(entry: Charged, unit: Unit) -> bool:
-    """Whether one row changes a person's contribution to samples."""
+    """Whether one row can change what a person contributes to a release on samples."""
     return (
         isinstance(unit, Record)
         and isinstance(entry.unit, Person)

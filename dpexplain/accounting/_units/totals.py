@@ -34,7 +34,8 @@ class UnitTotal:
         Epsilon of all private releases together, if the number and the budgets of the fits were
         fixed before any result was seen; infinite if an entry has no bound for the unit.
     replace_epsilon : float
-        The same if a unit is exchanged for another; infinite if there is no bound.
+        The same under replace-one adjacency, in which one unit is exchanged for another; infinite
+        if there is no bound.
     adaptive_epsilon : float
         Epsilon that holds for adaptive choices: the cap, if it was set before the first private
         charge, otherwise the reading of the odometer.
@@ -114,16 +115,17 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     Parameters
     ----------
     unit : str
-        As worded in the guarantee of the model.
+        Name of the unit, worded as in the guarantee of the model.
     totals : iterable of UnitTotal
         Totals of a ledger.
     labels : sequence of str
-        Labels of its private entries, listed as unbounded for a unit that no total names.
+        Labels of the private entries of the ledger. If no total is for this unit, they are listed
+        as unbounded.
 
     Returns
     -------
     UnitTotal
-        Infinite if the ledger has no bound for this unit.
+        Its epsilons are infinite if the ledger has no bound for this unit.
     """
     wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
     for total in totals:
@@ -143,7 +145,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Returns
     -------
     str
-        The list, with the number of labels left out.
+        The list; if some labels are left out, it ends with their number.
     """
     listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
     more = len(labels) - _LABELS_SHOWN

@@ -1,8 +1,8 @@
 """Lower bounds on mu and epsilon from an attacker's errors.
 
 An attacker who sees a release and guesses which of two neighboring data sets it came from
-errs at least as often as the guarantee states. Exact binomial intervals [1]_ turn counted
-errors into bounds that hold with a stated confidence, for any attack.
+is wrong at least as often as the guarantee implies. Exact binomial intervals [1]_ turn counted
+errors into bounds that hold at a stated confidence level, for any attack.
 
 References
 ----------
@@ -29,13 +29,13 @@ class Guesses:
     Parameters
     ----------
     n_absent : int
-        Fits without the canary.
+        Number of fits without the canary.
     false_alarms : int
-        Number of these mistaken for fits with it.
+        Number of these fits that were mistaken for fits with the canary.
     n_present : int
-        Fits with the canary.
+        Number of fits with the canary.
     misses : int
-        Number of these mistaken for fits without it.
+        Number of these fits that were mistaken for fits without the canary.
     """
 
     n_absent: int
@@ -49,12 +49,12 @@ class Guesses:
         Parameters
         ----------
         confidence : float
-            Probability that both bounds hold.
+            Confidence level at which both bounds hold together.
 
         Returns
         -------
         false_alarm_rate, miss_rate : float
-            Clopper-Pearson limits, each with half of the error probability.
+            Clopper-Pearson upper limits, each with half of the error probability.
         """
         doubt = (1.0 - confidence) / 2.0
         return (
@@ -68,7 +68,7 @@ class Guesses:
         Parameters
         ----------
         confidence : float
-            Probability that the bound holds.
+            Confidence level of the bound.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Guesses:
         delta : float
             Delta of the guarantee.
         confidence : float
-            Probability that the bound holds.
+            Confidence level of the bound.
 
         Returns
         -------
@@ -109,7 +109,7 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     errors, trials : int
         Number of errors, and of independent trials.
     doubt : float
-        Probability that the rate is larger.
+        Maximum probability that the true rate is larger: 1 minus the confidence level.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
-Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits
-many times with and without a canary that saturates every clip, guesses each time, and
-bounds the Gaussian-DP parameter from the errors. On correct code, the bound stays below the
-stated parameter but reaches a large share of it, which shows that the audit has power.
+Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits an
+estimator many times with and without a canary that saturates every clip, guesses each time, and
+bounds the Gaussian-DP parameter from the errors. If the code is correct, the bound is below the
+stated parameter, but close enough to it to show that the audit would detect violations.
 
 `audit_transcripts` makes a fixed number of guesses and bounds epsilon from them;
 `refute_transcripts` makes as many as needed to distinguish the stated parameter from a clearly
@@ -30,7 +30,7 @@ from dpexplain.mechanisms import SampledPhase
 ALL = "all releases"
 
 CLEARLY_MORE = 0.75
-"""Excess over what is stated that the sequential test never misses, in parameters of the fit."""
+"""Excess over a stated parameter that the test must detect, relative to the fit's parameter."""
 
 _MOST_PAIRS = 20_000
 
@@ -42,7 +42,7 @@ class TranscriptAudit:
     Parameters
     ----------
     guesses : dict of str to Guesses
-        For all releases together, and separately per label.
+        Guesses from all releases together, and from the releases of each label.
     stated_mu : dict of str to float
         Gaussian-DP parameters stated by the guarantee and the charged events, with the same keys.
     parted : int
@@ -60,12 +60,12 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability that each bound holds.
+            Confidence level of each bound.
 
         Returns
         -------
         dict of str to float
-            With the keys of `guesses`.
+            Bounds with the keys of `guesses`.
         """
         return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
 
@@ -75,7 +75,7 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float, default=0.95
-            Probability that the bound holds.
+            Confidence level of the bound.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class TranscriptAudit:
         Parameters
         ----------
         confidence : float
-            Minimum probability that no true statement is refuted.
+            Confidence level: the minimum probability that no true statement is refuted.
 
         Returns
         -------
@@ -106,14 +106,14 @@ class TranscriptAudit:
 
 
 def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
-    """Guess from transcripts of `n_fits` fits with and without the canary.
+    """Guess which fits were made with the canary, from their transcripts.
 
     Parameters
     ----------
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Fits with the canary, and fits without it.
+        Number of fits with the canary, and of fits without it.
 
     Returns
     -------
@@ -137,18 +137,18 @@ def refute_transcripts(
 ) -> list[str]:
     """Guess from transcripts until the stated guarantee is accepted or refuted.
 
-    All releases together, and those of each label, are tested against their stated parameters; an
-    excess of three quarters of the total parameter is detected.
+    All releases together, and the releases of each label, are tested against their stated
+    parameters. An excess of three quarters of the parameter of the whole fit is detected.
 
     Parameters
     ----------
     case : CanaryCase
         Estimator and data sets.
     doubt : float, default=1e-7
-        Maximum probability of rejecting a correct estimator, and of missing one that leaks
-        `CLEARLY_MORE` about the canary than stated.
+        Maximum probability of rejecting a correct estimator, and of accepting one that exceeds a
+        stated parameter by `CLEARLY_MORE` times the parameter of the fit.
     most_pairs : int, default=20000
-        Number of fits with and without the canary after which the test gives up.
+        Number of pairs of fits, with and without the canary, after which the test gives up.
 
     Returns
     -------
@@ -191,8 +191,8 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     model : private estimator
         A fitted model.
     errors : mapping of str to {0, 1, 2}, or None
-        Number of wrong guesses out of two, from all releases and from those of each label; None
-        if the number, shape or noise scale of the releases differs with and without the canary.
+        Number of wrong guesses out of two, from all releases and from the releases of each label;
+        None if the number, shape or noise scale of the releases depends on the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
@@ -219,7 +219,7 @@ def stated_mu(model: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        For all releases together, and separately per label.
+        Parameter of all releases together, and of the releases of each label.
     """
     events = private_events(model)
     by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
@@ -241,7 +241,7 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit once; return log-likelihood ratios of presence by release label."""
+    """Fit once; return the log-likelihood ratio in favor of presence for each release label."""
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")
     model, own = record(case.estimator, *here, coins=coins)
@@ -269,7 +269,7 @@ def _alike(first: Transcript, second: Transcript) -> bool:
 
 
 def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
-    """Guess "present" for positive evidence, a threshold that needs no data."""
+    """Guess "present" if the evidence is positive, a threshold that needs no data."""
     return Guesses(
         n_absent=len(worlds[False]),
         false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),

@@ -1,17 +1,17 @@
 """Wald's sequential test of an attacker's errors.
 
 A fixed number of guesses is too small for some estimators and too large for most. The sequential
-probability ratio test [1]_ continues until the errors counted so far decide either way, with error
-probabilities fixed in advance.
+probability ratio test [1]_ continues until the errors counted so far suffice for a decision, with
+error probabilities fixed in advance.
 
-**Why it is valid.** Let the attacker err with probability b on a fit with the canary and a on one
-without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One guess about each kind of
-fit multiplies the likelihood ratio of two error rates, ``q`` and ``p > q``, by a number whose
-expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) / (1 - p)``. E is linear and
-decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` if ``p <= (a + b) / 2``.
-The ratio is then a supermartingale, and the probability that it ever exceeds ``1 / doubt`` is at
-most `doubt` (Ville). Swapping the two rates bounds, in the same way, how often an attacker who
-errs in at most a share q of the guesses is mistaken for one who errs in a share p.
+**Why it is valid.** Let the attacker be wrong with probability b on a fit with the canary, and with
+probability a on a fit without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One
+guess about each kind of fit multiplies the likelihood ratio of two error rates, ``q`` and
+``p > q``, by a number whose expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) /
+(1 - p)``. E is linear and decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1``
+if ``p <= (a + b) / 2``. The ratio is then a supermartingale, and the probability that it ever
+exceeds ``1 / doubt`` is at most `doubt` (Ville). Swapping the two rates bounds, in the same way,
+how often an attacker whose error rate is at most q is mistaken for one whose error rate is p.
 
 References
 ----------
@@ -32,9 +32,10 @@ class ErrorTest:
     Parameters
     ----------
     mu : float
-        The stated value.
+        The stated parameter.
     larger : float
-        Greater than `mu`. For values in between, either decision is possible, after more guesses.
+        The alternative, greater than `mu`. If the true parameter is between the two, either
+        decision is possible, and more guesses are needed.
     doubt : float
         Maximum probability of a wrong decision.
 
@@ -67,7 +68,7 @@ class ErrorTest:
 
     @property
     def decided(self) -> bool:
-        """Whether the test has decided."""
+        """Whether the test has come to a decision."""
         return abs(self.evidence) >= self._decides
 
     @property

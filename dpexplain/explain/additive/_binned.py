@@ -106,7 +106,7 @@ class Binned(Record):
         return index
 
     def index_or_none(self, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the bin of each value; -1 for values without a bin.
+        """Find the bin of each value, or -1 for values that have no bin.
 
         Parameters
         ----------
@@ -125,12 +125,13 @@ class Binned(Record):
         return self._category_index([cell_text(cell) for cell in cells])
 
     def index_of_encoded(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Find the bin of each cell that was read by the rules of a schema.
+        """Find the bin of each cell that was encoded by the rules of a schema.
 
         Parameters
         ----------
         encoded : ndarray of shape (n,)
-            Numbers, NaN for missing; or codes of categories, then of "other" and "missing": see
+            Numbers, with NaN for missing cells; or the codes of the categories, followed by the
+            codes of "other" and "missing": see
             :func:`dpexplain.tables.encoding.encode_features`.
 
         Returns

@@ -48,13 +48,13 @@ class ExplainsRows:
 
     @property
     def _features(self) -> tuple[Binned, ...]:
-        """The bins of each term, then of each side of a pair."""
+        """The bins of each term, then the bins of both features of each pair."""
         return (*self.terms, *(axis for pair in self.pairs for axis in pair.axes))
 
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> LocalExplanation:
-        """Explain the score of each row by term and pair, without the model.
+        """Explain the score of each row by its terms and pairs, without the model.
 
         Parameters
         ----------
@@ -68,8 +68,8 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            With the noise of contributions, if known. Only the model knows the correlations
-            between terms, so :attr:`LocalExplanation.score_std` is None.
+            It includes the noise of the contributions, if known. Only the model knows the
+            correlations between terms, so :attr:`LocalExplanation.score_std` is None.
 
         Raises
         ------
@@ -82,8 +82,8 @@ class ExplainsRows:
         Warns
         -----
         UserWarning
-            If a term has no bin for a value, such as a missing one: it contributes 0 there, with
-            the label "no bin".
+            If a term has no bin for a value, such as a missing value: the term then contributes 0,
+            with the label "no bin".
         """
         return explain_rows(self, X, samples_public=samples_public)
 
@@ -120,7 +120,7 @@ def explain_rows_of_classes(
     Returns
     -------
     tuple of LocalExplanation
-        One per class.
+        One for each class.
     """
     places = _places_by_score(by_class, X)
     _warn_where_no_bin(by_class[0], places[0])  # classes share their bins
@@ -178,7 +178,7 @@ def _scores(
 
 
 def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.NDArray[np.int64]]]:
-    """Return the places of the rows for each score; the cells are read once."""
+    """Return the bins and cells of the rows for each score; the table is read only once."""
     first = by_score[0]
     if len(by_score) == 1 and first.of_class:
         raise ValueError(
@@ -196,7 +196,7 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
 
 
 def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
-    """Return bins by row and term, then cells by pair; `NO_BIN` without a bin."""
+    """Return the bins by row and term, then the cells by pair; `NO_BIN` if there is no bin."""
     singles = [bins_of(term) for term in explanation.terms]
     return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]
 
@@ -262,7 +262,7 @@ def _explained(
 def _stds(
     explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]], name: str
 ) -> FloatArray | None:
-    """Return standard deviations of the contributions; None if any is unknown."""
+    """Return the standard deviations of the contributions, or None if any of them is unknown."""
     known = [getattr(term, name) for term in explanation.terms]
     if explanation.pairs or any(std is None for std in known):
         return None

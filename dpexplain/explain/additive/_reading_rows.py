@@ -20,12 +20,12 @@ FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
 
 
 def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> FindsBins:
-    """Read the cells of a table, each by itself.
+    """Read the cells of a table one by one.
 
     Parameters
     ----------
     features : iterable of Binned
-        The bins of each term, and of each side of a pair.
+        The bins of each term, and of both features of each pair.
     schema : Schema or None
     X : table of shape (n_samples, n_columns)
         As for :meth:`GlobalExplanation.predict`.
@@ -33,7 +33,7 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
     Returns
     -------
     callable
-        Finds the bin of each row in the bins of a feature.
+        A function from the bins of a feature to the bin of each row.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def check_schema(
     Raises
     ------
     ValueError
-        If it is another schema.
+        If it describes other features or classes.
     """
     if schema is None:
         return

@@ -1,11 +1,11 @@
-"""Denoised curves with their own noise band, computed by post-processing.
+"""Denoised curves with their own noise bands, computed by post-processing.
 
-Each curve is modeled as a smooth function plus noise with the covariance in the explanation. The
-scale and length of the function are chosen by marginal likelihood (empirical Bayes), so a curve
-that is all noise becomes flat. This uses only released numbers, so it costs no privacy.
+Each curve is modeled as a smooth function plus noise, whose covariance is part of the explanation.
+The scale and the length scale of the function are chosen by marginal likelihood (empirical Bayes),
+so a curve that is pure noise becomes flat. This uses only released numbers, so it costs no privacy.
 
-Whether it helps depends on the fit: curves of a short fit at small epsilon are already pulled
-toward zero. This is why models do not do it automatically.
+Whether denoising helps depends on the fit: curves of a short fit at small epsilon are already
+pulled toward zero. This is why models do not do it automatically.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     Returns
     -------
     GlobalExplanation
-        The same terms with smoother curves, centered as before. Their standard deviations are
-        those of the estimate (the posterior), in `noise_std`, not split by source. Predictions of
-        the model do not change.
+        The same terms with smoother curves, centered as before. `noise_std` contains the standard
+        deviations of the estimates (of the posterior), which are not split by source. The
+        predictions of the model do not change.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _covariance(noise: NoiseModel, place: int) -> FloatArray:
 
 
 def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the curve's posterior mean and covariance at maximum likelihood."""
+    """Return the posterior mean and covariance of the curve at the maximum marginal likelihood."""
     seen, n = term.contribution, term.n_bins
     size = float(np.sqrt(term.weights @ seen**2))
     noise = noise + np.eye(n) * (_JITTER + 0.01 * float(np.trace(noise)) / n)
@@ -139,7 +139,7 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Return the covariance of a centered unit-variance function on the bins."""
+    """Return the covariance, over the bins, of a centered function with unit variance."""
     n, n_values = term.n_bins, term.n_value_bins
     prior = np.eye(n)
     if term.kind == "numeric" or term.ordered:

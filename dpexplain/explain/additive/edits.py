@@ -32,7 +32,7 @@ class EditEffect:
     rms : float
         Root mean square of the change over (noisily counted) records, in the unit of the score.
     people_share : float
-        Share of (noisily counted) records in the changed bins, 0 to 1.
+        Proportion of (noisily counted) records in the changed bins, 0 to 1.
     n_outside : int or None
         Number of bins in which the curve lies more than two standard deviations (total
         uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
@@ -109,7 +109,7 @@ class EditRecord:
     words : str
         The operation in words.
     effects : tuple of EditEffect
-        One per changed curve.
+        One for each changed curve.
     note : str, default=""
         Reason for the edit.
     who : str, default=""
@@ -154,17 +154,17 @@ class EditRecord:
 
     @property
     def epsilon(self) -> float:
-        """Privacy cost of the edit: 0, since it is computed from released numbers."""
+        """Privacy cost of the edit: 0, because it is computed from released numbers."""
         return 0.0
 
     @property
     def rms(self) -> float:
-        """Root mean square change of the largest effect."""
+        """Largest root mean square change over all effects."""
         return max((effect.rms for effect in self.effects), default=0.0)
 
     @property
     def people_share(self) -> float:
-        """Largest share of records (by noisy counts) affected by one effect."""
+        """Largest proportion of (noisily counted) records affected by one effect."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
@@ -175,7 +175,7 @@ class EditRecord:
 
     @property
     def leaves_band(self) -> bool:
-        """Whether the edit leaves the noise band somewhere."""
+        """Whether the edit moves a curve outside the noise band in any bin."""
         return bool(self.n_outside)
 
     def __str__(self) -> str:

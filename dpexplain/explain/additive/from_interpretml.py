@@ -41,19 +41,19 @@ def from_interpret(
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        Marked as not private, even if the model states otherwise: this library did not draw the
-        noise, and `docs/attacks.md` shows that the stated epsilon of private models of
-        interpret-core 0.7 does not hold. The notes of the guarantee give the epsilon stated by the
-        model. For categorical features, bins of unseen values become the bin "other"; for numeric
-        features, such bins hold cells that are not numbers, and are left out. Terms of two
-        features become `pairs`.
+        The explanation is marked as not private, even if the model states otherwise: this library
+        did not draw the noise, and `docs/attacks.md` shows that the epsilon stated by private
+        models of interpret-core 0.7 does not hold. The notes of the guarantee give this epsilon.
+        For categorical features, the bin of unseen values becomes the bin "other"; for numeric
+        features, this bin is for cells that are not numbers, and is left out. Terms of two features
+        become `pairs`.
 
     Raises
     ------
     TypeError
         If the model is of any other type.
     ValueError
-        If it is not fitted, or has non-finite scores or an unsupported link.
+        If the model is not fitted, or has non-finite scores or an unsupported link.
 
     Warns
     -----
@@ -206,7 +206,7 @@ def _pair_curve(
 
 
 def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
-    """Return a feature's bins, as used in terms with this number of features."""
+    """Return the bins that a feature has in terms with this number of features."""
     resolutions = model.bins_[feature]
     bins = resolutions[min(n_features, len(resolutions)) - 1]
     if isinstance(bins, dict):
@@ -242,7 +242,7 @@ def _is_ordered(model: Any, feature: int) -> bool:
 
 
 def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
-    """Return bin edges: the cuts, between the feature bounds or guessed ends."""
+    """Return bin edges: the cuts, enclosed by the bounds of the feature or by guessed ends."""
     inner = np.asarray(cuts, dtype=np.float64)
     bounds = getattr(model, "feature_bounds_", None)
     low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]

@@ -65,8 +65,9 @@ class GlobalExplanation(
     intercept : float
         Score before any contribution, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
-        Scale of the score: log-odds of ``classes[1]``, the target itself, the logarithm of its
-        expectation, or the log-probability of `of_class` relative to the average of all classes.
+        Scale of the score: the log-odds of ``classes[1]``, the target itself, the logarithm of the
+        expected target, or the log-probability of `of_class` relative to the average of all
+        classes.
     guarantee : Guarantee
         Privacy of the whole object.
     target_name : str, default="target"
@@ -74,29 +75,29 @@ class GlobalExplanation(
     target_unit : str, default=""
         Unit of the target, for regression.
     classes : tuple of str or None, default=None
-        Class names of a classifier; with two classes, the score is that of the second.
+        Class names of a classifier. If there are two classes, the score is for the second class.
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
         Class of the score, if there are several (link "softmax").
     noise : NoiseModel or None, default=None
         Joint errors of all bins from privacy noise, random structure and sampling; None if the
-        model has no noise or it is unknown.
+        model has no noise, or if the noise is unknown.
     effect_scatter : NoiseModel or None, default=None
         Joint errors of the estimate of the effect, for all bins and the intercept; None if not
         available.
     effect_intercept : float or None, default=None
-        Estimated true intercept of the population.
+        Estimated true intercept of the population; None if not available.
     edits : sequence of EditRecord, default=()
         Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
-        Intercept as released, if edits changed it.
+        Intercept as released, if edits changed it; otherwise None.
     pairs : sequence of PairCurve, default=()
         Terms of two features each, added after the terms of one feature. They are not keys of the
         mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no term shows, like those of tree models; its
-        scores then are not sums of the terms.
+        Whether the model has interactions that no term shows, as tree models have; its scores are
+        then not sums of the terms.
     schema : Schema or None, default=None
         Public schema of the fit, whose rules for cells apply when rows are explained or predicted;
         None if unknown.
@@ -104,8 +105,9 @@ class GlobalExplanation(
     Raises
     ------
     ValueError
-        If names of terms or pairs repeat, link and classes are inconsistent, the guarantee is
-        private but that of a term or pair is not, or the schema is another one.
+        If two terms or pairs have the same name, link and classes are inconsistent, the guarantee
+        is private but the guarantee of a term or pair is not, or the schema describes other
+        features or classes.
     """
 
     terms: tuple[ShapeFunction, ...]
@@ -273,7 +275,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If neither exists.
+            If there is no term or pair with this name.
         """
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 
@@ -293,9 +295,9 @@ class GlobalExplanation(
         Returns
         -------
         Series
-            Indexed by term, in :attr:`score_unit`. Weights are the (noisy) counts, so this costs
-            no additional privacy. Noise alone makes it positive, so compare it with
-            ``explanation[term].noise_floor``; see :attr:`ShapeFunction.noise_floor`.
+            Indexed by term, in :attr:`score_unit`. The means are weighted by the (noisy) counts, so
+            this costs no additional privacy. Noise alone makes an importance positive, so compare
+            it with ``explanation[term].noise_floor``; see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
             [part.importance for part in self.parts],
@@ -311,13 +313,13 @@ class GlobalExplanation(
         Returns
         -------
         DataFrame
-            Terms in model order; columns as in :meth:`ShapeFunction.frame`. Cells of a pair are
-            in :meth:`PairCurve.frame`.
+            Terms in model order; columns as in :meth:`ShapeFunction.frame`. For the cells of a
+            pair, see :meth:`PairCurve.frame`.
         """
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield guarantee, noise and effects in words, then terms by importance.
+        """Yield the guarantee, the noise and the effects in words, then the terms by importance.
 
         Yields
         ------
@@ -333,7 +335,7 @@ class GlobalExplanation(
             yield listed.rename_axis("pair of features").to_frame("importance")
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and pair, by name.
+        """Return the table of each term and of each pair by name.
 
         Returns
         -------
@@ -373,7 +375,7 @@ class GlobalExplanation(
         Parameters
         ----------
         term : str or None, default=None
-            Name of a single term or pair to draw, as :meth:`ShapeFunction.plot` does; None draws a
+            Name of a single term or pair to draw, as in :meth:`ShapeFunction.plot`; None draws one
             panel for each.
         ax : Axes or None, default=None
             Axes to draw one term into; None creates a figure.
@@ -423,7 +425,7 @@ class GlobalExplanation(
         return plot_importance(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{self._size_words} for {self.score_name}; "

@@ -1,4 +1,4 @@
-"""Names that users of InterpretML know, for explanations of additive models."""
+"""Attributes and methods of explanations of additive models, named as in InterpretML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class InterpretManner:
     """Mixin of explanations with attributes and methods named as in InterpretML.
 
-    Values are in the order of this library: bins of values first, special bins last.
+    Values are in the order of this library: value bins first, special bins last.
     """
 
     @property
@@ -28,14 +28,14 @@ class InterpretManner:
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of terms, then of pairs."""
+        """Names of the terms, then of the pairs."""
         return [part.name for part in self._by_score[0].parts]
 
     @property
     def term_scores_(self) -> list[FloatArray]:
-        """Contribution of each bin, by term; the last axis is that of several classes.
+        """Contribution of each bin, by term; the last axis is for classes if there are several.
 
-        Bins are in the order of ``bin_labels``: those of values, then "other" and "missing".
+        Bins are in the order of ``bin_labels``: value bins, then "other" and "missing".
         InterpretML puts "missing" first; see :func:`dpexplain.interop.to_interpret`.
         """
         by_term = zip(*(score.parts for score in self._by_score), strict=True)
@@ -64,24 +64,25 @@ class InterpretManner:
 
 
 class InterpretData(InterpretManner):
-    """Mixin of the explanation of one score, with InterpretML's ``data`` and ``visualize``."""
+    """Mixin of the explanation of a single score, with InterpretML's ``data`` and ``visualize``."""
 
     def data(self, key: int | str | None = None) -> dict[str, Any]:
-        """Return the numbers of a term, or the importances, as a dictionary like InterpretML's.
+        """Return the numbers of a term, or the importances, in the format of InterpretML.
 
         Parameters
         ----------
         key : int, str or None, default=None
-            Index in `term_names_`, or name; None for the importances.
+            Index of the term in `term_names_`, or its name; None for the importances.
 
         Returns
         -------
         dict
-            Keys ``type``, ``names`` and ``scores``: names are bin edges, one more than scores, or
-            categories. Of a curve also ``special``, the scores of other bins by name, ``density``,
-            the released counts, and, if total uncertainty is known, ``lower_bounds`` and
-            ``upper_bounds`` of one standard deviation. Of a pair ``left_names`` and
-            ``right_names``.
+            Keys ``type``, ``names`` and ``scores``. The names are categories, or bin edges, of
+            which there is one more than there are scores. For a curve, there are also ``special``,
+            the scores of the special bins by name; ``density``, the released counts; and, if the
+            total uncertainty is known, ``lower_bounds`` and ``upper_bounds``, one standard
+            deviation from the scores. For a pair, there are ``left_names`` and ``right_names``
+            instead of ``names``.
 
         Raises
         ------
@@ -106,7 +107,8 @@ class InterpretData(InterpretManner):
         Returns
         -------
         Axes
-            InterpretML returns a plotly figure; :func:`dpexplain.interop.to_interpret` leads there.
+            InterpretML returns a plotly figure; to get one, use
+            :func:`dpexplain.interop.to_interpret`.
 
         Raises
         ------

@@ -59,10 +59,10 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 
 
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Return the log-sum-exp score of the other classes, for each class.
+    """Return, for each class, the log-sum-exp of the scores of the other classes.
 
-    The probability of a class is the logistic function of its score minus this score. This is the
-    only place where multiclass probabilities are defined.
+    The probability of a class is the logistic function of the difference between its score and
+    this value. Multiclass probabilities are defined only here.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
     Returns
     -------
     ndarray of float64
-        Probabilities of the second class in ``[0, 1]``, targets, or expected counts; the shape of
-        `scores`, and always finite.
+        Probabilities of the second class in ``[0, 1]``, targets, or expected counts. They have the
+        shape of `scores`, and are always finite.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class LocalExplanation(Record, LocalDisplay):
     guarantee : Guarantee
         Privacy of the model behind the contributions; it does not cover the samples.
     classes : tuple of str or None, default=None
-        Class names of a classifier; with two classes, the score is that of the second.
+        Class names of a classifier. If there are two classes, the score is for the second class.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone: public records or what-if inputs.
     target_name : str, default="target"
@@ -143,16 +143,16 @@ class LocalExplanation(Record, LocalDisplay):
         Standard deviation of each contribution under privacy noise, given the released bins
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
-        The same from privacy noise, random structure and sampling together, as in
-        :class:`ShapeFunction`. None if unknown.
+        Standard deviation of each contribution from privacy noise, random structure and sampling
+        together, as in :class:`ShapeFunction`; None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
-        Standard deviation of each score from all three sources, with the joint errors of terms.
-        With several classes, an upper bound for the score minus `rest_score`: errors of classes
-        are assumed to add up.
+        Standard deviation of each score from all three sources, computed from the joint errors of
+        the terms. If there are several classes, it is an upper bound on the standard deviation of
+        the score minus `rest_score`, because the errors of the classes are assumed to add up.
     of_class : str, default=""
-        Class of the score, if there are several: link "softmax".
+        Class of the score, if there are several (link "softmax").
     rest_score : array-like of shape (n_samples,) or None, default=None
-        Combined score of the other classes, see :func:`rest_scores`; link "softmax".
+        Combined score of the other classes for the link "softmax"; see :func:`rest_scores`.
 
     Raises
     ------
@@ -230,8 +230,9 @@ class LocalExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that each sign is correct, shape (n_samples, n_terms).
 
-        From 0.5 (a coin flip) to 1, under privacy noise, random structure and sampling if all
-        three are known, else under privacy noise alone; None for a model without noise.
+        It ranges from 0.5 (a coin flip) to 1. It accounts for privacy noise, random structure and
+        sampling if all three are known, and otherwise only for privacy noise. None if the model has
+        no noise.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -246,8 +247,9 @@ class LocalExplanation(Record, LocalDisplay):
         Parameters
         ----------
         threshold : float or None, default=None
-            For a classifier, a probability, 0.5 by default; with several classes, that of
-            :attr:`shown_class`. For a regression, a required value in the unit of the target.
+            For a classifier, a probability, 0.5 by default; if there are several classes, the
+            probability of :attr:`shown_class`. For a regression, a value in the unit of the target,
+            which is required.
 
         Returns
         -------
@@ -303,9 +305,9 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         DataFrame
-            Columns sample, term, bin, contribution; noise_std, total_std and sign_certainty
-            (NaN if unknown). Adding the intercept to a sample's contributions, in order,
-            gives its score.
+            Columns sample, term, bin and contribution; noise_std, total_std and sign_certainty
+            (NaN if unknown). The score of a sample is the intercept plus the contributions of the
+            sample, added in order.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
         n_terms = len(self.term_names)
@@ -334,11 +336,11 @@ class LocalExplanation(Record, LocalDisplay):
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and use for colors; None shows
-            each bin as text.
+            The same samples; SHAP's plots then show their values and use them for colors. None
+            shows each bin as text.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model, whose estimated effects then replace the contributions
-            to the score. Requires `X`.
+            Explanation of the same model; its estimated effects then replace the contributions to
+            the score. It requires `X`.
 
         Returns
         -------
@@ -379,7 +381,7 @@ class LocalExplanation(Record, LocalDisplay):
         return plot_local(self, sample=sample, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"LocalExplanation({len(self)} samples, {len(self.term_names)} terms; "

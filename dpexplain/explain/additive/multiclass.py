@@ -39,7 +39,7 @@ _HTML_ROWS = 10
 def scores_of(
     explanation: GlobalExplanation | MulticlassExplanation,
 ) -> tuple[GlobalExplanation, ...]:
-    """Split an explanation into one per score."""
+    """Split an explanation into one explanation for each score."""
     if isinstance(explanation, MulticlassExplanation):
         return explanation.by_class
     return (explanation,)
@@ -54,7 +54,7 @@ class MulticlassExplanation(
     Parameters
     ----------
     by_class : sequence of GlobalExplanation
-        One per class, in order, with the same terms and bins and the link "softmax".
+        One for each class, in order, with the same terms and bins and the link "softmax".
 
     Raises
     ------
@@ -189,7 +189,7 @@ class MulticlassExplanation(
         Returns
         -------
         DataFrame
-            Column class, then those of :meth:`ShapeFunction.frame`.
+            The column class, followed by the columns of :meth:`ShapeFunction.frame`.
         """
         return self._frames()
 
@@ -201,7 +201,7 @@ class MulticlassExplanation(
         )
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"MulticlassExplanation({model}{len(self.term_names)} terms for {len(self.classes)} "

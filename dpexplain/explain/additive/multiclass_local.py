@@ -23,7 +23,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     Parameters
     ----------
     by_class : sequence of LocalExplanation
-        One per class, in order, with the same samples and terms and the link "softmax".
+        One for each class, in order, with the same samples and terms and the link "softmax".
 
     Raises
     ------
@@ -53,7 +53,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
 
     @property
     def releasable(self) -> bool:
-        """Whether model and samples may both be shown to anyone."""
+        """Whether both the model and the samples may be shown to anyone."""
         return self.by_class[0].releasable
 
     @property
@@ -79,8 +79,8 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples, whose values SHAP's plots then show and use for colors; None shows
-            each bin as text.
+            The same samples; SHAP's plots then show their values and use them for colors. None
+            shows each bin as text.
 
         Returns
         -------
@@ -109,12 +109,12 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         DataFrame
-            Column class, then those of :meth:`LocalExplanation.frame`.
+            The column class, followed by the columns of :meth:`LocalExplanation.frame`.
         """
         return self._frames(sample)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"MulticlassLocalExplanation({len(self)} samples, {len(self.classes)} classes; "

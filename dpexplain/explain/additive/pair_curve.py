@@ -1,4 +1,4 @@
-"""Pair term of an additive model: a score per cell."""
+"""Pair term of an additive model: a score for each cell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PairAxis(Binned):
     kind : {"numeric", "categorical"}
         Kind of the value bins.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
-        Increasing, in the unit of the feature; None for a categorical feature.
+        Increasing edges in the unit of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
@@ -76,8 +76,8 @@ class PairAxis(Binned):
 class PairCurve(Record, ModelDisplay):
     """The contribution of a pair of features to the score, cell by cell.
 
-    Models of this library have no such terms, because a table of cells would use up much budget
-    for little gain; InterpretML models may have them, see :func:`from_interpret`.
+    Models of this library have no pairs, because a table of cells would use up much budget for
+    little gain. InterpretML models may have them; see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class PairCurve(Record, ModelDisplay):
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Share of records per cell; negative counts are treated as zero."""
+        """Proportion of records in each cell; negative counts are treated as zero."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
         return frozen(positive / total if total > 0 else np.full(positive.shape, 1 / positive.size))
@@ -146,7 +146,7 @@ class PairCurve(Record, ModelDisplay):
         return float((self.weights * np.abs(self.contribution)).sum())
 
     def cell_index(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the row-major cell index of each pair of values.
+        """Find the index of the cell of each pair of values; cells are counted row by row.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class PairCurve(Record, ModelDisplay):
         return rows * self.axes[1].n_bins + columns
 
     def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values; -1 for pairs without a cell.
+        """Find the cell of each pair of values, or -1 for pairs that have no cell.
 
         Parameters
         ----------
@@ -179,12 +179,12 @@ class PairCurve(Record, ModelDisplay):
     def cells_of(
         self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of bins; -1 for pairs without a cell.
+        """Find the cell of each pair of bins, or -1 for pairs that have no cell.
 
         Parameters
         ----------
         rows, columns : ndarray of int64, shape (n,)
-            Bins of the two features; -1 for none.
+            Bins of the two features; -1 if there is no bin.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class PairCurve(Record, ModelDisplay):
         return plot_pair(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         rows, columns = self.contribution.shape
         unit = f" {self.score_unit}" if self.score_unit else ""
         return (

@@ -1,6 +1,7 @@
 """Predictions from scores, and from an explanation alone.
 
-Models predict by the same functions, so a saved explanation and its model agree to the last bit.
+Models use the same functions to predict, so a saved explanation and its model agree to the last
+bit.
 """
 
 from __future__ import annotations
@@ -55,11 +56,11 @@ def chosen_classes(scores: FloatArray) -> npt.NDArray[np.intp]:
 
 
 class PredictsRows:
-    """Mixin of explanations that predicts, without the model.
+    """Mixin that lets explanations predict without the model.
 
-    A table `X` is of pandas, polars or Arrow, a mapping of columns, or an array or list of rows
-    with the columns of the schema in its order. Cells are read by the rules of the schema; without
-    one, columns must be named, and rules such as aliases are unknown.
+    A table `X` is a pandas, polars or Arrow table, a mapping of columns, or an array or list of
+    rows with columns in the order of the schema. Cells are read by the rules of the schema. If
+    there is no schema, columns must be named, and rules such as aliases are unknown.
     """
 
     @property
@@ -81,8 +82,8 @@ class PredictsRows:
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With several classes, a score is the log-probability relative to the average of all
-            classes.
+            If there are several classes, a score is the log-probability relative to the average of
+            all classes.
 
         Raises
         ------
@@ -119,24 +120,24 @@ class PredictsRows:
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            A table of pandas, polars or Arrow, or a mapping of columns, with a column for every
-            feature. If the explanation has a schema, also an array or list of rows, with its
-            columns in its order; its rules for cells apply.
+            A pandas, polars or Arrow table, or a mapping of columns, with a column for every
+            feature. If the explanation has a schema, `X` may also be an array or a list of rows,
+            with columns in the order of the schema, and the schema's rules for cells apply.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Equal to the prediction of the model. Labels as in the schema, or the names in
-            ``classes`` without one; numbers in the unit of the target. They are as private as the
-            rows.
+            Equal to the predictions of the model: labels as in the schema, or the names in
+            ``classes`` if there is no schema; for a regression, numbers in the unit of the target.
+            They are as confidential as the rows.
 
         Raises
         ------
         TypeError
             If `X` is not such a table.
         ValueError
-            If a column is missing, or this explanation covers one class of several, or main
-            effects only.
+            If a column is missing, or this explanation covers only one of several classes, or only
+            main effects.
 
         Warns
         -----

@@ -1,4 +1,4 @@
-"""Shape function (curve): a score per bin of a feature."""
+"""Shape function (curve): a score for each bin of a feature."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _HTML_ROWS = 12
 class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
-    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, the last
-    one being closed. The special bins named in `special` come last.
+    Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, except
+    that the last value bin is closed. The special bins named in `special` come last.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     guarantee : Guarantee
         Privacy of these numbers.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
-        Increasing, in the unit of the feature; None for a categorical feature.
+        Increasing edges in the unit of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
@@ -71,39 +71,40 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     sampling_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation due to sampling of the records; None if unknown.
     simultaneous_factor : float or None, default=None
-        Half width, in standard deviations, of a band that covers all bins simultaneously with 95%
-        certainty; None if their joint errors are unknown.
+        Half-width, in standard deviations, of a band that covers all bins simultaneously with 95%
+        confidence; None if the joint errors of the bins are unknown.
     special : sequence of str, default=()
         Names of the bins after the value bins, such as ``("other", "missing")``.
     step : float or None, default=None
         Public resolution of a numeric feature, in its unit; 1 for whole years.
     score_unit : str, default=""
-        Unit of the score, ``"log-odds"`` for a classifier; a
-        :class:`GlobalExplanation` fills it in if it is empty.
+        Unit of the score, such as ``"log-odds"`` for a classifier; a :class:`GlobalExplanation`
+        fills it in if it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
         Direction to which the curve was constrained over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
         records, trees and, in a private model, noise; the curve is their mean, which varies less.
     stretch : float or None, default=None
-        Factor on the curve that undoes the shrinkage of a short fit, estimated from released sums;
-        None if unknown.
+        Factor by which the curve must be multiplied to undo the shrinkage of a short fit,
+        estimated from released sums; None if unknown.
     recovered : array-like of shape (n_bins,) or None, default=None
-        Smooth curve estimated from all released sums of the fit; None if these are unknown. A
-        separate estimate that the model does not use.
+        Smooth curve estimated from all released sums of the fit; None if these sums are unknown.
+        The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
-        Estimate of the true curve of the population, in `score_unit`: the result of the fit
-        without noise and early stopping. None if not available.
+        Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
+        give without noise and early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
-        Its standard deviation, from noise, sampling, and what a short fit leaves undetermined.
+        Standard deviation of `effect` from noise, sampling, and what a short fit leaves
+        undetermined.
     effect_factor : float or None, default=None
-        Half width, in standard deviations, of a band around the estimate that covers all bins
-        simultaneously with 95% certainty.
+        Half-width, in standard deviations, of a band around `effect` that covers all bins
+        simultaneously with 95% confidence.
     released : array-like of shape (n_bins,) or None, default=None
-        Contributions as released, if the curve was edited afterward; standard deviations are
-        those of the released curve.
+        Contributions as released, if the curve was edited afterward; the standard deviations refer
+        to the released curve.
     edits : sequence of str, default=()
-        Description of manual edits of the curve; a :class:`GlobalExplanation` fills it in.
+        Descriptions of manual edits of the curve; a :class:`GlobalExplanation` fills them in.
 
     Raises
     ------
@@ -218,7 +219,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Share of records per bin; negative noisy counts are treated as zero."""
+        """Proportion of records in each bin; negative noisy counts are treated as zero."""
         positive = np.maximum(self.count, 0.0)
         total = positive.sum()
         return frozen(positive / total if total > 0 else np.full(self.n_bins, 1.0 / self.n_bins))
@@ -249,10 +250,10 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns term, bin, bin_left, bin_right (NaN if a bin is not an interval),
-            contribution; noise_std, structure_std, sampling_std and total_std (NaN if
-            unknown); signal (None if unknown), count, special, bag_std, effect, effect_std,
-            effect_low and effect_high, the ends of the effect band (NaN if unknown);
+            Columns term and bin; bin_left and bin_right (NaN if a bin is not an interval);
+            contribution; noise_std, structure_std, sampling_std and total_std (NaN if unknown);
+            signal (None if unknown); count and special; bag_std, effect, effect_std, effect_low
+            and effect_high, which are the ends of the effect band (NaN if unknown); and
             effect_signal (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)

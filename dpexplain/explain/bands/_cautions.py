@@ -51,7 +51,7 @@ _TIED = 0.8
 
 
 class Estimated(Protocol):
-    """Attributes of a shape function on which warnings depend."""
+    """The attributes of a shape function on which the warnings depend."""
 
     @property
     def name(self) -> str: ...
@@ -74,7 +74,7 @@ class Estimated(Protocol):
 
 
 def term_caution(term: Estimated) -> str:
-    """Describe the limits of the estimate of one term; empty if there are none.
+    """Describe the limitations of the estimate of one term; empty if there are none.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ def missing_words(link: str) -> str:
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Warn of too few records, or too few in one class; empty if there are enough.
+    """Warn of too few records, overall or in one class; empty if there are enough.
 
     Parameters
     ----------
     terms : sequence of Estimated
-        With (noisy) counts.
+        Terms with (noisy) counts.
     link : str
     intercept : float or None
         Intercept of the estimate; log-odds if the link is "logit".
@@ -160,9 +160,9 @@ def entangled_words(names: tuple[str, str]) -> str:
 def entangled_terms(
     terms: Sequence[Estimated], scatter: NoiseModel
 ) -> dict[str, tuple[str, float]]:
-    """Find, for each term, the one from which its effect cannot be separated.
+    """Find, for each term, another term from which its effect cannot be separated.
 
-    The error of a term is measured along its own estimate, that is, by how much the effect is
+    The error of a term is projected onto its own estimate: it measures by how much the effect is
     over- or underestimated. If the errors of two terms are strongly correlated, their effects
     cannot be separated.
 
@@ -175,8 +175,8 @@ def entangled_terms(
     Returns
     -------
     dict of str to tuple of (str, float)
-        For each such term, the other term and the correlation of their errors; only if its
-        absolute value exceeds 0.8.
+        The other term and the absolute value of the correlation between their errors, for each term
+        for which this value exceeds 0.8.
     """
     rows = []
     for place, term in enumerate(terms):

@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in at least one class, most important first.
 
-        If there is nothing to learn, the chance that any term is listed is at most 3%, which is
-        divided among the classes. None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is at most 3%; this
+        probability is divided among the classes. None if the joint noise is unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -43,10 +43,10 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """Share of the variation over all classes explained by noise, 0 to 1.
+        """Fraction of the variation over all classes that is explained by noise, 0 to 1.
 
-        Mean square of the noise of all curves divided by the mean square of the curves themselves,
-        weighted by (noisy) counts; at most 1. None for a model without noise.
+        This is the mean square of the noise of all curves divided by the mean square of the curves
+        themselves, weighted by (noisy) counts, and at most 1. None if the model has no noise.
         """
         noise, seen = 0.0, 0.0
         for part in self.by_class:
@@ -59,7 +59,7 @@ class NoisyClasses:
 
     @property
     def noise_words(self) -> str:
-        """Describe what rises above the noise, or say that it is not available.
+        """Describe what rises above the noise, or say that this is unknown.
 
         Empty if the explanation is not private and therefore has no privacy noise.
         """
@@ -75,20 +75,20 @@ class NoisyClasses:
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return class-averaged importances with noise floor and ranks, largest first.
+        """Return importances averaged over the classes, with noise floors and ranks, largest first.
 
         Returns
         -------
         DataFrame
             Indexed by term. Columns: importance (mean absolute contribution, averaged over the
-            classes); noise_floor, the average expected from noise alone; corrected_importance,
-            without that bias; importance_std, an upper bound on its standard deviation, as if the
-            errors of all classes were fully correlated; above_noise, whether the term rises above
-            total uncertainty in some class; rank_low and rank_high, the 95% rank interval of the
-            term; class_of_most, the class to which the term contributes the most. Unknown numbers
-            are NaN.
+            classes); noise_floor, the importance expected from noise alone; corrected_importance,
+            the importance without the bias from noise; importance_std, an upper bound on its
+            standard deviation, computed as if the errors of all classes were fully correlated;
+            above_noise, whether the term rises above total uncertainty in any class; rank_low and
+            rank_high, the 95% rank interval of the term; class_of_most, the class to which the term
+            contributes the most. Unknown numbers are NaN.
 
-            Directions are stated per class: see ``for_class(label).ranking()``.
+            For the direction of a term in each class, see ``for_class(label).ranking()``.
         """
         parts, above = self.by_class, self.terms_above_noise
         shown = np.array([[term.importance for term in part.terms] for part in parts])

@@ -1,4 +1,4 @@
-"""Noise and effects of a whole model: terms above the noise, ranks and directions."""
+"""Noise and effects in a whole model: terms above the noise, ranks and directions."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class NoisyModel:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise, most important first.
 
-        If there is nothing to learn, the chance that any term is listed is 3%: the rule covers all
-        bins of all terms jointly. None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is 3%: the rule covers
+        all bins of all terms jointly. None if the joint noise is unknown.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -52,12 +52,12 @@ class NoisyModel:
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
 
     def terms_above(self, level: float) -> list[ShapeFunction] | None:
-        """Return the terms above the noise, at a joint certainty for all terms.
+        """Return the terms above the noise, at a joint confidence level for all terms.
 
         Parameters
         ----------
         level : float
-            Probability that no term is listed if there is nothing to learn.
+            Probability that no term is listed if no term has any effect.
 
         Returns
         -------
@@ -71,10 +71,10 @@ class NoisyModel:
 
     @property
     def noise_share(self) -> float | None:
-        """Share of the variation explained by noise, 0 to 1.
+        """Fraction of the variation that is explained by noise, 0 to 1.
 
-        Mean square of the noise of all curves divided by the mean square of the curves themselves,
-        weighted by (noisy) counts; at most 1. None for a model without noise.
+        This is the mean square of the noise of all curves divided by the mean square of the curves
+        themselves, weighted by (noisy) counts, and at most 1. None if the model has no noise.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:
@@ -86,7 +86,7 @@ class NoisyModel:
 
     @property
     def noise_words(self) -> str:
-        """Describe what rises above the noise, or say that it is not available.
+        """Describe what rises above the noise, or say that this is unknown.
 
         Empty if the explanation is not private and therefore has no privacy noise.
         """
@@ -98,8 +98,8 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has an effect, none is listed with probability 97%: the rule covers all bins of
-        all terms jointly, as `terms_above_noise` does for the released curves. None if the
+        If no term has an effect, the probability that no term is listed is 97%: the rule covers all
+        bins of all terms jointly, as `terms_above_noise` does for the released curves. None if the
         estimate is not available.
         """
         if self.effect_scatter is None:
@@ -110,10 +110,11 @@ class NoisyModel:
 
     @property
     def shown_share(self) -> float | None:
-        """Share of the effects in the released curves; None without estimates.
+        """Fraction of the effects that the released curves show; None if there are no estimates.
 
-        Sum of the importances of the curves divided by that of the estimated effects. It is below
-        1 if a fit stopped early, because its curves then understate the effects.
+        This is the sum of the importances of the curves divided by the sum of the importances of
+        the estimated effects. It is below 1 if a fit stopped early, because its curves then
+        understate the effects.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -140,7 +141,7 @@ class NoisyModel:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if this model has no reliable effect estimates; else empty.
+        """Warning if this model has no reliable effect estimates; otherwise empty.
 
         This is the case if a private model has no estimates, if there are few records, or if terms
         are so strongly correlated that their effects cannot be separated.
@@ -158,8 +159,9 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings by term, for terms that have one.
 
-        For each term, the first that applies: the warning of the model, if it concerns all terms;
-        a warning that two terms cannot be separated; :attr:`ShapeFunction.effect_caution`.
+        Each term has the first of these warnings that applies: the warning for the model, if it
+        concerns all terms; a warning that two terms cannot be separated; or
+        :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -180,20 +182,21 @@ class NoisyModel:
         return {} if scatter is None else entangled_terms(self.terms, scatter)
 
     def ranking(self) -> pd.DataFrame:
-        """Return importances with noise floor, ranks and directions, largest first.
+        """Return importances with noise floors, ranks and directions, largest first.
 
         Returns
         -------
         DataFrame
             Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
-            value expected from noise alone; corrected_importance, without that bias;
-            importance_std, its standard deviation; above_noise, whether the term rises above total
-            uncertainty; rank_low and rank_high, the 95% rank interval of the term [1]_; direction
-            and direction_certainty, whether the curve rises or falls overall (ordered value bins
-            only) and how certain that sign is. Ranks and directions refer to the estimated effect
-            if there is one, else to the released curve; basis says which. With estimates, there
-            are also effect, the estimated true importance; effect_std, its standard deviation; and
-            has_effect, whether the term has a significant effect. Unknown numbers are NaN.
+            importance expected from noise alone; corrected_importance, the importance without the
+            bias from noise; importance_std, its standard deviation; above_noise, whether the term
+            rises above total uncertainty; rank_low and rank_high, the 95% rank interval of the term
+            [1]_; direction, whether the curve rises or falls overall (ordered value bins only);
+            direction_certainty, the probability that this direction is correct; basis, what
+            ranks and directions refer to: the estimated effect if there is one, and otherwise the
+            released curve. If there are estimates, there are also effect, the estimated true
+            importance; effect_std, its standard deviation; and has_effect, whether the term has a
+            significant effect. Unknown numbers are NaN.
 
         References
         ----------
@@ -273,9 +276,9 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Share of the variation of the curves that is explained by noise.
+        Fraction of the variation of the curves that is explained by noise.
     names : tuple of str or None
-        Terms above noise; None if unknown.
+        Terms above the noise; None if unknown.
     n_terms : int
 
     Returns
@@ -296,14 +299,14 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
 def drawn_importances(
     terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
 ) -> FloatArray:
-    """Simulate importances under fresh noise, around noise-corrected curves.
+    """Simulate importances by adding newly drawn noise to noise-corrected curves.
 
     Parameters
     ----------
     terms : sequence of ShapeFunction
     noise : NoiseModel
     errors : ndarray of shape (n_draws, n_values)
-        Draws of that noise.
+        Draws of the noise.
 
     Returns
     -------
@@ -324,16 +327,17 @@ def rank_intervals(
     Parameters
     ----------
     importance : ndarray of shape (n_terms,)
-        Corrected for the bias from noise; averaged over the classes if there are several.
+        Importances corrected for the bias from noise, and averaged over the classes if there are
+        several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
         Importances under simulated noise, class by class.
     level : float, default=0.95
-        Simultaneous certainty of the intervals.
+        Simultaneous confidence level of the intervals.
 
     Returns
     -------
     low, high : ndarray of shape (n_terms,)
-        1 is the most important.
+        Ends of the intervals; rank 1 is the most important term.
     """
     n_terms = len(importance)
     low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
@@ -356,7 +360,7 @@ def rank_intervals(
 
 
 def _largest_ratio(term: ShapeFunction) -> float:
-    """Return the largest contribution in standard deviations; 0 without noise."""
+    """Return the largest contribution in standard deviations; 0 if there is no noise."""
     std = term.total_std
     if std is None:
         return 0.0
@@ -365,7 +369,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the sign of the weighted slope, the slope and its coefficients."""
+    """Return the sign of the weighted slope, the slope itself, and its coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads
@@ -393,14 +397,14 @@ def drawn_effects(
     Returns
     -------
     ndarray of shape (n_draws, n_values)
-        Bins of all terms, one after the other.
+        The bins of the first term, then the bins of the second term, and so on.
     """
     center = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
     return np.asarray(scatter.draws(n_draws)[:, :-1] + center)
 
 
 def _largest_effect(term: ShapeFunction) -> float:
-    """Return the largest effect in standard deviations; 0 without scatter."""
+    """Return the largest effect in standard deviations; 0 if there is no scatter."""
     if term.effect is None or term.effect_std is None:
         return 0.0
     std = term.effect_std

@@ -1,4 +1,4 @@
-"""Noise and effect estimate of a curve: bands, signal marks and importances."""
+"""Noise and effect estimate of a curve: bands, signals and importances."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NoisyShape:
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        Privacy noise, random structure and sampling together; None for a model without noise.
+        It combines privacy noise, random structure and sampling. None if the model has no noise.
         """
         if self.noise_std is None:
             return None
@@ -61,10 +61,10 @@ class NoisyShape:
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper end of the total-uncertainty band; None without noise.
+        """Lower and upper ends of the total-uncertainty band; None if there is no noise.
 
-        With `simultaneous_factor`, the whole curve lies inside with 95% certainty; without it,
-        each bin separately does.
+        If `simultaneous_factor` is known, the whole curve lies inside with 95% confidence;
+        otherwise, each single bin does.
         """
         std = self.total_std
         if std is None:
@@ -79,10 +79,10 @@ class NoisyShape:
 
     @property
     def signal(self) -> npt.NDArray[np.bool_] | None:
-        """Bins that rise above the noise; None without noise.
+        """Whether each bin rises above the noise; None if there is no noise.
 
-        A bin is signal if the total-uncertainty band excludes zero. If the true curve is zero
-        everywhere, all of its bins are marked as "may be noise" with 95% certainty.
+        A bin rises above the noise if its total-uncertainty band excludes zero. If the true curve
+        is zero everywhere, all its bins are marked as "may be noise" with 95% probability.
         """
         band = self.band
         if band is None:
@@ -92,10 +92,11 @@ class NoisyShape:
 
     @property
     def noise_floor(self) -> float | None:
-        """Mean importance from noise alone; None without noise.
+        """Mean importance from noise alone; None if there is no noise.
 
-        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so importances of pure noise are
-        positive and should be compared with this number. The noise is that of `total_std`.
+        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so even pure noise has a positive
+        importance. Importances should therefore be compared with this number. The standard
+        deviation of the noise is `total_std`.
         """
         std = self.total_std
         if std is None:
@@ -106,14 +107,14 @@ class NoisyShape:
     def corrected_importance(self) -> float:
         """Importance corrected for noise, in `score_unit`.
 
-        The curve is shrunk until curve plus noise would have the observed importance; 0 if noise
-        alone would have at least that importance.
+        The curve is shrunk until the curve plus noise would have the observed importance; 0 if
+        noise alone would have at least this importance.
         """
         return self.importance * self.kept_share
 
     @cached_property
     def kept_share(self) -> float:
-        """Shrinkage factor for which curve plus noise has the observed importance."""
+        """Shrinkage factor with which the curve plus noise has the observed importance."""
         std, share = self.total_std, 1.0
         if std is None:
             return 1.0
@@ -136,8 +137,8 @@ class NoisyShape:
     def possible_directions(self) -> tuple[str, ...]:
         """Possible directions of a curve inside the band, over ordered value bins.
 
-        ``("rising",)`` means that a rising curve fits inside the band and a falling one does
-        not. "constant" means that both fit; empty if the curve must change direction.
+        ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
+        "constant" means that both fit. Empty if the curve must change direction.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -159,9 +160,9 @@ class NoisyShape:
 
     @property
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper end of the effect band; None without an estimate.
+        """Lower and upper ends of the effect band; None if there is no estimate.
 
-        The whole true curve of the population lies inside with 95% certainty.
+        The whole true curve of the population lies inside with 95% confidence.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None
@@ -170,7 +171,7 @@ class NoisyShape:
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """Bins whose effect band excludes zero."""
+        """Whether the effect band of each bin excludes zero."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band
@@ -185,17 +186,17 @@ class NoisyShape:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimate of this curve is missing or weak; else empty.
+        """Warning if the effect estimate of this curve is missing or weak; otherwise empty.
 
-        Warnings that depend on the whole model are in :attr:`GlobalExplanation.effect_cautions`.
+        For warnings that depend on the whole model, see :attr:`GlobalExplanation.effect_cautions`.
         """
         return term_caution(cast(Estimated, self))
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:
-        """Possible directions of a curve inside the effect band; None without a band.
+        """Possible directions of a curve inside the effect band; None if there is no band.
 
-        Like `possible_directions`, which refers to the released curve.
+        It is like `possible_directions`, which refers to the released curve.
         """
         if self.effect_band is None:
             return None
@@ -204,7 +205,7 @@ class NoisyShape:
 
 
 def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
-    """Return the possible directions of a curve between two others.
+    """Return the possible directions of a curve between two other curves.
 
     Parameters
     ----------
@@ -214,8 +215,8 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "constant" means that both rising and falling curves fit; empty if the curve must
-        change direction.
+        "constant" means that both rising and falling curves fit. Empty if the curve must change
+        direction.
     """
     # A rising curve fits between two others if no lower end stands above a later upper one.
     rising = bool((np.maximum.accumulate(low) <= high).all())

@@ -31,7 +31,7 @@ def softmax(values: FloatArray) -> FloatArray:
 
 
 def filter_shares(filter_scores: FloatArray, inverse_temperature: float) -> FloatArray:
-    """Return the weight of each filter in its class score.
+    """Return the weight of each filter in the score of its class.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class SampleNoise(NamedTuple):
 class Linearized:
     """First-order noise of weighted filters and scores, for one model.
 
-    A weighted filter W = sum_m s_m w_m changes with its filters and, through the shares, with
+    A weighted filter W = sum_m s_m w_m changes with its filters and, through the weights s_m, with
     their responses: dW = sum_m s_m dw_m + beta sum_m s_m (w_m - W) dg_m, where dg_m = dw_m . x +
-    db_m. The noise of the filters is independent, so variances add over m.
+    db_m. The noise of different filters is independent, so the variances are summed over m.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Linearized:
         ----------
         inputs : ndarray of shape (n_inputs,)
         responses, shares : ndarray of shape (n_classes, n_filters)
-            Responses of the filters, and their shares.
+            Responses of the filters, and their weights s_m.
         effective : ndarray of shape (n_classes, n_inputs)
             Weighted filters.
 
@@ -115,7 +115,7 @@ class Linearized:
         linear: FloatArray,
         effective: FloatArray,
     ) -> FloatArray:
-        """Return the variance of each weighted filter, per class and input."""
+        """Return the variance of each weighted filter, for each class and input."""
         pull = self._beta * shares
         by_input = _weighted(direct**2, self._variance)
         crossed = self._crossed(inputs, direct * pull)
@@ -127,7 +127,7 @@ class Linearized:
         return by_input
 
     def _crossed(self, inputs: FloatArray, factor: FloatArray) -> FloatArray:
-        """Return scaled covariances of weights with their filter scores."""
+        """Return scaled covariances between the weights of each filter and its score."""
         noise = self._noise
         features = noise.features(inputs[None])[0]  # (n_filters or 1, n_coefficients)
         return noise.weights(factor[:, :, None] * noise.variance * features)

@@ -36,7 +36,7 @@ class NoisyFilters:
 
     @cached_property
     def filter_std(self) -> FloatArray | None:
-        """Standard deviation of each weight under privacy noise, shape of `filters`."""
+        """Standard deviation of each weight under privacy noise, in the shape of `filters`."""
         if self.noise is None:
             return None
         return np.sqrt(common_removed_variance(self.noise.weight_variance))
@@ -142,7 +142,7 @@ class NoisyFilters:
         Returns
         -------
         WeightMap
-            Independent of the common mean.
+            The contrast does not depend on the common mean that is subtracted from all filters.
 
         Raises
         ------
@@ -190,12 +190,12 @@ class NoisyFilters:
         )
 
     def signal_to_noise(self) -> FloatArray | None:
-        """Return the ratio of RMS weight to RMS noise, for each filter.
+        """Return the ratio of the RMS weight to the RMS noise for each filter.
 
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            Noise alone gives about 1. None for a model without noise.
+            Noise alone gives about 1. None if the model has no noise.
         """
         std = self.filter_std
         if std is None:
@@ -204,7 +204,7 @@ class NoisyFilters:
         return np.array([[ratio_to_noise(w, s) for w, s in zip(*row, strict=True)] for row in rows])
 
     def share_above_noise(self, of: str = "filters") -> float | None:
-        """Return the share of weights above two standard deviations of privacy noise.
+        """Return the proportion of weights beyond two standard deviations of privacy noise.
 
         Parameters
         ----------
@@ -214,12 +214,12 @@ class NoisyFilters:
         Returns
         -------
         float or None
-            Noise alone gives 0.046. None for a model without noise.
+            Noise alone gives 0.046. None if the model has no noise.
 
         Raises
         ------
         ValueError
-            If `of` is neither.
+            If `of` is not one of the two.
         """
         if of == "filters":
             return share_outside(self.filters, self.filter_std)
@@ -229,7 +229,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Describe the share of weights above the noise; empty for a model without noise."""
+        """Describe the proportion of weights above the noise; empty if the model has no noise."""
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:
             return ""

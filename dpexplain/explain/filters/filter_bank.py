@@ -1,12 +1,13 @@
-"""Locally linear model: filters of every class, with their noise.
+"""Locally linear model: the filters of every class, with their noise.
 
 The score of class k for inputs x is a weighted mean of its filters,
 
     f_k(x) = sum_m s_mk(x) g_mk(x),  g_mk(x) = w_mk . x + b_mk,
     s_mk(x) = softmax over m of beta g_mk(x),
 
-and probabilities are the softmax of the scores [1]_. Adding one vector to all filters of all
-classes changes no probability, so the common mean is subtracted: only contrasts are meaningful.
+and probabilities are the softmax of the scores [1]_. Adding the same vector to all filters of all
+classes does not change any probability, so the common mean is subtracted: only contrasts are
+meaningful.
 
 .. [1] Harder, Bauer, Park, "Interpretable and Differentially Private Predictions", AAAI 2020,
    section 3.
@@ -48,10 +49,10 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     Parameters
     ----------
     filters : array-like of shape (n_classes, n_filters, n_inputs)
-        Score per unit of input; their mean over classes and filters is zero. Use
-        :meth:`from_weights` for filters as they were trained.
+        Score per unit of input. The mean over classes and filters must be zero; for filters as they
+        were trained, use :meth:`from_weights`.
     biases : array-like of shape (n_classes, n_filters)
-        Their mean is also zero.
+        Their mean must also be zero.
     classes : sequence of str
         Names of the classes.
     input_names : sequence of str
@@ -63,7 +64,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs (images, signals); None for a table.
     noise : FilterNoise or None, default=None
-        Joint privacy noise; None if there is none or it is unknown.
+        Joint privacy noise; None if there is no noise, or if it is unknown.
     preparation : InputPreparation or None, default=None
         Conversion of a record to inputs; None if unknown.
     target_name : str, default="target"
@@ -196,7 +197,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Raises
         ------
         ValueError
-            If the conversion is unknown, or columns are wrong.
+            If the conversion is unknown, or the columns are wrong.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")
@@ -220,7 +221,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return (values @ flat.T).reshape(len(values), *self.biases.shape) + self.biases
 
     def weightings(self, inputs: npt.ArrayLike) -> FloatArray:
-        """Return the weight of each filter in its class score.
+        """Return the weight of each filter in the score of its class.
 
         Parameters
         ----------
@@ -230,7 +231,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Returns
         -------
         ndarray of shape (n_samples, n_classes, n_filters)
-            Positive; sum 1 over the filters of a class.
+            Positive weights; they sum to 1 over the filters of each class.
         """
         return filter_shares(self.filter_scores(inputs), self.inverse_temperature)
 
@@ -270,7 +271,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Explain samples by exact contributions of every input.
+        """Explain samples by the exact contributions of every input.
 
         Parameters
         ----------
@@ -291,7 +292,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns class, filter, input, weight, noise_std, sign_certainty (NaN if unknown).
+            Columns class, filter, input and weight; noise_std and sign_certainty (NaN if unknown).
         """
         n_classes, n_filters, n_inputs = self._shape
         std = self.filter_std
@@ -328,7 +329,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return plot_filters(self, what=what, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"FilterBank({model}{len(self.classes)} classes of {shorten(self.target_name, 90)}, "

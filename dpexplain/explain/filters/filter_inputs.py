@@ -41,21 +41,22 @@ PER_RECORD = ("none", "centred_unit_norm")
 
 @dataclasses.dataclass(frozen=True)
 class InputFeature:
-    """One column: a number with public bounds, or public categories.
+    """One column: a number with public bounds, or a category from a public list.
 
     Parameters
     ----------
     name : str
         Name of the column.
     categories : tuple of str or None, default=None
-        One input per category, 1 where the cell is that category; None for a number.
+        Each category has one input, which is 1 if the cell is that category and 0 otherwise. None
+        for a number.
     low, high : float
-        Public bounds of a number; values outside are clipped.
+        Public bounds of a number; values outside the bounds are clipped.
     centre, spread : float
         The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or not a
         number.
     unit : str, default=""
-        Unit of a number; ``"days since 1970-01-01"`` reads dates.
+        Unit of a number; if it is ``"days since 1970-01-01"``, dates are read.
 
     Raises
     ------
@@ -159,8 +160,8 @@ class InputPreparation(Record):
     features : sequence of InputFeature
         The columns, in order.
     per_record : {"none", "centred_unit_norm"}, default="none"
-        Normalization of the inputs of each record: none, or subtract their mean and divide by
-        their Euclidean norm, which needs no other record.
+        Normalization of the inputs of each record: none, or subtract their mean and divide them by
+        their Euclidean norm, which does not depend on any other record.
     scale : float, default=1.0
         Factor applied to all inputs afterward.
 
@@ -208,7 +209,7 @@ class InputPreparation(Record):
         Parameters
         ----------
         columns : sequence of ndarray of shape (n_samples,)
-            One per feature, as for :meth:`InputFeature.of_codes`.
+            One for each feature, as for :meth:`InputFeature.of_codes`.
 
         Returns
         -------
@@ -223,17 +224,17 @@ class InputPreparation(Record):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns by name for a frame, by position otherwise.
+            Columns are found by name in a frame, and by position otherwise.
 
         Returns
         -------
         ndarray of float64, shape (n_samples, n_inputs)
-            Always finite: an unreadable cell gives zeros.
+            Always finite; an unreadable cell gives zeros.
 
         Raises
         ------
         ValueError
-            If columns are missing or their number differs; the message contains no value.
+            If columns are missing or their number is wrong; the message contains no values.
         """
         columns = self._columns(X)
         parts = [f.of_cells(column) for f, column in zip(self.features, columns, strict=True)]

@@ -1,13 +1,13 @@
 """Exact local explanations of a locally linear model.
 
-The score of a class is its weighted filter times the inputs, plus its weighted bias. This equals
-Integrated Gradients [1]_ from the zero baseline, if the bias counts as a constant input of 1 that
-is scaled along the path like the others:
+The score of a class is its weighted filter times the inputs, plus its weighted bias. The terms of
+this sum are the Integrated Gradients [1]_ from the zero baseline, if the bias is treated as a
+constant input of 1 that is scaled along the path like the other inputs:
 
     d/dt [t s_m(t g)] = s_m + t ds_m/dt, and f(t x) = sum_m s_m(t g) t g_m,
 
-so that the gradient of f integrates to sum_m s_m(g) w_m. No sampling is needed, and
-contributions and bias part add up to the score.
+so that the gradient of f integrates to sum_m s_m(g) w_m. No sampling is needed, and the
+contributions and the bias part add up to the score.
 
 .. [1] Sundararajan, Taly, Yan, "Axiomatic Attribution for Deep Networks", ICML 2017, equation 1.
 """
@@ -54,7 +54,7 @@ class FilterExplanation(Record, LocalDisplay):
     bias_part : array-like of shape (n_samples, n_classes)
         Weighted biases, in log-odds.
     weightings : array-like of shape (n_samples, n_classes, n_filters)
-        Share of each filter in the score of its class.
+        Weight of each filter in the score of its class.
     classes : sequence of str
         Names of the classes.
     input_names : sequence of str
@@ -70,12 +70,12 @@ class FilterExplanation(Record, LocalDisplay):
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        The same before subtracting the mean over all filters; these errors are independent between
-        classes, as needed for contrasts of two classes.
+        Standard deviation before the mean over all filters is subtracted. These errors are
+        independent between classes, which is needed for contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
-        The same before subtracting the common mean.
+        Standard deviation of the scores before the common mean is subtracted.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def scores(self) -> FloatArray:
-        """Bias plus contributions, added in order, shape (n_samples, n_classes)."""
+        """Bias part plus contributions, added in order, shape (n_samples, n_classes)."""
         return total_score(self.contributions.transpose(0, 2, 1), self.bias_part)
 
     @property
@@ -174,7 +174,7 @@ class FilterExplanation(Record, LocalDisplay):
     def lead_certainty(self) -> FloatArray | None:
         """Probability that the predicted class beats the runner-up under noise.
 
-        Shape (n_samples,), from 0.5 (a coin flip) to 1; None for a model without noise.
+        Shape (n_samples,), from 0.5 (a coin flip) to 1; None if the model has no noise.
         """
         if self.own_score_std is None:
             return None
@@ -187,9 +187,9 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def top_filters(self) -> npt.NDArray[np.int64]:
-        """Filter with the largest share, shape (n_samples, n_classes).
+        """Filter with the largest weight, shape (n_samples, n_classes).
 
-        The explanation is the weighted filter; this filter is similar to it only if its share is
+        The explanation is the weighted filter; this filter is similar to it only if its weight is
         close to 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
@@ -198,7 +198,8 @@ class FilterExplanation(Record, LocalDisplay):
     def active_filters(self) -> FloatArray:
         """Effective number of filters, shape (n_samples, n_classes).
 
-        1 if a single filter has all the weight; the number of filters if all have equal shares.
+        It is 1 if a single filter has all the weight, and the number of filters if all have equal
+        weights.
         """
         return np.asarray(1.0 / (self.weightings**2).sum(axis=2))
 
@@ -206,7 +207,7 @@ class FilterExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        From 0.5 (a coin flip) to 1, under privacy noise; None for a model without noise.
+        From 0.5 (a coin flip) to 1, under privacy noise; None if the model has no noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -254,7 +255,7 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         WeightMap
-            The weights are contributions; together with the bias, they add up to the score.
+            Its weights are the contributions; together with the bias, they add up to the score.
 
         Raises
         ------
@@ -285,8 +286,8 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         WeightMap
-            Weights are contributions to the log-odds of the two classes, independent of the common
-            mean.
+            Its weights are the contributions to the log-odds between the two classes. They do not
+            depend on the common mean that is subtracted from all filters.
 
         Raises
         ------
@@ -340,9 +341,9 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         DataFrame
-            Columns sample, class, input, value (as prepared), contribution; noise_std and
-            sign_certainty (NaN if unknown). Adding the bias part to a sample's contributions to a
-            class, in order, gives the score of that class.
+            Columns sample, class, input, value (as prepared) and contribution; noise_std and
+            sign_certainty (NaN if unknown). The score of a class is the bias part plus the
+            contributions of the sample to this class, added in order.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
         n_classes, n_inputs = self.effective.shape[1:]
@@ -399,7 +400,7 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         ndarray of Axes, shape (4,)
-            Input, contributions, contributions relative to the runner-up class, and shares of the
+            Input, contributions, contributions relative to the runner-up class, and weights of the
             filters.
         """
         from dpexplain.plotting import plot_filter_explanation
@@ -412,7 +413,7 @@ class FilterExplanation(Record, LocalDisplay):
         return class_position(self.classes, label)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"FilterExplanation({len(self)} samples, {len(self.classes)} classes, "
@@ -449,7 +450,7 @@ class FilterExplanation(Record, LocalDisplay):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Return the guarantee of results from samples not marked public."""
+    """Return the guarantee of results for samples that are not marked as public."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,

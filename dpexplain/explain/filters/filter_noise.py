@@ -1,9 +1,9 @@
 """Joint privacy noise of all filters, in compact form.
 
 Independent noise is added to the coefficients of a filter; a public matrix, the basis, converts
-coefficients to one weight per input. So the basis and the variances of the coefficients determine
-the standard deviation of every weight and score, and joint draws. These are computed from released
-and public numbers and cost no privacy.
+coefficients to one weight for each input. So the basis and the variances of the coefficients
+determine the standard deviation of every weight and score, and the distribution of joint draws. All
+of these are computed from released and public numbers, and cost no privacy.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class FilterNoise(Record):
     variance : array-like of shape (n_classes, n_filters, n_coefficients)
         Variance of each coefficient, rounded to single precision as in files.
     bias_variance : array-like of shape (n_classes, n_filters)
-        Variance of each bias, in the unit of the score; also rounded.
+        Variance of each bias, in the squared unit of the score; also rounded.
     basis : array-like or None, default=None
         Shape (n_coefficients, n_inputs): weights are coefficients times basis. Alternatively,
-        shape (n_filters, n_coefficients, n_inputs), with a separate basis for the m-th filters of
-        all classes. None if the coefficients are the weights. Also rounded.
+        shape (n_filters, n_coefficients, n_inputs), with a separate basis for the m-th filter of
+        every class. None if the coefficients are the weights. Also rounded.
     origin : array-like of shape (n_inputs,) or None, default=None
-        Inputs at which the variance of biases is `bias_variance`: the vector subtracted from all
-        records during training. At other inputs, the noise of the filters adds to it. None means
-        zero. Also rounded.
+        Inputs at which the noise in a score has the variance `bias_variance`: the vector that was
+        subtracted from all records during training. At other inputs, the noise of the filters is
+        added. None means zero. Also rounded.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class FilterNoise(Record):
 
     @property
     def weight_variance(self) -> FloatArray:
-        """Variance of each weight, before subtracting the common mean."""
+        """Variance of each weight before the common mean is subtracted."""
         return _times(self.variance, None if self.basis is None else self.basis**2)
 
     @property
@@ -144,7 +144,7 @@ class FilterNoise(Record):
         Returns
         -------
         filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
-            Mean zero, like the weights of the bank.
+            Their mean over classes and filters is zero, as for the weights of the bank.
         biases : ndarray of shape (n_draws, n_classes, n_filters)
         """
         rng = np.random.default_rng(seed)
@@ -168,7 +168,8 @@ class FilterNoise(Record):
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Subtract the common mean of all filters, which does not affect predictions.
 
-    Adding one vector to every filter and one number to every bias shifts all scores equally.
+    Adding the same vector to every filter and the same number to every bias shifts all scores
+    equally.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ _HTML_ROWS = 10
 
 
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Return the share of weights outside the noise band; None without noise.
+    """Return the proportion of weights outside the noise band; None if there is no noise.
 
-    With noise alone, this share is 4.6%.
+    With noise alone, this proportion is 4.6%.
     """
     if std is None:
         return None
@@ -40,7 +40,7 @@ def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Return the ratio of RMS weight to RMS noise; None without noise.
+    """Return the ratio of the RMS weight to the RMS noise; None if there is no noise.
 
     Noise alone gives about 1.
     """
@@ -54,7 +54,7 @@ def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...] | None:
-    """Check that a grid has one cell per input."""
+    """Check that a grid has one cell for each input."""
     if grid_shape is None:
         return None
     shape = tuple(grid_shape)
@@ -132,19 +132,19 @@ class WeightMap(Record, ModelDisplay):
 
     @property
     def above_noise(self) -> npt.NDArray[np.bool_] | None:
-        """Weights above two standard deviations of noise; None without noise."""
+        """Whether each weight exceeds two standard deviations of noise; None if unknown."""
         if self.noise_std is None:
             return None
         return np.asarray(np.abs(self.weights) > BAND * self.noise_std)
 
     @property
     def share_above_noise(self) -> float | None:
-        """Share of weights above the noise (0.046 by noise alone); None without noise."""
+        """Proportion of weights above the noise, 0.046 for noise alone; None if unknown."""
         return share_outside(self.weights, self.noise_std)
 
     @property
     def signal_to_noise(self) -> float | None:
-        """Ratio of RMS weight to RMS noise; about 1 for noise alone."""
+        """Ratio of the RMS weight to the RMS noise; about 1 for noise alone."""
         return ratio_to_noise(self.weights, self.noise_std)
 
     @property
@@ -158,7 +158,7 @@ class WeightMap(Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns input, weight, noise_std, sign_certainty (NaN if unknown).
+            Columns input and weight; noise_std and sign_certainty (NaN if unknown).
         """
         unknown = np.full(len(self.input_names), np.nan)
         std, certainty = self.noise_std, self.sign_certainty
@@ -191,7 +191,7 @@ class WeightMap(Record, ModelDisplay):
         return plot_weights(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return one line that suggests the next step."""
         return (
             f"WeightMap({self.title}, {len(self.input_names)} inputs; {self.guarantee.short}; "
             "see .frame(), .plot())"
@@ -219,7 +219,7 @@ class WeightMap(Record, ModelDisplay):
 
 
 def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | None:
-    """Return the probability that each sign is correct; None without noise.
+    """Return the probability that each sign is correct; None if there is no noise.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ class Edited:
     Attributes
     ----------
     records : tuple of EditRecord
-        In order.
+        The edits in their order.
     released : dict of str to Released
-        By class; under "" for a model with one score.
+        Scores by class; the key is "" for a model with one score.
     """
 
     records: tuple[EditRecord, ...]
@@ -77,7 +77,7 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
 
 
 def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
-    """Collect the edits of an explanation, and each score before them.
+    """Collect the edits of an explanation, and each score as it was before them.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Reject explanations of other models, and curves changed without an edit record.
+    """Reject explanations of other models, and curves that were changed but have no edit record.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def checked_scores(
     Raises
     ------
     ValueError
-        If the explanation is of another model, or its curves differ without an edit record.
+        If the explanation is of another model, or if its curves differ although there is no edit
+        record.
     """
     if type(own) is not type(explanation):
         raise ValueError(

@@ -79,12 +79,12 @@ class AdditiveModel(BaseEstimator):
         ----------
         effect : bool, default=True
             Whether to estimate the effects in the population, if the model supports it. This takes
-            a second or more; without it, an explanation takes a fraction of that time.
+            a second or more; an explanation without these estimates takes a fraction of that time.
 
         Returns
         -------
         GlobalExplanation or MulticlassExplanation
-            Plain data: it contains neither the model nor records. With more than two classes,
+            Plain data: it contains no model and no records. With more than two classes,
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
@@ -103,12 +103,12 @@ class AdditiveModel(BaseEstimator):
         return () if self._edited is None else self._edited.records
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
-        """Copy the model with the curves of an (edited) explanation of it.
+        """Return a copy of the model with the curves of an (edited) explanation of it.
 
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            With the terms and bins of this model, and a record of each edit.
+            Explanation with the terms and bins of this model, and with a record of each edit.
 
         Returns
         -------
@@ -120,9 +120,10 @@ class AdditiveModel(BaseEstimator):
         Raises
         ------
         TypeError
-            If it is not such an explanation.
+            If `explanation` is of another type.
         ValueError
-            If the explanation is of another model, or its curves differ without a record.
+            If the explanation is of another model, or if its curves differ although there is no
+            record of an edit.
         """
         check_is_fitted(self, "schema_")
         if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
@@ -284,7 +285,7 @@ class AdditiveModel(BaseEstimator):
         )
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Return simulated errors of all bins by score; none without noise."""
+        """Return simulated errors of all bins by score; none if the fit has no noise."""
         return ()
 
     @cached_property
@@ -305,7 +306,7 @@ class AdditiveModel(BaseEstimator):
             return None if draws is None else term_effect(draws, sizes)
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
-        """Return the noise of a class score, or of the single score."""
+        """Return the noise of the score of a class, or of the only score."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 
@@ -398,7 +399,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        return self.classes_[chosen_classes(self._scores(X))]
+        chosen = chosen_classes(self._scores(X))  # says first whether the model is fitted
+        return self.classes_[chosen]
 
     def __sklearn_tags__(self) -> Any:
         """Declare support for missing values and categories."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 _STEPS = 1.15
-"""Factor on the width of whole-curve bands for normal errors: a smooth estimate rounds off steps
-of the truth, and the largest errors are there."""
+"""Factor that widens simultaneous bands computed for normal errors: a smooth estimate rounds off
+steps of the true curve, and the largest errors occur there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def term_effect(draws: EffectDraws, sizes: Sequence[int]) -> TermEffect:
     ----------
     draws : EffectDraws
     sizes : sequence of int
-        Bins of each term.
+        Number of bins of each term.
 
     Returns
     -------

@@ -19,13 +19,13 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors of all terms: standard deviations by source, and joint distribution.
+    """Errors of all terms: standard deviations by source, and the joint distribution.
 
     Attributes
     ----------
     stds : dict of str to ndarray of shape (n_values,)
-        By the name of a field of :class:`ShapeFunction`, such as ``noise_std``; values are for all
-        bins, then the intercept.
+        The keys are names of fields of :class:`ShapeFunction`, such as ``noise_std``; the values
+        are for all bins, then for the intercept.
     joint : NoiseModel
         Joint errors from all sources.
     factors : ndarray of shape (n_terms,)
@@ -73,7 +73,7 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     ----------
     draws : NoiseDraws
     sizes : sequence of int
-        Bins of each term.
+        Number of bins of each term.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
-    To first order, the error of such a score is the error of the class's own score minus the mean
-    error of the others, weighted by their probabilities. Correlations between the errors of
-    classes are not stored, so errors are assumed to add up.
+    To first order, the error of a one-against-rest score is the error of the class's own score
+    minus the mean error of the other scores, weighted by their probabilities. Correlations between
+    the errors of classes are not stored, so the errors are assumed to add up.
 
     Parameters
     ----------
@@ -110,15 +110,15 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraws:
-    """Simulated errors of all bins of all terms, and of the intercept, of one score.
+    """Simulated errors of one score: of all bins of all terms, and of the intercept.
 
     Attributes
     ----------
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
-        Columns are the bins of the first term, then those of the second, and so on; then the
-        intercept. In score units, mean zero.
+        Columns are the bins of the first term, then the bins of the second, and so on; the last
+        column is the intercept. In score units, mean zero.
     stretch : ndarray of shape (n_terms,) or None, default=None
-        Factor on each curve that undoes the shrinkage of the fit; None if unknown.
+        Factor for each curve that undoes the shrinkage of the fit; None if unknown.
     recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
         Posterior-mean curves from all released sums; None for terms without an order.
     """
@@ -130,7 +130,7 @@ class NoiseDraws:
     recovered: tuple[FloatArray | None, ...] | None = None
 
     def scaled(self, scale: float) -> NoiseDraws:
-        """Return the errors of scores that were multiplied by a number."""
+        """Return the errors of scores that have been multiplied by a number."""
         recovered = self.recovered
         if recovered is not None:
             recovered = tuple(None if c is None else scale * c for c in recovered)

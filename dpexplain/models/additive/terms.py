@@ -35,9 +35,9 @@ class AdditiveTerms:
     link : {"logit", "identity", "log"}
         Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
-        Direction to which the curve was constrained.
+        Direction in which the curve was constrained.
     bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
-        Standard deviation across the bags whose mean is the score; None for one bag.
+        Standard deviation across the bags whose mean is the score; None if there is only one bag.
     """
 
     bins: tuple[FeatureBins, ...]

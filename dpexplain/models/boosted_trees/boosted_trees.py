@@ -39,14 +39,14 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 
 WEIGHT_STEPS = 1 << 12
-"""Number of steps of a weight of 1, the largest."""
+"""Number of lattice steps of a weight of 1, which is the largest weight."""
 
 LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
 
 LARGEST_CRITERION = 1 << 29
-"""Criteria are capped here, so that floats represent them to within a step; capping does not
-increase the effect of a record."""
+"""Cap on criteria, so that floats represent them to within a step; capping does not increase the
+effect of a record."""
 
 # Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
 # number of steps; see `DPBoostedTreesClassifier._utilities`.
@@ -60,9 +60,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     Boosting of top-down induced trees, following [1]_: the exponential mechanism chooses splits by
     a proper criterion, and leaves and the coefficients of the linear combination are computed from
-    noisy weights. The M-alpha loss lies between that of Matsushita (alpha 1) and the 0/1 loss
-    (alpha 0). With more than two classes, each has a one-vs-rest score, and the scores share the
-    budget.
+    noisy weights. The M-alpha loss lies between the Matsushita loss (alpha 1) and the 0/1 loss
+    (alpha 0). With more than two classes, each class has a one-vs-rest score, and the scores share
+    the budget.
 
     Differences from the paper, required by the guarantee or the accounting: nodes of one level are
     disjoint, so the budget need not be divided among them; a criterion only increases when a
@@ -77,11 +77,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=20
         Number of trees per score, which share the budget.
     depth : int, default=4
@@ -94,24 +94,24 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` at
         level k: it learns fast near the root and needs less noise further down.
     alpha : float, default=1.0
-        Alpha of weights and leaves, in [0.05, 1].
+        Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
         Share of epsilon for splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
-        See above.
+        Variant of the method; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
         Publicly known upper estimate of the number of records. Criteria that need it cap sums of
         weights at this number: the guarantee holds for any table, but if a table is larger, its
-        large nodes are split less well.
+        large nodes are not split as well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
         persons, and noise scales with this number. None: every row counts as a separate person.
@@ -341,11 +341,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
         """Return the utility of each split, in lattice steps.
 
-        If the criterion is below 2**29, with capped sums where needed, floating-point arithmetic
-        is within a quarter of a step of the exact value. So a record that raises the exact value
-        by between 0 and S lowers the rounded value by at most one step, and raises it by less than
+        If the criterion is below 2**29, with capped sums where needed, floating-point arithmetic is
+        within a quarter of a step of the exact value. So a record that raises the exact value by
+        between 0 and S lowers the rounded value by at most one step, and raises it by less than
         ``S 2**20 + 1.5`` steps: by at most S and one step if S is an integer number of steps. With
-        capped sums, it changes by less.
+        capped sums, the value changes by less.
         """
         right = candidates.right_sums(sums)
         first = candidates.start[1] if len(candidates.start) > 1 else None
@@ -375,6 +375,6 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return self._value((p + floor) / (p + q + 2.0 * floor)), weights
 
     def _value(self, share: FloatArray) -> FloatArray:
-        """Return the prediction of a leaf from its share of positives."""
+        """Return the prediction of a leaf from its proportion of positive records."""
         inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
         return np.clip(link(inside, self.alpha), -_LARGEST_LEAF, _LARGEST_LEAF)

@@ -1,13 +1,14 @@
 """Split criteria with bounded sensitivity, and the M-alpha loss.
 
-Notation: p and q are the summed weights of positive and negative records of a node, u is the share
-p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and ``H(p, q) = (p
-+ q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave and homogeneous,
-so it increases in p and in q, and its slope in p decreases with p and increases with q: adding a
-record of weight at most 1 raises the criterion by between 0 and ``H(1, m - 1)``, if no sum exceeds
-m - 1. The criteria of all splits change in the same direction, so the changes of any two utilities
-differ by at most this amount [1]_. If H(1, m - 1) grows with m, sums are capped at m - 1
-(`largest_sum`), so that this holds for any number of records; m is only the expected number.
+Notation: p and q are the summed weights of positive and negative records of a node, u is the
+proportion p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
+``H(p, q) = (p + q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave
+and homogeneous, so it increases in p and in q, and its slope in p decreases with p and increases
+with q: adding a record of weight at most 1 raises the criterion by between 0 and ``H(1, m - 1)``,
+if no sum exceeds m - 1. The criteria of all splits change in the same direction, so the changes of
+any two utilities differ by at most this amount [1]_. If H(1, m - 1) grows with m, sums are capped
+at m - 1 (`largest_sum`), so that this holds for any number of records; m is only the expected
+number.
 
 References
 ----------
@@ -40,7 +41,7 @@ def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0)
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     p, q : ndarray
-        Summed weights, not negative.
+        Summed weights, nonnegative.
     alpha : float, default=1.0
         Parameter of "m_alpha": 1 is Matsushita's criterion, 0 is the 0/1 criterion.
 

@@ -22,7 +22,7 @@ class Budget:
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in units of the clip.
     count_share : float
-        Share of the histograms' mu squared that is spent on first counting the records.
+        Share of the histograms' mu squared that is spent on counting the records first.
     pair_share : float
         Share of the training's mu squared that is spent on one sum per pair of features.
     """

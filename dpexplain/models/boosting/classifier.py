@@ -18,8 +18,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     """Explainable boosting machine for classification, without privacy.
 
     The non-private reference for `DPExplainableBoostingClassifier`: cyclic gradient boosting of
-    shallow trees on one feature each, Algorithm 1 of [1]_. With more than two classes, the classes
-    share the trees, and each has its own score (softmax).
+    shallow trees on one feature each, as in Algorithm 1 of [1]_. With more than two classes, the
+    classes share the trees, and each has its own score (softmax).
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     max_bins : int, default=256
         Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
-        Share of a leaf's value added per step.
+        Fraction of a leaf's value that is added at each step.
     max_rounds : int, default=1000
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
@@ -111,36 +111,37 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
         people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
         Source of the settings that are None: the recipe of this library, or [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
         "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and delta
-        are split between the two as in [1]_, with its tighter or looser accountant. None: "joint",
-        or "gdp" with the paper preset.
+        are split between the two as in [1]_, with the tighter or the looser accountant of that
+        paper. None: "joint", or "gdp" with the paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     max_bins : int or None, default=None
         Maximum number of bins per numeric feature. None: 32 to 256 cells, depending on the noisy
         number of records, merged where there are few records; 32 bins with the paper preset.
     learning_rate : float or None, default=None
-        Share of a leaf's mean residual added per step, in (0, 1]. None: up to 1; larger with fewer
-        passes.
+        Fraction of a leaf's mean residual that is added at each step, in (0, 1]. None: up to 1;
+        larger with fewer passes.
     max_rounds : int or None, default=None
-        Number of passes over the features. None: 5 to 200; less noise allows more.
+        Number of passes over the features. None: 5 to 200; with less noise, more passes are
+        possible.
     max_leaves : int or None, default=None
         Number of leaves per tree, 2 to 255. None: 3.
     clip : float or None, default=None
-        Bound on a record's residual (with several classes, on that of its own class), in units of
-        probability, in (0, 1]; 1 clips nothing. None: 0.5 to 1, larger with less noise; 1 with the
-        paper preset.
+        Bound on a record's residual (with several classes, on the residual of its own class), in
+        units of probability, in (0, 1]; with 1, nothing is clipped. None: 0.5 to 1, larger with
+        less noise; 1 with the paper preset.
     bin_budget_frac : float or None, default=None
         Share of the budget for the histograms, in (0, 1): of mu squared with joint composition, of
-        epsilon otherwise. None: 0.22, of which a tenth is spent on first counting the records; 0.1
+        epsilon otherwise. None: 0.22, of which a tenth is spent on counting the records first; 0.1
         with the paper preset.
     pair_budget_frac : float or None, default=None
         Share of the training's mu squared, in [0, 1), that is spent on one sum per pair of
@@ -149,11 +150,11 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     structure_seed : int or None, default=None
         Seed of the public random structure (order of features, splits), but never of the noise.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
-        Noise sampler, named in the guarantee: an exact discrete Gaussian, that of OpenDP (a few
-        hundred times slower), or a rounded one.
+        Noise sampler, named in the guarantee: an exact discrete Gaussian, OpenDP's discrete
+        Gaussian (a few hundred times slower), or a rounded Gaussian.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
@@ -167,18 +168,18 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so the
-        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean again
-        has the noise of a single fit, but the budget allows fewer passes over the features: a few
-        bags cost almost no accuracy, while many bags cost some on large tables.
+        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean over
+        the bags again has the noise of a single fit, but the budget allows fewer passes over the
+        features: a few bags cost almost no accuracy, while many bags cost some on large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 for the number of processors. None decides by the number of records
         in this process: one for small tables, and for fits that run in parallel. It affects only
         the duration of a fit.
     calibrated : bool, default=False
         Whether the scores of two classes are scaled and shifted so that probabilities are
-        calibrated: a short fit leaves them too close to the average. Scale and shift are computed
-        from the effect estimate, so they cost no privacy. This takes about as long as the fit, and
-        does not change the order of predictions.
+        calibrated: a short fit leaves the probabilities too close to the average. Scale and shift
+        are computed from the effect estimate, so they cost no privacy. This takes about as long as
+        the fit, and does not change the order of predictions.
 
     Attributes
     ----------

@@ -21,12 +21,12 @@ class Clip(Protocol):
 
 
 class FixedClip:
-    """One bound for all visits.
+    """The same bound for all visits.
 
     Parameters
     ----------
     clip : float
-        In score units of the loop.
+        Bound on a residual, in score units of the loop.
     """
 
     def __init__(self, clip: float) -> None:
@@ -40,18 +40,18 @@ class FixedClip:
 class AdaptiveClip:
     """Clip that follows a private quantile of the shrinking residuals.
 
-    Every few passes, it queries whether more or less than the target share of the residuals lies
-    within the clip: a record inside adds ``1 - quantile``, a record outside subtracts
-    ``quantile``. With a target share above one half, the sensitivity is `quantile`, or 1 if a
-    record is exchanged; both are scaled to the lattice so that the answer needs no more noise than
-    the leaf sums of a tree. A query is charged as one additional tree.
+    Every few passes, it queries whether more or less than the target proportion of the residuals
+    lies within the clip: a record inside adds ``1 - quantile``, and a record outside subtracts
+    ``quantile``. If the target proportion is above one half, the sensitivity is `quantile`, or 1 if
+    a record is exchanged; both amounts are scaled to the lattice so that the answer needs no more
+    noise than the leaf sums of a tree. A query is charged as one additional tree.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Mechanism that makes the queries, in the phase of the leaf sums.
+        Mechanism that answers the queries, in the phase of the leaf sums.
     plan : Schedule
-        With a `clip_quantile` of at least one half.
+        Schedule with a `clip_quantile` of at least one half.
     n_samples : float
         Noisy number of records.
     n_features : int

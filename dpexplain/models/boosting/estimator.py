@@ -66,7 +66,7 @@ Composition = Literal["joint", "gdp", "classic"]
 
 
 class _PrivateBoosting(PrivateEstimator):
-    """Base class that fits both private estimators."""
+    """Common base class of both private estimators."""
 
     _reads_parts = True
     _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
@@ -141,7 +141,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     @property
     def _clip_adapts(self) -> bool:
-        """Whether a clip that the recipe does not fix adapts to the residuals."""
+        """Whether the clip adapts to the residuals if the recipe does not fix it."""
         return False
 
     def _check_settings(self) -> None:
@@ -231,8 +231,8 @@ class _PrivateBoosting(PrivateEstimator):
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
         """Return the phases of a fit, with the shortest and longest boosting run.
 
-        Their noise scales are those that `fit` will use, so that a scale out of range is found
-        before the charge.
+        The noise scales are the ones that `fit` will use, so that a scale out of range is found
+        before the budget is charged.
         """
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
         if budget.count_share:
@@ -362,19 +362,19 @@ class _PrivateBoosting(PrivateEstimator):
         Returns
         -------
         Health
-            Alarms, then notes. An alarm states that a limit is exceeded: more than 20% of a
-            feature is missing or unreadable, more than 5% is outside its categories, more than 90%
-            is in its first or last bin (98% if that contains zero; features of fewer than 10
-            values are not tested), a class has less than 2% of the records, more than 20% of
-            `n_public` rows have no usable target, or the number of records cannot be distinguished
-            from 0. Notes say how many terms rise above the noise, and how many bins were resolved.
+            Alarms, then notes. An alarm states that a limit is exceeded: more than 20% of a feature
+            is missing or unreadable, more than 5% is outside its categories, more than 90% is in
+            its first or last bin (98% if that bin contains zero; features with fewer than 10 values
+            are not tested), a class has less than 2% of the records, more than 20% of `n_public`
+            rows have no usable target, or the number of records cannot be distinguished from 0.
+            Notes say how many terms rise above the noise, and how many bins were resolved.
 
         Notes
         -----
-        On data within all limits, the probability of any alarm is at most 1% per fit: each limit
-        is tested against the known Gaussian noise of the released counts and sums, and the tests
-        share the 1% (Bonferroni). The last limit is met if the number of records is at least twice
-        what the noise can hide at that level. Shares given in words are estimates. The absence of
+        On data within all limits, the probability of any alarm is at most 1% per fit: each limit is
+        tested against the known Gaussian noise of the released counts and sums, and the tests share
+        the 1% (Bonferroni). The last limit is met if the number of records is at least twice what
+        the noise can hide at that level. Proportions given in words are estimates. The absence of
         alarms does not mean that there are no mistakes: small tables and small epsilons can hide
         them.
 

@@ -1,8 +1,8 @@
 """A private fit: histograms, random trees, noisy leaf sums (Algorithms 2 and 3).
 
-Source: Nori et al., "Accuracy, Interpretability, and Differential Privacy via
-Explainable Boosting", ICML 2021, arXiv:2106.09680. Sensitivities are those of
-add/remove or replace-one adjacency with clipped residuals; see `release_factors`.
+Source: Nori et al., "Accuracy, Interpretability, and Differential Privacy via Explainable
+Boosting", ICML 2021, arXiv:2106.09680. Sensitivities are for add/remove or replace-one adjacency
+with clipped residuals; see `release_factors`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from dpexplain.models.boosting.structure import random_visits
 from dpexplain.schema import Categorical, Schema
 
 BAG_SHARE = 0.85
-"""Probability that a record is in a bag, where there are several."""
+"""Probability that a record is in a bag, if there are several bags."""
 
 
 def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, float]:
@@ -81,8 +81,8 @@ def private_bins(
 ) -> tuple[PrivateBins, BinnedRecords]:
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
-    Records are read once, into the finest cells; the noisy number of records determines how many
-    of these are merged before noisy counts are released.
+    Records are read once, into the finest cells; the noisy number of records determines how many of
+    these cells are merged into one before noisy counts are released.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def private_bins(
     Returns
     -------
     binned : PrivateBins
-        Released.
+        The released bins and counts.
     records : BinnedRecords
-        The records in these bins, with scores of zero. Not released.
+        The records in these bins, with scores of zero; not released.
     """
     finest = [
         declared_cells(name, feature, settings.n_cells, settings.spacing)
@@ -156,7 +156,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of records, if budgeted, and choose cells."""
+    """Release the number of records, if there is a budget for it, and choose cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(

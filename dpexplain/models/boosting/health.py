@@ -23,11 +23,11 @@ MOST_MISSING = 0.20
 MOST_OTHER = 0.05
 MOST_AT_END = 0.90
 MOST_AT_ZERO = 0.98
-"""Limit of an end bin that contains zero: many amounts are zero for most people."""
+"""Limit for a first or last bin that contains zero: many amounts are zero for most people."""
 FEWEST_IN_CLASS = 0.02
 MOST_WITHOUT_TARGET = 0.20
 _FEWEST_CELLS = 10
-"""Features of fewer values, such as yes and no, often have almost everybody in one."""
+"""Features with fewer values, such as yes and no, often have almost everybody in one bin."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Excess:
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records; without noise, it would be at most 0 if the limit is respected.
+        Noisy excess, in records; if the limit is respected, the excess would be at most 0 if there
+        were no noise.
     noise_std : float
         Standard deviation of its noise.
     """
@@ -63,7 +64,7 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
     ----------
     fit : PrivateFit
     classes : sequence of str
-        Empty for a regression.
+        Class labels; empty for a regression.
     n_public : int or None
         Public number of rows of the table.
 
@@ -110,11 +111,11 @@ def _share(count: float, binned: PrivateBins) -> float:
 
 
 def _excess(what: tuple[str, str, str], count: float, limit: float, binned: PrivateBins) -> Excess:
-    """Compare a count with a share of the records.
+    """Compare a count with a given proportion of the records.
 
-    The two errors are independent or positively correlated (the number of records is a weighted
-    mean of sums of such counts), so the variance of the difference is at most the sum of both
-    variances.
+    The errors of the count and of the number of records are independent or positively correlated
+    (the number of records is a weighted mean of sums of such counts), so the variance of the
+    difference is at most the sum of the two variances.
     """
     std = float(np.hypot(binned.cell_noise_std, limit * binned.n_samples_std))
     return Excess(*what, float(count - limit * binned.n_samples), std)
@@ -124,7 +125,8 @@ def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
     """Test the number of records in each class, using the first tree.
 
     At that point, all classes have the same probability, so the sum of a class over all leaves is
-    its number of records minus the mean of all classes, times a factor if residuals are clipped.
+    the number of records in that class minus the mean over all classes, times a factor if residuals
+    are clipped.
     """
     if not classes:
         return

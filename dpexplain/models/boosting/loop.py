@@ -21,7 +21,7 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 
 
 class Step(Protocol[HolderIn]):
-    """Interface that converts one visit to an update per bin."""
+    """Interface of steps, each of which converts one visit to an update per bin."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
         """Return the update per bin of the visited feature, in score units."""
@@ -29,21 +29,21 @@ class Step(Protocol[HolderIn]):
 
 
 class PrivateStep:
-    """Algorithm 2: release the leaf sums with noise, divide by noisy counts.
+    """Step of Algorithm 2: release the leaf sums with noise, and divide by noisy counts.
 
     Parameters
     ----------
     mechanism : Mechanism
         Contains the noise of the whole phase; every release passes through it.
     learning_rate : float
-        Share of the leaf mean added per step.
+        Fraction of the leaf mean that is added at each step.
     clip : Clip
         Bound on one record's residual, in score units, visit by visit.
 
     Attributes
     ----------
     taken : list of LeafStep
-        Releases of the visits so far.
+        Releases of all visits so far.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:
@@ -70,7 +70,7 @@ class PrivateStep:
 def started(
     records: BinnedRecords, n_bins: Sequence[int], score: float, n_scores: int = 1
 ) -> Tables:
-    """Give all records the same initial score, through the first feature.
+    """Give all records the same initial score, added to the curve of the first feature.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def boost(
     Parameters
     ----------
     records : BinnedRecords
-        Holder of the data.
+        The binned records.
     visits : iterable of Visit
         Order of the features, with their trees if drawn in advance.
     step : Step

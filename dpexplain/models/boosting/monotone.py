@@ -95,7 +95,7 @@ def projections(
     counts: Sequence[NDArray[np.float64]],
     n_special: Sequence[int],
 ) -> list[Projection | None]:
-    """Create the projection of each constrained feature; None if unconstrained.
+    """Create the projection of each feature; it is None if the feature is unconstrained.
 
     Parameters
     ----------

@@ -43,14 +43,15 @@ from dpexplain.schema import Schema
 RegressionObjective: TypeAlias = Literal["squared", "poisson"]
 
 LOGIT_BOUND = 30.0
-"""Scores per bin of a classifier stay inside plus and minus this many log-odds."""
+"""Bound on the absolute value of a classifier's scores per bin, in log-odds."""
 
 HALF_RANGE_BOUND = 8.0
-"""Scores per bin of a regression stay inside this many half-ranges of the target."""
+"""Bound on the absolute value of a regression's scores per bin, in half-ranges of the target."""
 
 _CLASS_STEP = 0.4
-"""Steps of several classes over those of two, per root of their number: the more classes, the
-smaller the curvature p (1 - p) of each, and the smaller its residuals compared with the noise."""
+"""Step length for several classes, divided by the step length for two classes and by the square
+root of the number of classes: the more classes there are, the smaller the curvature p (1 - p) of
+each class, and the smaller its residuals compared with the noise."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Objective:
     curvature : callable
         Curvature per bin, for simulating noise.
     step_factor : float, default=1.0
-        Step length of a private fit, relative to that of two classes or squared error.
+        Step length of a private fit, relative to the step length for two classes or for squared
+        error.
     """
 
     loss: Loss
@@ -103,12 +105,12 @@ class Objective:
     def sensitivity(self, clip: float) -> float:
         """Return a bound on the L2 norm of a record's residuals, in units of the clip.
 
-        One residual is within the clip after rounding. Those of several classes are within
-        ``sqrt(2)`` clips before rounding: if the residual of the record's own class is a, those of
-        the other classes sum to -a. Rounding changes each of C residuals by at most half a lattice
-        step, so it changes the vector by at most ``sqrt(C) / 2`` steps. In single precision (unit
-        u = 2**-24) probabilities add up to 1 within ``C u``, and a residual goes through five
-        roundings.
+        A single residual is within the clip after rounding. The vector of residuals for several
+        classes has a norm of at most ``sqrt(2)`` clips before rounding: if the residual of the
+        record's own class is a, the residuals of the other classes sum to -a. Rounding changes each
+        of C residuals by at most half a lattice step, so it changes the vector by at most
+        ``sqrt(C) / 2`` steps. In single precision (unit u = 2**-24) probabilities add up to 1
+        within ``C u``, and a residual goes through five roundings.
 
         Parameters
         ----------
@@ -181,7 +183,7 @@ def _log_mean(target: NDArray[np.float32]) -> float:
 
 
 def logistic() -> Objective:
-    """Return the objective of two classes: log-odds."""
+    """Return the objective for two classes, with log-odds as scores."""
     return Objective(
         loss=LOGISTIC,
         link="logit",
@@ -199,7 +201,7 @@ def logistic() -> Objective:
 
 
 def softmax(schema: Schema) -> Objective:
-    """Return the objective of several classes: softmax of centered scores."""
+    """Return the objective for several classes: the softmax of centered scores."""
     n_classes = len(classes_of(schema).labels)
     return Objective(
         loss=softmax_loss(n_classes),
@@ -297,7 +299,7 @@ def centered_terms(
         True for bins that must contribute nothing, such as a missing bin that may be empty: its
         score would only reflect the leaves in which it happened to be.
     monotone : sequence of {"increasing", "decreasing", None}
-        Direction that each curve has to keep.
+        Required direction of each curve; None if unconstrained.
 
     Returns
     -------

@@ -31,10 +31,10 @@ class PairSums:
     upper : tuple of ndarray of shape (n_bins,), one per feature
         True for the bins of the upper half.
     sums : ndarray of shape (n_pairs,)
-        Noisy sums over the records, 1 if both are in the same half and -1 otherwise, in the
-        order of ``numpy.triu_indices``.
+        Noisy sums over the records, each of which adds 1 if both features are in the same half and
+        -1 otherwise; in the order of ``numpy.triu_indices``.
     noise_std : float
-        Standard deviation of their noise.
+        Standard deviation of the noise in these sums.
     """
 
     upper: tuple[NDArray[np.bool_], ...]
@@ -43,7 +43,7 @@ class PairSums:
 
 
 def shares(counts: BinCounts) -> FloatArray:
-    """Return the share of records in each bin, from noisy counts.
+    """Return the proportion of records in each bin, from noisy counts.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def release_pairs(
     Returns
     -------
     PairSums or None
-        None if there is no budget for them.
+        None if there is no budget for pair sums.
     """
     if not budget.pair_share:
         return None
@@ -126,8 +126,8 @@ def release_pairs(
 def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of the pair sums, in lattice steps.
 
-    A record changes each sum by 1, and an exchanged record changes it by at most 2, as for leaf
-    sums in units of the clip.
+    Adding or removing a record changes each sum by 1, and exchanging a record changes each sum by
+    at most 2, as for leaf sums in units of the clip.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Noisy Newton steps for counts: leaf sums over expected events.
+"""Noisy Newton steps for counts: leaf sums divided by expected numbers of events.
 
 The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
 from its releases: the rate of a bin is the exponential of its score times the mean rates of the
-other features, as if features were independent. If they are not, the steps are slightly too short
-or too long, but the fit converges to the same curve.
+other features, as if features were independent. If they are dependent, the steps are slightly too
+short or too long, but the fit converges to the same curve.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _CLIP_STDS = 2.5
 """Residuals are clipped at this number of standard deviations of a Poisson count, plus one."""
 
 _LARGEST_STEP = 1.0
-"""A full step multiplies or divides a rate by at most e: the loss is far from quadratic."""
+"""A full step multiplies or divides a rate by at most e, because the loss is far from quadratic."""
 
 
 class CountStep:
-    """Algorithm 2 for the Poisson loss.
+    """Step of Algorithm 2 for the Poisson loss.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CountStep:
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature.
     learning_rate : float
-        Share of the Newton step that is added.
+        Fraction of the Newton step that is added.
     high : float
         Largest public count, which is the unit of residuals and rates.
     clip : float or None
@@ -46,7 +46,7 @@ class CountStep:
         released so far, which costs no privacy, because noise scales with the clip.
     least_weight : float
         If a leaf has fewer expected events than this, in units of the clip, all leaves of the tree
-        are updated together. About two standard deviations of the noise.
+        are updated together. This is about two standard deviations of the noise.
     """
 
     def __init__(

@@ -30,11 +30,11 @@ class Recipe:
         Share of the budget for the histograms: of mu squared with joint composition,
         of epsilon otherwise.
     count_share : float
-        Share of the histograms' mu squared that is spent on first counting the records. The count
+        Share of the histograms' mu squared that is spent on counting the records first. The count
         determines the number of cells; with 0, there are `n_cells` cells.
     pair_share : float
         Share of the training's mu squared that is spent on one sum per pair of features, for the
-        effect estimate; 0 for none.
+        effect estimate; 0 for no pair sums.
     clip : float or None
         Bound on a residual: a probability for classifiers, or in units of half the target range
         for regression; None to derive it.
@@ -48,7 +48,8 @@ class Recipe:
     n_epochs : int or None
         Number of passes over the features; None to derive it from the noisy sample size.
     learning_rate : float or None
-        Share of the leaf mean added per step; None to derive it from the number of passes.
+        Fraction of the leaf mean that is added at each step; None to derive it from the number of
+        passes.
     merge_rare : bool
         Whether to follow the paper's implementation: categories with too few records for a
         separate bin are merged into one bin, the others are ordered as declared or else by name,
@@ -111,8 +112,8 @@ PAPER = Recipe(
 )
 """Hyper-parameters of Nori et al., ICML 2021 (section 4), with a valid guarantee.
 
-Residuals of a regression are clipped to half the target range around its middle, since
-the noise of the paper does not cover unclipped ones.
+Residuals of a regression are clipped to half the target range around its middle, because the noise
+of the paper does not cover unclipped residuals.
 """
 
 EPOCHS = (5, 200)
@@ -122,17 +123,17 @@ CELLS = (32, 256)
 """Range of the derived number of cells of a numeric feature."""
 
 _CELLS_UNCOUNTED = 128
-"""Number of cells if the records were not counted first."""
+"""Number of cells if the records are not counted first."""
 
 CLASSIFIER_CLIPS = (0.5, 1.0)
 """Range of the derived clip of a classifier, in units of probability.
 
-A smaller clip means less noise but some bias (toward less certain probabilities): it is worthwhile
-if noise dominates.
+A smaller clip means less noise but some bias (toward less extreme probabilities), which is
+worthwhile if noise dominates.
 """
 
 _FIRST_CLIP = 0.2
-"""Where the clip of a regression starts, in half-ranges."""
+"""Initial clip of a regression, in half-ranges of the target."""
 
 _CLIP_RANGE = (0.02, 1.0)
 _CLIP_RATE = 0.5
@@ -148,11 +149,11 @@ class Schedule:
     n_epochs : int
         Number of passes over the features.
     learning_rate : float
-        Share of the leaf mean added per step.
+        Fraction of the leaf mean that is added at each step.
     clip : float
-        Bound on a residual, in score units of the loop; the initial one if it adapts.
+        Bound on a residual, in score units of the loop; the initial bound if the clip adapts.
     clip_quantile : float or None
-        Share of the residuals that the clip should leave unchanged; None if it is fixed.
+        Proportion of the residuals that the clip should leave unchanged; None if the clip is fixed.
     clip_every : int
         Number of passes between clip queries.
     """
@@ -176,7 +177,7 @@ class Schedule:
         clip : float
             The current clip.
         share_inside : float
-            Noisy share of the residuals that it leaves unchanged, minus `clip_quantile`.
+            Noisy proportion of the residuals that the clip leaves unchanged, minus `clip_quantile`.
 
         Returns
         -------
@@ -192,14 +193,14 @@ class Schedule:
 
 
 def recipe(preset: Preset, **given: float | int | None) -> Recipe:
-    """Return the preset's settings, overridden by the user's.
+    """Return the settings of the preset, overridden by the user's settings.
 
     Parameters
     ----------
     preset : {"default", "paper"}
         Source of the settings that are not given.
     **given
-        Fields of `Recipe`; None takes the value of the preset.
+        Fields of `Recipe`; if None, the value of the preset is used.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from dpexplain.models.boosting.recipe import Recipe, Schedule
 from dpexplain.models.boosting.structure import Visit
 
 Tables = list[NDArray[np.float64]]
-"""Score per bin, one array per feature."""
+"""Scores per bin, as one array for each feature."""
 
 
 FloatArray = NDArray[np.float64]
@@ -37,7 +37,7 @@ class LeafStep:
     gain : ndarray of shape (n_leaves,)
         Change of the score per unit of each leaf sum; 0 if a step was truncated.
     together : bool
-        Whether all leaves got the same update, from the sum of all leaf sums.
+        Whether all leaves got the same update, computed from the sum of all leaf sums.
     update : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
         Amount added to the score in each leaf, before any bound.
     """
@@ -56,7 +56,7 @@ class Members:
     Attributes
     ----------
     visit : ndarray of shape (n_leaves_total,)
-        Visit of the fit to which each leaf belongs.
+        Index of the visit to which each leaf belongs.
     bins : ndarray of shape (n_leaves_total, n_bins)
         1 if the bin is in the leaf, else 0.
     sums : ndarray of shape (n_leaves_total, n_scores)
@@ -96,7 +96,7 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
     ----------
     fit : PrivateFit
     bound : float
-        Bound on scores per bin.
+        Bound on the scores per bin.
 
     Returns
     -------
@@ -203,9 +203,9 @@ class PrivateFit:
     leaf_noise_ratio : float
         Noise standard deviation of one leaf sum, in units of the clip.
     start : float
-        Initial score of every record, through the first feature: a public number.
+        Initial score of every record, added to the curve of the first feature: a public number.
     visits : list of Visit
-        All trees of the first bag; those of other bags are similar.
+        All trees of the first bag; the trees of other bags are similar.
     steps : list of LeafStep, one per visit
         Releases of the first bag, with their updates.
     min_leaf_count : float
@@ -213,9 +213,9 @@ class PrivateFit:
     settings : Recipe
         Settings of the fit.
     share : float
-        Share of the records in a bag.
+        Fraction of the records that are in a bag.
     monotone : tuple of {"increasing", "decreasing", None}
-        Direction to which the curve of each feature was constrained.
+        Direction in which the curve of each feature was constrained.
     pairs : PairSums or None, default=None
         Released sums of pairs of features.
     """

@@ -1,6 +1,6 @@
 """Random trees drawn from public quantities only.
 
-Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends nothing on the structure of its
+Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends no budget on the structure of its
 trees. Here, random splits additionally leave enough (noisily counted) records in every leaf, which
 is post-processing of the released histograms.
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpexplain.binning.counts import BinCounts
 
 _ROUNDS, _TRIES_PER_ROUND = 4, 4
-"""Random draws per tree before it gets one leaf less: 16, a few at a time."""
+"""Number of random draws per tree before it gets one leaf fewer: 16, made a few at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisy number of records in each leaf, bounded from below: the denominators of the update.
+        Noisy number of records in each leaf, bounded from below; the updates are divided by it.
     """
 
     feature: int
@@ -83,7 +83,7 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Return the leaf of each bin; tied bins share a leaf."""
+    """Return the leaf of each bin; bins that are tied are in the same leaf."""
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)
@@ -134,7 +134,7 @@ def _cuts(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return, for each tree, the first random splits with large enough leaves."""
+    """Return, for each tree, the first random splits whose leaves are large enough."""
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))
     counts[:, 0] = 0.0
@@ -157,10 +157,10 @@ def _cuts(
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
 ) -> list[NDArray[np.float64]]:
-    """Return the noisy number of records per leaf of each tree, floored by the noise.
+    """Return the noisy number of records per leaf of each tree, with a lower bound.
 
-    Without a floor, a count near zero turns a noisy sum into an unbounded update; at small
-    epsilon, such fits diverge.
+    If there were no lower bound, a count near zero would turn a noisy sum into an unbounded update,
+    and fits with a small epsilon would diverge.
     """
     n_trees = len(leaf_of_bin)
     n_leaves = leaf_of_bin.max(axis=1).astype(np.intp) + 1

@@ -34,7 +34,7 @@ Filtering = Literal["drop", "clip", "none"]
 LeafClipping = Literal["geometric", "none"]
 
 GRADIENT_STEPS = 1 << 12
-"""Number of steps of a gradient of 1, the bound."""
+"""Number of lattice steps of a gradient of 1, which is the bound."""
 
 LATTICE = 1 << 20
 """Gains and leaf values are multiples of ``2**-20``."""
@@ -42,8 +42,8 @@ LATTICE = 1 << 20
 _LEAST = 1e-9  # people of an empty node, where nothing is added to them
 
 LARGEST_GAIN = 1 << 29
-"""Gains are capped here, so that floats represent them to within a step; capping does not increase
-the effect of a record."""
+"""Cap on gains, so that floats represent them to within a step; capping does not increase the
+effect of a record."""
 
 _ROUNDING = 2.0  # lattice steps: two gains, rounded; see `_gains` for their floats
 
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def n_ensembles(self) -> int:
-        """Number of ensembles, each on all records."""
+        """Number of ensembles, each of which uses all records."""
         if self.variant == "seq":
             return self.n_trees
         return -(-self.n_trees // self.trees_per_ensemble)
@@ -122,7 +122,7 @@ class Plan:
         return (1.0 - self.learning_rate) ** k
 
     def leaf_sensitivity(self, k: int) -> float:
-        """Return the sensitivity of a leaf value: Lemma 2 or its range."""
+        """Return the sensitivity of a leaf value, from Lemma 2 or from the range of the value."""
         return float(min(1.0 / (1.0 + self.regularisation), 2.0 * self.leaf_bound(k)))
 
     @property
@@ -177,7 +177,7 @@ def grow(
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
     target : ndarray of shape (n_samples,), dtype float32
-        In [-1, 1]; two classes are coded as -1 and 1.
+        Target in [-1, 1]; two classes are coded as -1 and 1.
     candidates : Candidates
     plan : Plan
     mechanism : Mechanism
@@ -223,9 +223,9 @@ def grow(
 def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
     """Draw the tree of an ensemble for each record, independently.
 
-    Tree k gets the same share as in the paper, eta (1 - eta)^k divided by the sum of these. In the
-    parallel variant, each tree gets half of the remaining records, and some records are in no
-    tree.
+    Tree k gets the same proportion of the records as in the paper: eta (1 - eta)^k divided by the
+    sum of these terms over all trees. In the parallel variant, each tree gets half of the remaining
+    records, and some records are not in any tree.
     """
     if plan.variant == "seq":
         return np.zeros(n, dtype=np.int64)
@@ -285,9 +285,9 @@ def _grow_one(
 def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Integers:
     """Return the gain of each split in lattice steps (equation 3).
 
-    A gain below 2**29 results from four roundings, each with a relative error of 2**-53, so it is
-    within a quarter of a step of the exact gain, and the difference of two gains is within half a
-    step. After rounding to integer steps, a gain rises by less than ``2**20 + 1.5`` and falls by
+    A gain below 2**29 is computed with four roundings, each with a relative error of 2**-53, so it
+    is within a quarter of a step of the exact gain, and the difference of two gains is within half
+    a step. After rounding to integer steps, a gain rises by less than ``2**20 + 1.5`` and falls by
     less than ``3 * 2**20 + 1.5`` steps, hence, as an integer, by at most one step more than the
     exact bound. A capped gain changes by less, in the same direction.
     """

@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Base class that fits both DPBoost models."""
+    """Common base class of both DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -133,9 +133,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     """Gradient-boosted tree classifier with pure differential privacy.
 
     DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped with decreasing bounds,
-    the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits
-    are chosen by the exponential mechanism, and leaves have Laplace noise. With more than two
-    classes, each has a one-vs-rest score, and the scores share the budget.
+    the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits are
+    chosen by the exponential mechanism, and leaves have Laplace noise. With more than two classes,
+    each class has a one-vs-rest score, and the scores share the budget.
 
     Parameters
     ----------
@@ -143,22 +143,22 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
         Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
         share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
-        Share of a leaf's value added per step, in (0, 1).
+        Fraction of a leaf's value that is added at each step, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number (lambda) added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
@@ -166,23 +166,23 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         with a share of the budget. "para": each tree of an ensemble uses half of the remaining
         records with the ensemble's full budget.
     loss : {"logistic", "square"}, default="logistic"
-        Loss for classes coded as -1 and 1; the paper's experiments use square.
+        Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or counts with a gradient of 1.
+        the paper, or its gradient is clipped to this bound.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have none.
+        "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
@@ -295,22 +295,22 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and target range. Without it, they are read from the data, with a
+        Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
         Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
         share the budget, and each uses all records. Ignored by the variant "seq".
     depth : int, default=6
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Number of equal-width cells per numeric feature, at whose edges trees may split.
     learning_rate : float, default=0.1
-        Share of a leaf's value added per step, in (0, 1).
+        Fraction of a leaf's value that is added at each step, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number (lambda) added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
@@ -319,20 +319,20 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         records with the ensemble's full budget.
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or counts with a gradient of 1.
+        the paper, or its gradient is clipped to this bound.
     leaf_clipping : {"geometric", "none"}, default="geometric"
         Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have none.
+        "seq" and "para" have no such bound.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the paper's, or two thirds of it,
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
         which is equally private.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
         Accepted for compatibility; splits are chosen privately.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None

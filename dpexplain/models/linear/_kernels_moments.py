@@ -2,8 +2,8 @@
 
 A record has one value per feature and the constant 1, so one coordinate of each block is nonzero,
 and its contribution to a sum takes few additions, regardless of the number of coordinates. The
-rules are those of the boosting kernels: element-wise IEEE arithmetic on a record's own values in a
-fixed order, and integer sums. Each kernel is tested against a naive numpy version.
+rules are the same as for the boosting kernels: element-wise IEEE arithmetic on a record's own
+values in a fixed order, and integer sums. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dpexplain.models.boosting.records._kernels_exp import _exp32
 from dpexplain.models.boosting.records._kernels_sums import _lattice_steps, _logistic32
 
 VALUE_STEPS = 1 << 10
-"""Number of steps of a coordinate of 1: coordinates are multiples of ``2**-10``."""
+"""Number of lattice steps of a coordinate of 1: coordinates are multiples of ``2**-10``."""
 
 RESIDUAL_STEPS = 1 << 12
-"""Number of steps of a residual at its bound. Finer steps would need a wider noise scale than some
-samplers support."""
+"""Number of lattice steps of a residual at its bound. Finer steps would need a wider noise scale
+than some samplers support."""
 
 _F = np.float32
 _ZERO, _ONE = _F(0.0), _F(1.0)
@@ -45,7 +45,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     coordinate : ndarray of shape (n_bins,), dtype int64
         Nonzero coordinate of each bin, at least 1; it increases from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
-        Its value in steps, at most `VALUE_STEPS` in absolute value.
+        Value of this coordinate in steps, at most `VALUE_STEPS` in absolute value.
     n_coordinates : int
         Number of coordinates, including the constant (coordinate 0).
 
@@ -141,7 +141,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     """Sum ``x_i (1[y = c] - p_c)`` over the records, for each class.
 
     If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
-    factor, so that the vector of a record stays within ``sqrt(2)`` clips.
+    factor, so that the norm of a record's residuals is at most ``sqrt(2)`` times the clip.
 
     Parameters
     ----------

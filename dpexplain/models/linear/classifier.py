@@ -23,12 +23,12 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
 
     Second moments are released once; a quarter of them (half of them for several classes) bounds
     the Hessian of the loss [1]_, so a few noisy full gradients are enough. The penalty depends on
-    the noise, so that no direction that may be all noise is inverted. Each numeric feature is one
-    coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
-    other categories have separate coordinates. It is meant as a strong baseline.
+    the noise, so that directions that may be all noise are not inverted. Each numeric feature is
+    one coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
+    other categories have separate coordinates. This model is meant as a strong baseline.
 
     Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations have the same form as those of `DPExplainableBoostingClassifier` and are exact.
+    explanations are exact and have the same form as for `DPExplainableBoostingClassifier`.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
         people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
@@ -56,14 +56,15 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     learning_rate : float, default=1.0
         Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
     clip : float, default=1.0
-        Bound on a record's residual, in units of probability, in (0, 1]; 1 clips nothing.
+        Bound on a record's residual, in units of probability, in (0, 1]; with 1, nothing is
+        clipped.
     structure_seed : int or None, default=None
         Accepted for compatibility; only the noise is random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None

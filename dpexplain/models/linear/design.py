@@ -17,7 +17,7 @@ Integers = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 OUTER_SHARE = 0.01
-"""Share of the people beyond each end of a scale that follows the released counts."""
+"""Proportion of the people beyond each end of a scale, if the scale follows the released counts."""
 
 _STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken for people
 
@@ -26,9 +26,9 @@ _STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken
 class Design:
     """Nonzero coordinate of a record in each bin, and its value.
 
-    A number is one coordinate, scaled to ``[-1, 1]``; each category, "other" and "missing" are
+    A number is one coordinate, scaled to ``[-1, 1]``; "other", "missing" and each category are
     separate coordinates with the value 1. Coordinate 0 is the constant 1. So a record has
-    ``n_features + 1`` nonzero coordinates, none larger than 1 in absolute value.
+    ``n_features + 1`` nonzero coordinates, none of which is larger than 1 in absolute value.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Design:
         return len(self.start)
 
     def tables(self, weights: FloatArray) -> FloatArray:
-        """Return the contribution of each bin from weights per coordinate."""
+        """Return the contribution of each bin, given the weight of each coordinate."""
         x = self.value / VALUE_STEPS
         return np.asarray(weights[self.coordinate] * x.reshape(-1, *[1] * (weights.ndim - 1)))
 
@@ -111,7 +111,7 @@ def design(
 
 
 def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
-    """Return bins of all features, record by record."""
+    """Return the bins of all features, record by record."""
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
 
 
@@ -126,7 +126,7 @@ def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """Return the first and last cell of the central share of records."""
+    """Return the first and last cell of the central part of the records."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

@@ -3,8 +3,8 @@
 All queries of the records are integer sums with Gaussian noise. Weights are computed only from the
 answers: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
 gradient steps, preconditioned by the noisy second moments. ``X'X / 4`` bounds the Hessian of the
-logistic loss everywhere, and ``X'X / 2`` that of the softmax loss [2]_, so a step of length one
-never overshoots, and a few steps are enough.
+logistic loss everywhere, and ``X'X / 2`` bounds the Hessian of the softmax loss [2]_, so a step of
+length one never overshoots, and a few steps are enough.
 
 References
 ----------
@@ -35,7 +35,7 @@ from dpexplain.tables.encoding import encoded_columns
 FloatArray = NDArray[np.float64]
 
 N_CELLS = 64
-"""Cells of a numeric feature: a curve shows its line in this many steps."""
+"""Number of cells of a numeric feature, whose line becomes a curve with this many steps."""
 
 _RIDGE = 2.0
 _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
@@ -50,9 +50,9 @@ class LinearBudget:
     mu_bins, mu_moments, mu_target : float
         Gaussian-DP parameters: histograms, second moments, gradients or target moments.
     histogram_factor, moment_factor, gradient_factor : float
-        Sensitivities in multiples of those for adding or removing one record.
+        Sensitivities, as multiples of the sensitivities for adding or removing one record.
     n_steps : int
-        Number of gradients; 1 for the target moments.
+        Number of gradients; 1 if the target moments are released instead.
     """
 
     mu_bins: float
@@ -81,9 +81,9 @@ class LinearBudget:
         """Return the phase of the second moments, in squared steps.
 
         A record has ``K + 1`` coordinates of absolute value at most 1, so its products ``x_i x_j``
-        with ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The product vectors
-        of two records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2
-        z_i^2``. So an exchange changes their sum by at most ``sqrt(2)`` times that norm.
+        with ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The product vectors of
+        two records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So
+        exchanging a record changes the sum of the products by at most ``sqrt(2)`` times that norm.
         """
         norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
@@ -124,9 +124,9 @@ class LinearFit:
     ridge : float
         Ridge added to the diagonal of the second moments.
     weights : ndarray of shape (n_coordinates, n_scores)
-        In units of the loop.
+        Weights in units of the loop.
     target_std : float
-        Noise standard deviation of one value of a gradient, or target moment.
+        Noise standard deviation of one value of a gradient, or of one target moment.
     residual_variance : float or None
         Residual variance of a regression, from released moments, in units of half the target
         range, squared.
@@ -280,7 +280,7 @@ def fit_classification(
     clip : float
         Bound on a residual.
     learning_rate : float
-        Step length; 1 is that of the quadratic bound.
+        Step length; 1 is the step of the quadratic bound on the loss.
 
     Returns
     -------

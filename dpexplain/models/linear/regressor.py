@@ -17,14 +17,14 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    Ridge regression on noisy second moments and noisy products with the target, with the penalty
-    of [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
+    Ridge regression on noisy second moments and noisy products with the target, with the penalty of
+    [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
     numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. It is meant as a strong
+    missing values and other categories have separate coordinates. This model is meant as a strong
     baseline.
 
     Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations have the same form as those of `DPExplainableBoostingRegressor` and are exact.
+    explanations are exact and have the same form as for `DPExplainableBoostingRegressor`.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
         people.
     schema : Schema or None, default=None
-        Public bounds, categories and target range. Without it, they are read from the data, with a
+        Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
@@ -52,8 +52,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None

@@ -1,9 +1,9 @@
 """Uncertainty of linear models from noise and sampling.
 
-Errors of weights are linear in errors of the released sums, to first order: through the inverse of
-the second moments for a regression, through the recursion of the gradient steps for a classifier,
-whose Hessian is approximated by the second moments times the mean of ``p (1 - p)``. This uses only
-released numbers.
+To first order, errors of weights are linear in errors of the released sums. For a regression, the
+linear map is the inverse of the second moments. For a classifier, it is the recursion of the
+gradient steps, with the Hessian approximated by the second moments times the mean of ``p (1 - p)``.
+This uses only released numbers.
 """
 
 from __future__ import annotations

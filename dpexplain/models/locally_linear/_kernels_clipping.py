@@ -1,4 +1,4 @@
-"""Fused pass over a block of records: filter scores to clipped factors.
+"""Fused pass over a block of records that converts filter scores to clipped factors.
 
 A record's factors depend only on its own row and on public numbers: no operation mixes records,
 and within a record, sums follow the order of the filters. Numba does not reorder or fuse operations
@@ -39,15 +39,15 @@ def clipped_factors(  # type: ignore[no-untyped-def]
     squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
         Squared norm of each record's features, as used by the filters, in squared feature steps.
     limit : float64
-        Bound on the norm of a gradient, in feature steps; infinite for no clipping.
+        Bound on the norm of a gradient, in feature steps; infinite if there is no clipping.
     step : float64
         Value of one step of a factor.
     beta : float32
         Inverse temperature of the choice among the filters of a class.
     n_classes, n_filters : int
     whole : bool
-        Whether factors are truncated to integer steps; False keeps the fractions (without
-        privacy).
+        Whether factors are truncated to integer steps; False keeps the fractions, for training that
+        is not private.
     """
     f = np.empty(n_classes, np.float32)
     p = np.empty(n_classes, np.float32)
@@ -109,10 +109,10 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
     Parameters
     ----------
     seen : ndarray of shape (n, n_banks * n_basis), dtype float64
-        Integers.
+        Features of each record, as integers.
     n_banks : int
     constant : float64
-        Added to each sum: the square of the constant feature.
+        Square of the constant feature, which is added to each sum.
     squares : ndarray of shape (n, n_banks), dtype float64
         Filled with the sums.
     """

@@ -12,9 +12,9 @@ Bits are allotted as follows, with P features per record (including the constant
 operand                           at most
 ================================  =============================================================
 features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` if every filter
-                                  number has a separate projection. Twice the former after the
-                                  mean record is subtracted, for which the latter leave no
-                                  room
+                                  number has a separate projection. After the mean record is
+                                  subtracted, ``2**(FEATURE_BITS + 1)``; separate projections
+                                  leave no room for this
 weights (public)                  ``2**weight_bits(P)`` each, so that
                                   ``P * 2**(FEATURE_BITS + 1 + weight_bits(P)) <= 2**53``
 factors of a record               bounded so that ``|factors| * |features| <= 2**lattice_bits``.
@@ -43,10 +43,12 @@ FEATURE_BITS = 18
 """Features of a record are integers up to ``2**18``; float32 holds them exactly."""
 
 COARSE_BITS = 12
-"""The same if every filter number has a separate projection, whose rows take bits as well."""
+"""Number of bits of the features if every filter number has a separate projection, whose rows also
+take bits."""
 
 ROW_BITS = 8
-"""Rows of such a projection: random numbers, which lose nothing by being rounded."""
+"""Number of bits of the rows of a separate projection: random numbers, which lose nothing by being
+rounded."""
 
 INPUT_BITS = 20
 """Inputs and the rows of a projection are integers up to ``2**20`` where they are multiplied."""
@@ -55,7 +57,7 @@ BLOCK = 1 << 12
 """Maximum number of records whose contributions are summed in floating point."""
 
 CLIP_MARGIN = 1.0 - 2.0**-30
-"""Clips are tighter than stated by this share, which exceeds all roundings of a record's
+"""Factor by which stated clips are multiplied; the margin exceeds all rounding errors in a record's
 factors."""
 
 _WIDEST_LATTICE, _NARROWEST_LATTICE = 38, 24
@@ -105,7 +107,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return how many bits of a sum are multiplied with projection rows at a time.
+    """Return how many bits of a sum are multiplied by projection rows at a time.
 
     Parameters
     ----------
@@ -151,12 +153,12 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Parameters
     ----------
     values : ndarray of float64
-        Finite.
+        Finite values.
     bits : int
         Integers lie in ``[-2**bits, 2**bits]``.
     bound : float or None, default=None
-        Public bound on the values, beyond which they are clipped. None uses the largest value,
-        which is allowed only for public values.
+        Public bound on the values, beyond which they are clipped. If None, the largest value is
+        used, which is allowed only for public values.
 
     Returns
     -------

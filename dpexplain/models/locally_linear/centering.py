@@ -26,10 +26,11 @@ Floats = NDArray[np.float64]
 Sample = NDArray[np.int64]
 
 _SHARE, _COUNT_SHARE = 0.8, 0.6
-"""Shares of the clip for a record's features and for its count; their squares add up to 1."""
+"""Fractions of the clip allotted to a record's features and to its count; the squares add up to
+1."""
 
 _LEAST_COUNT = 3.0
-"""Standard deviations that a noisy count must have, to be divided by."""
+"""Number of noise standard deviations that a noisy count must reach to be used as a divisor."""
 
 
 def longest_record(preparation: InputPreparation, basis: Basis) -> float:
@@ -100,8 +101,8 @@ def mean_record(
     Returns
     -------
     ndarray of shape (n_basis,)
-        Integer feature steps, each within ``2**FEATURE_BITS`` like those of records, with a norm
-        up to about `longest`: the positive-part James-Stein estimator.
+        Integer feature steps, each within ``2**FEATURE_BITS`` like the features of records, with a
+        norm up to about `longest`: the positive-part James-Stein estimator.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)
@@ -133,7 +134,7 @@ def subtract_mean(
     features : Features
         Changed in place.
     samples : iterator of ndarray of int64
-        Poisson samples, of which `n_steps` are used up.
+        Poisson samples, of which `n_steps` are consumed.
     n_steps : int
         At least 1.
     plan : NoisePlan

@@ -1,7 +1,8 @@
 """Sums of clipped gradients over samples, as exact integers.
 
 The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
-sample are one matrix product, and no array has the size of sample times parameters.
+sample are one matrix product, and no array has as many values as the sample size times the number
+of parameters.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from dpexplain.models.locally_linear.projections import Basis
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-"""int64 where private, float64 otherwise."""
+"""Array of sums: int64 in private training, float64 otherwise."""
 Sample = NDArray[np.int64]
 
 _ROWS_PROJECTED = 1 << 9
-"""Records that are projected for their norms at a time."""
+"""Number of records that are projected at a time to compute their norms."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class GradientSums:
     basis : Basis
         Basis of the features.
     clip : float or None
-        Bound on the norm of one record's gradient; None for no bound (without privacy).
+        Bound on the norm of one record's gradient; None for no bound, if training is not private.
     lattice_bits : int, default=0
         Base-2 logarithm of the clip in lattice steps.
     """
@@ -99,7 +100,7 @@ class GradientSums:
         Parameters
         ----------
         weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
-            Public.
+            Public weights of the filters.
         rows : ndarray of int64
             Rows of the sample.
 

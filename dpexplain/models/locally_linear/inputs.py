@@ -25,7 +25,7 @@ from dpexplain.tables.encoding import encoded_columns
 Floats = NDArray[np.float64]
 
 _ROWS = 1 << 13
-"""Records that are read at a time, so that no second copy of the table is made."""
+"""Number of records that are read at a time, so that no second copy of the table is made."""
 
 
 def preparation_of(
@@ -39,7 +39,7 @@ def preparation_of(
     per_image : bool
         Whether each record is centered and divided by its norm, as for grids.
     scale : float
-        Factor on all inputs.
+        Factor by which all inputs are multiplied.
     centre : float, default=0.5
         Position within the range of a number, in [0, 1], that is mapped to 0; the end farther from
         it is mapped to 1 or -1.
@@ -101,8 +101,8 @@ class Features:
     Attributes
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
-        Integers; the last one is the constant 1. They are inputs instead of projections if every
-        filter index has its own projection.
+        Integers; the last one is the constant 1. If every filter index has its own projection,
+        these are the inputs instead of their projections.
     unit : float
         Value of one step.
     """
@@ -158,8 +158,9 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 def _normalize(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
-    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so its
-    position in the table does not matter: with D inputs of b bits, ``D * D * 2**(2 b) < 2**53``.
+    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so the
+    position of the row in the table does not matter: with D inputs of b bits,
+    ``D * D * 2**(2 b) < 2**53``.
     """
     n_inputs = values.shape[1]
     bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)

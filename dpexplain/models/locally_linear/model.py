@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _ROWS = 1 << 12
-"""Records whose scores are computed at a time."""
+"""Number of records whose scores are computed at a time."""
 
 
 class LocallyLinearModel(ClassifierMixin, BaseEstimator):
@@ -161,7 +161,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Store the filters in input space, with their noise.
 
-        A mean record that was subtracted is absorbed into the biases: ``w (x - mean) + b``.
+        If a mean record was subtracted, it is absorbed into the biases: ``w (x - mean) + b``.
         """
         sizes = (shape.n_classes, shape.n_filters)
         weights = trained.weights.reshape(*sizes, -1)
@@ -284,7 +284,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains neither the model nor records.
+            Plain data: it contains no model and no records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()
@@ -316,5 +316,5 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
 
 
 def _before(rows: Floats, features: Floats) -> Floats:
-    """Return the minimum-norm inputs with these projected features."""
+    """Return the inputs of smallest norm that have these projected features."""
     return np.asarray(np.linalg.lstsq(rows, features, rcond=None)[0])

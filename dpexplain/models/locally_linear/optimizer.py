@@ -15,13 +15,13 @@ _TINY = 1e-30
 class Adam:
     """Adam [1]_ on noisy gradients, with noise variance propagated.
 
-    If the second moments are taken as given, the update at step t is linear in all gradients so
-    far: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and ``m_t =
-    (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient therefore
-    gives the weights the variance ``s**2 sum_s u_s**2`` with ``u_s = (1 - b1) sum_{t >= s} b1**(t
-    - s) a_t``. The sum over s is updated in two arrays of the size of the weights: with ``R_t =
-    sum_{s <= t} b1**(2 (t - s))`` and ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where ``U_t(s)``
-    is the sum in ``u_s`` up to t,
+    If the second moments are treated as fixed, the update at step t is linear in all gradients so
+    far: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and
+    ``m_t = (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient
+    therefore gives the weights the variance ``s**2 sum_s u_s**2`` with
+    ``u_s = (1 - b1) sum_{t >= s} b1**(t - s) a_t``. The sum over s is updated in two arrays of the
+    size of the weights: with ``R_t = sum_{s <= t} b1**(2 (t - s))`` and
+    ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where ``U_t(s)`` is the sum in ``u_s`` up to t,
 
         ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
 
@@ -33,7 +33,7 @@ class Adam:
     shape : tuple of int
         Shape of the weights.
     noise_std : float
-        Standard deviation of the noise in every gradient; 0 without privacy.
+        Standard deviation of the noise in every gradient; 0 if training is not private.
     momentum, decay : float
         b1 and b2 of [1]_.
     reset_every : int or None, default=None
@@ -130,5 +130,5 @@ def start_weights(shape: tuple[int, ...], reach: float, rng: np.random.Generator
 
 
 def start_reach(n_basis: int, n_classes: int, share: float) -> float:
-    """Return the bound on the initial weights, their `reach`."""
+    """Return the bound on the absolute values of the initial weights."""
     return share / math.sqrt((n_basis + 1) * n_classes)

@@ -45,7 +45,7 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.columns import cells_of, values_of
 
 LARGEST_INPUTS = 1 << 14
-"""Maximum number of inputs, numbers and categories together, that a model takes."""
+"""Maximum number of inputs of a model, counting both numbers and categories."""
 
 _LEAST_NOISE = 0.1
 _EPOCHS_PER_DECAY = 5
@@ -65,13 +65,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below one over the number of people.
+        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of people.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
         explanations that are stable under fresh noise, or [1]_.
@@ -89,8 +89,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
-        Shape of the grid that the features form (images, signals). All must then be numeric, and
-        each record is centered and divided by its norm. None for a table.
+        Shape of the grid that the features form (images, signals). All features must then be
+        numeric, and each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     clip : float or None, default=None
@@ -111,8 +111,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds noise, samples and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise, the samples and, if `structure_seed` is None, the structure. The model is then NOT
+        PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None

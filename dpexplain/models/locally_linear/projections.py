@@ -49,12 +49,12 @@ class Basis:
 
     @property
     def n_basis(self) -> int:
-        """Number of coefficients per filter, without bias."""
+        """Number of coefficients per filter, not counting the bias."""
         return self.n_inputs if self.integers is None else self.integers.shape[1]
 
     @property
     def per_filter(self) -> bool:
-        """Whether each filter index has separate rows."""
+        """Whether each filter index has its own rows."""
         return self.integers is not None and len(self.integers) > 1
 
     @property
@@ -82,7 +82,7 @@ def make_basis(
     projection : {"none", "per_filter", "shared", "frequency"}
     n_inputs : int
     n_basis : int or None
-        Number of coefficients per filter; ignored without a projection.
+        Number of coefficients per filter; ignored if there is no projection.
     n_filters : int
         Number of filters per class.
     grid_shape : tuple of int or None

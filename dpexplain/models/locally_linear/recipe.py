@@ -1,4 +1,4 @@
-"""Presets: defaults for settings left open, from public quantities only."""
+"""Presets: defaults for settings that the user leaves open, from public quantities only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Recipe:
     ----------
     projection : {"none", "per_filter", "shared", "frequency"}
     n_basis : int or None
-        Number of coefficients per filter; None without a projection.
+        Number of coefficients per filter; None if there is no projection.
     n_filters : int
         Number of filters per class.
     inverse_temperature : float
@@ -34,7 +34,7 @@ class Recipe:
     per_image : bool
         Whether each record is centered and divided by its norm.
     scale : float
-        Factor on all inputs.
+        Factor by which all inputs are multiplied.
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
@@ -48,9 +48,9 @@ class Recipe:
         Whether the rate falls by a fifth every fifth epoch and moments are reset, as in the paper;
         otherwise, it falls linearly to zero.
     start_share : float
-        Range of the random initial weights, relative to that in the paper's experiments.
+        Range of the random initial weights, relative to the range in the paper's experiments.
     mean_share : float
-        Share of the steps that estimate the mean record, which is subtracted from all records.
+        Fraction of the steps that estimate the mean record, which is subtracted from all records.
         None if every filter index has its own projection.
     centre : float
         Position within a number's range, from 0 to 1, that is mapped to 0; the end farther from it
@@ -75,10 +75,10 @@ class Recipe:
 
 
 _FEWEST_STEPS_WITH_MEAN = 25
-"""With fewer steps, a step for the mean record would cost too much."""
+"""Minimum number of steps for estimating the mean record; with fewer, this would cost too much."""
 
 _DEFAULT_PROBABILITY = 1.0 / 15.0
-"""Where the number of people is not known: a batch of 4,000 out of 60,000."""
+"""Sampling probability if the number of people is not known: a batch of 4,000 out of 60,000."""
 
 _IMAGE = Recipe(
     projection="frequency",
@@ -106,7 +106,7 @@ _TABLE = replace(
     learning_rate=0.15,
 )
 _PAPER_CENTRE, _PAPER_SPREAD = 0.1307, 0.3081
-"""Mean and standard deviation of MNIST pixels as shares of their range, as published."""
+"""Mean and standard deviation of MNIST pixels as fractions of their range, as published."""
 
 _PAPER = Recipe(
     projection="per_filter",
@@ -136,7 +136,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
         Whether the inputs lie on a grid.
     n_inputs : int
     **given
-        Fields of `Recipe`; None takes the value of the preset.
+        Fields of `Recipe`; if None, the value of the preset is used.
 
     Returns
     -------

@@ -40,7 +40,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     Parameters
     ----------
     schema : Schema or None, default=None
-        Bounds, categories and classes; None reads them from the data.
+        Bounds, categories and classes; if None, they are read from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of the settings that are None.
     n_filters : int or None, default=None
@@ -51,8 +51,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
-        Shape of the grid that the features form (images, signals). All must then be numeric, and
-        each record is centered and divided by its norm. None for a table.
+        Shape of the grid that the features form (images, signals). All features must then be
+        numeric, and each record is centered and divided by its norm. None for a table.
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None

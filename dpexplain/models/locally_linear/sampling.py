@@ -36,7 +36,7 @@ def representable(probability: float) -> float:
 class PoissonSampler:
     """Poisson sampler of persons, step by step.
 
-    Random draws depend on position and step: those of a person do not depend on later persons.
+    Random draws depend on position and step: the draws for a person do not depend on later persons.
 
     Parameters
     ----------

@@ -16,12 +16,12 @@ from dpexplain.models.locally_linear.optimizer import Adam
 Floats = NDArray[np.float64]
 
 Progress = Callable[[int, int], object]
-"""Called with the number of steps done and the number of steps; both are public."""
+"""Called with the number of steps done and the total number of steps; both are public."""
 
 LABEL = "gradients"
 
 _VALUES_AT_ONCE = 1 << 20
-"""Noise is drawn for this many values at a time, to bound memory."""
+"""Noise is drawn for this many values at a time, to limit the use of memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +33,7 @@ class Trained:
     weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
         The last column is for the constant 1.
     variance : ndarray of the shape of `weights`
-        Variance of the privacy noise in the weights; zero without privacy.
+        Variance of the privacy noise in the weights; zero if training is not private.
     """
 
     weights: Floats

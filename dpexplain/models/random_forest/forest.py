@@ -18,7 +18,8 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 
 COUNT_LATTICE = 1 << 10
-"""Counts are multiplied by this before noise is added, so that its scale need not be rounded."""
+"""Factor by which counts are multiplied before noise is added, so that the noise scale need not be
+rounded."""
 
 _VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at even odds
 
@@ -36,11 +37,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
         and those above 50 need `allow_weak`.
     schema : Schema or None, default=None
-        Public bounds, categories and classes. Without it, they are read from the data, with a
+        Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or its name: then the ledger of this process for that table, see
-        `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, which stands for its ledger in this
+        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
         Number of trees, which share the budget.
     depth : int, default=5
@@ -57,8 +58,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     structure_seed : int or None, default=None
         Seed of the public splits, but never of the noise.
     reproducible_seed : int or None, default=None
-        Makes fits on the same data equal, for demonstrations: seeds the noise and, if
-        `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
+        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
@@ -200,11 +201,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class shares, smoothed by a pseudo-count equal to the noise scale."""
+        """Return log class proportions, smoothed by a pseudo-count equal to the noise scale."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Return the scores of chosen classes, shape (n_leaves, n_classes)."""
+    """Return class scores for each leaf, given its chosen class, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)

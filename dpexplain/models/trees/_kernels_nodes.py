@@ -108,17 +108,17 @@ def chances(score):  # type: ignore[no-untyped-def]
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
     """Compute Shapley values of released trees, leaf by leaf.
 
-    A leaf adds its value times one factor for each feature on its path: 1 or 0 depending on
-    whether the record passes or, for an unknown feature, the share of records that do. The Shapley
+    A leaf adds its value times one factor for each feature on its path: 1 or 0 depending on whether
+    the record passes or, for an unknown feature, the proportion of records that pass. The Shapley
     value of a product is a sum over the elementary symmetric polynomials of the other factors.
 
     Parameters
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
     slot_feature : ndarray of shape (n_leaves, depth), dtype int64
-        Distinct features on the path to each leaf; -1 if there are fewer.
+        Distinct features on the path to each leaf; -1 in unused positions.
     slot_share : ndarray of shape (n_leaves, depth)
-        Share of records that pass.
+        Proportion of records that pass.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
         1 for bins that pass.
     values : ndarray of shape (n_leaves, n_scores)

@@ -30,7 +30,7 @@ class Candidates:
     ----------
     feature : ndarray of shape (n_candidates,), dtype int64
     low, high : ndarray of shape (n_candidates,), dtype int64
-        First and last bin that go right: the bins from a threshold on, one category, or missing
+        First and last bin that go right: all bins above a threshold, one category, or missing
         values.
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
@@ -65,7 +65,7 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw n features uniformly, and one split of each uniformly, shape (n,)."""
+        """Draw n features uniformly, and for each of them a split uniformly, shape (n,)."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)

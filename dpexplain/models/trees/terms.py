@@ -1,9 +1,9 @@
 """Main effects and Shapley values of released trees.
 
 Rows are explained by exact Shapley values, for a population with independent features, whose
-distribution follows released counts if available, else is uniform over the public grid. The curve
-of a feature is its main effect in the same population. Interactions appear in the contributions of
-rows, but not in curves.
+distribution follows the released counts if there are any, and is uniform over the public grid
+otherwise. The curve of a feature is its main effect in the same population. Interactions appear in
+the contributions of rows, but not in curves.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, T
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Bins that reach each leaf, for all trees.
+    """Bins that lead to each leaf, for all trees.
 
     Attributes
     ----------
     feature : ndarray of shape (n_leaves, depth), dtype int64
-        Distinct features on the path; -1 if there are fewer.
+        Distinct features on the path to each leaf; -1 in unused positions.
     share : ndarray of shape (n_leaves, depth)
-        Share of records that pass.
+        Proportion of records that pass.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
     values : ndarray of shape (n_leaves, n_scores)
     """
@@ -100,7 +100,7 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        Number of records in each bin if released; zeros otherwise.
+        Number of records in each bin if these numbers were released; zeros otherwise.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
         Score before any tree.
@@ -135,7 +135,7 @@ def tree_terms(
 
 
 def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
-    """Return the share of records per bin, counted or uniform."""
+    """Return the proportion of records in each bin, counted or uniform."""
     people = np.maximum(counts, 0.0)
     if people.sum() > 0:
         return np.asarray(people / people.sum())
@@ -145,7 +145,7 @@ def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
 def ways_of(
     trees: Trees, candidates: Candidates, n_bins: Sequence[int], spread: Sequence[FloatArray]
 ) -> Ways:
-    """Find the bins that reach each leaf.
+    """Find the bins that lead to each leaf.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def ways_of(
     candidates : Candidates
     n_bins : sequence of int
     spread : sequence of ndarray of shape (n_bins,)
-        Share of the records in each bin of each feature.
+        Proportion of the records in each bin of each feature.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def counted_spread(
     Returns
     -------
     list of ndarray of shape (n_bins,)
-        Mean over the trees.
+        Estimated numbers, averaged over the trees.
     """
     feature, inside = _passing(trees, candidates, [b.n_bins for b in bins])
     counted = np.maximum(people, 0.0).ravel() / len(trees.splits)

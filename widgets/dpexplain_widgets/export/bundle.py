@@ -88,7 +88,7 @@ def page_script(view_script: str) -> str:
     Returns
     -------
     str
-        A script without exports and comments that shows one view for each state.
+        A script, without exports or comments, that shows one view for each state.
     """
     view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
     if count != 1:
@@ -105,7 +105,7 @@ def _without_comments(script: str) -> str:
 
 @functools.cache
 def stylesheet(without: tuple[str, ...] = ()) -> str:
-    """Return the style rules of all views, each of which applies only inside a view.
+    """Return the style rules of all views; each rule applies only inside a view.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
 
 
 def _without_names(source: str, names: tuple[str, ...]) -> str:
-    """Drop the lines of a module that contain one of these names."""
+    """Drop the lines of a module that contain any of these names."""
     for name in names:
         source = re.sub(rf"^.*\b{name}\b.*\n", "", source, flags=re.MULTILINE)
     return source

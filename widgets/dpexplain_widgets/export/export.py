@@ -70,7 +70,8 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        If a part of the view does not state whether it is private, or nothing is private.
+        If a part of `view` does not state whether it is private, or nothing in `view` may be
+        released.
     """
     shown = releasable_view(view) if release_safe else view
     payload, source = shown.payload, shown.origin.source
@@ -91,7 +92,7 @@ def page_of(
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
-    """Drop data that only edits need, to shrink the page."""
+    """Drop data that are needed only for edits, to make the page smaller."""
     unread = dict.fromkeys(("recovered", "stretch", "corrected_importance"))
 
     def lighter(fit: dict[str, Any]) -> dict[str, Any]:
@@ -107,11 +108,11 @@ def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def releasable_view(view: ViewState) -> ViewState:
-    """Rebuild the view from its releasable part, keeping choices where possible.
+    """Rebuild a view from the releasable part of its source, keeping choices where possible.
 
-    It is rebuilt from the reduced source, so nothing in it (orders, axis limits, choices made by a
-    program) depends on what was left out. Edits are kept only if their author saw nothing but
-    releasable content, because an edit made next to a reference or records may be based on them.
+    Nothing in the rebuilt view (orders, axis limits, choices made by a program) depends on what was
+    left out. Edits are kept only if their author saw only releasable content, because an edit made
+    next to a reference or records may be based on them.
 
     Parameters
     ----------
@@ -125,7 +126,8 @@ def releasable_view(view: ViewState) -> ViewState:
     Raises
     ------
     TypeError, ValueError
-        If a part of it does not state whether it is private, or nothing may be released.
+        If a part of `view` does not state whether it is private, or nothing in `view` may be
+        released.
     """
     source, samples, public = view.origin
     if isinstance(source, dict) and "version" in source:
@@ -148,7 +150,7 @@ def _carry_edits(view: ViewState, smaller: ViewState) -> None:
 
 
 def _releasable_source(source: Any) -> Any:
-    """Drop non-private data, or raise with advice."""
+    """Drop non-private data; raise an error with advice if that is impossible."""
     try:
         return _releasable_models(source) if isinstance(source, dict) else releasable(source)
     except ValueError as error:
@@ -157,7 +159,7 @@ def _releasable_source(source: Any) -> Any:
 
 
 def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
-    """Drop models with nothing releasable."""
+    """Drop models of which nothing may be released."""
     kept: dict[str, Any] = {}
     for name, source in sources.items():
         with contextlib.suppress(ValueError):
@@ -168,7 +170,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Keep choices that exist; drop samples and what-if values."""
+    """Copy the choices that exist in the rebuilt view; drop samples and what-if values."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))
@@ -180,15 +182,15 @@ def _carry_over(view: ViewState, smaller: ViewState) -> None:
 
 
 def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = True) -> None:
-    """Check that a payload contains private releases only.
+    """Check that a payload contains only private releases.
 
     Parameters
     ----------
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     metrics_are_checked : bool, default=True
-        Whether non-private metrics have already been dropped; a payload does not state their
-        privacy.
+        Whether non-private metrics have already been dropped; a payload does not state whether its
+        metrics are private.
 
     Raises
     ------
@@ -292,9 +294,9 @@ class Exports:
         path : path-like
             Destination; the file is written completely or not at all.
         release_safe : bool, default=True
-            Whether to leave out everything that is not private: reference, metrics on records,
-            samples that are not public. Such parts are then absent, not merely hidden. False keeps
-            them, with a warning at the top.
+            Whether to leave out everything that is not private: the reference, metrics computed
+            from records, and samples that are not public. These parts are then absent, not merely
+            hidden. False keeps them, with a warning at the top.
         statement : PrivacyStatement or None, default=None
             Printed below the view; None builds one from the attached ledger or guarantee.
 
@@ -306,7 +308,8 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If a part of it does not state whether it is private, or nothing may be released.
+            If a part of the view does not state whether it is private, or nothing in the view may
+            be released.
         OSError
             If the file cannot be written.
 
@@ -323,7 +326,7 @@ class Exports:
     ) -> Path:
         """Write a figure of the view as SVG.
 
-        The buttons of the view save the screen content; this method needs no browser.
+        The buttons of the view save what is on the screen; this method needs no browser.
 
         Parameters
         ----------
@@ -333,7 +336,7 @@ class Exports:
             The chosen term, all terms, the chosen term at every epsilon, or a metric at every
             epsilon.
         release_safe : bool, default=True
-            Whether to leave out everything that is not private. Otherwise, the figure is
+            Whether to leave out everything that is not private. If False, the figure is
             watermarked.
 
         Returns
@@ -344,7 +347,7 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If the figure must not be released or cannot be drawn.
+            If the figure may not be released, or cannot be drawn.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 

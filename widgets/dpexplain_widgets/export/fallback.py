@@ -35,7 +35,7 @@ def still_bundle(
     Returns
     -------
     data : dict
-        ``text/html`` with the picture embedded, and the picture alone, for PDF files.
+        ``text/html`` with the picture embedded, and the picture alone, which PDF files need.
     metadata : dict
     """
     text, picture = fallback_html(payload, fit), fallback_png(payload, fit, term)
@@ -73,17 +73,17 @@ def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
     """Describe the chosen fit in HTML.
 
-    A saved notebook keeps this text, so it describes only one fit: the selected one or, while the
-    reference is selected, the last private one. It contains no number from the reference and no
-    metric measured on held-out records. The widget state, which a notebook may also save, contains
-    the whole payload, including both.
+    A saved notebook keeps this text, so it describes only one fit: the selected fit or, if the
+    reference is selected, the last private fit. The text contains no number from the reference and
+    no metric measured on held-out records. The widget state, which a notebook may also save,
+    contains the whole payload, including these numbers and metrics.
 
     Parameters
     ----------
     payload : mapping
         Payload of the view.
     fit : mapping or None
-        The selected fit, or None without a model.
+        The selected fit; None if there is no model.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def fallback_png(
     payload : mapping
         Payload of the view.
     fit : mapping or None
-        The selected fit. If it is not private, the last private one is drawn.
+        The selected fit. If it is not private, the last private fit is drawn instead.
     term : str
         Name of the term whose shape is drawn.
 
@@ -148,7 +148,7 @@ def fallback_png(
 
 
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
-    """Tabulate the share of each class's mean filter above the noise."""
+    """Tabulate the proportion of weights above the noise in the mean filter of each class."""
     outline = payload["filters"]
     fits = [each for repeats in payload["fits"] for each in repeats]
     outlines = [each for repeats in outline["fits"] for each in repeats]
@@ -176,7 +176,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
     Returns
     -------
     mapping or None
-        None if there is none.
+        None if there is no private fit.
     """
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     private = [fit for fit in fits if fit["guarantee"]["private"]]

@@ -38,7 +38,7 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Parameters
     ----------
     view : View
-        Determines the fit and the term; a reference is drawn while it is shown.
+        Determines the fit and the term; the reference is drawn if the view shows it.
     what : {"shape", "importance", "epsilons", "metric"}
         The chosen term, all terms, the chosen term at every epsilon, or a metric at every epsilon.
     ending : {"svg", "png"}
@@ -86,7 +86,7 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
     view : View
         Determines the fits and the term.
     what : {"shape", "importance"}
-        The bins of the chosen term in all fits shown, or all their terms.
+        The bins of the chosen term, or all terms, in all fits shown.
 
     Returns
     -------
@@ -200,7 +200,7 @@ _FIGURES: dict[str, Callable[[Axes, _Shown], None]] = {
 
 
 def _with_description(svg: bytes, heading: str, words: str) -> bytes:
-    """Move title and description to the start of an SVG, where readers expect them."""
+    """Insert a title and a description at the start of an SVG, where programs look for them."""
     texts = f"<title>{html.escape(heading)}</title><desc>{html.escape(words)}</desc>"
     start = svg.index(b">", svg.index(b"<svg")) + 1
     return svg[:start] + texts.encode() + svg[start:]

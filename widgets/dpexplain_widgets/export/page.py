@@ -1,9 +1,9 @@
 """A self-contained page that shows views without a kernel.
 
 The page is safe wherever it is opened. Its content-security policy allows only the two scripts
-whose hashes it names, forbids loading or sending anything, and (in browsers with Trusted Types)
-prevents text from becoming markup. Names from data enter the page as JSON, and the document as
-text nodes.
+whose hashes it lists, forbids the page to load or send anything, and (in browsers with Trusted
+Types) prevents text from becoming markup. Names from data are stored in the page as JSON, and
+displayed as text nodes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def content_policy(*scripts: str) -> str:
-    """Return the policy of a page, which may use only its own scripts and styles.
+    """Return the policy of a page that may use only its own scripts and styles.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ def offline_page(
     title : str, default="Explorer"
         Title of the page.
     width : int or None, default=None
-        Width of the views in pixels; None for the width of the window.
+        Width of the views in pixels; None means the width of the window.
     view_script : str or None, default=None
-        Script of the view; None for the Explorer.
+        Script of the view; None means the script of the Explorer.
     without_styles : tuple of str, default=()
-        Files of style rules that the view does not need.
+        Style files that the view does not need.
     warning : str, default=""
         Text above the views.
     static : str, default=""

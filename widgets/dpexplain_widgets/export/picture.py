@@ -1,7 +1,7 @@
-"""Compact static picture of a payload.
+"""A compact static picture of a payload.
 
-It is drawn directly, because figures from :mod:`dpexplain.plotting` show more but are ten times as
-large.
+The picture is not a figure of :mod:`dpexplain.plotting`, because such figures show more but are ten
+times as large.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Text at a point, with its horizontal anchor on the baseline."""
+    """Text whose baseline starts, ends or has its middle at a point."""
 
     x: float
     y: float
@@ -109,7 +109,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
 
 def class_words(payload: Mapping[str, Any]) -> str:
-    """Return ``", class x"`` for the class shown; empty without several classes.
+    """Return ``", class x"`` for the class shown; "" if classes are not shown one at a time.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def _ends(
 
 
 def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, float]:
-    """Return the axis range, which the band may widen only to a limited extent."""
+    """Return the range of the axis; the band may widen it only to a limited extent."""
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) / 2 or 1.0
     bottom = min(v - h for v, h in zip(values, half, strict=True))
@@ -242,7 +242,7 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
-    """Return horizontal bin edges; widths are equal if values would be too crowded."""
+    """Return horizontal bin edges; bins are of equal width if many would be too narrow."""
     room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0

@@ -1,4 +1,4 @@
-"""What a page needs to make claims: how far any two bins, ranges of bins and scores err."""
+"""What a page needs to make claims: joint errors of bins, of ranges of bins and of scores."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     ----------
     explanation : GlobalExplanation
     names : list of str
-        Names of the terms, in the order of the payload; others are pairs.
+        Names of the terms and pairs, in the order of the payload.
 
     Returns
     -------
     list of dict or None
-        "basis", as of :class:`dpexplain.explain.Claim`; "difference", "range" and "sign", the half
-        widths of intervals in standard deviations; and "pairs" and "ranges", one character per
-        contrast for its level in :func:`dpexplain.explain._contrasts.pair_levels` and
-        :func:`~dpexplain.explain._contrasts.range_levels`, or None if correlations are unknown.
-        The entry is None if the page makes no claims about the term.
+        For each name, a dictionary, or None if the page makes no claims about the term. Its keys
+        are "basis", as in :class:`dpexplain.explain.Claim`; "difference", "range" and "sign", the
+        half-widths of intervals in standard deviations; and "pairs" and "ranges", strings with one
+        character for each level that :func:`dpexplain.explain._contrasts.pair_levels` and
+        :func:`~dpexplain.explain._contrasts.range_levels` return, or None if correlations are
+        unknown.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:
@@ -70,10 +71,10 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        "factor", the half width of an interval in standard deviations; and "together", one
-        character per pair of parts for
-        :func:`dpexplain.explain._score_errors.part_correlations`, or None of a large model. None
-        where no decision can be claimed.
+        "factor", the half-width of an interval in standard deviations; and "together", a string
+        with one character for each correlation that
+        :func:`dpexplain.explain._score_errors.part_correlations` returns, or None for a large
+        model. The result is None if no claims can be made about decisions.
     """
     of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
     known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)

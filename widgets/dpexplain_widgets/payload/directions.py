@@ -1,4 +1,4 @@
-"""Compact joint errors of a curve, for replaying noise in a page."""
+"""Compact description of the joint errors of a curve, with which a page simulates noise."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import numpy as np
 from dpexplain.explain.noise_model import NoiseModel
 
 DIRECTIONS = 6
-"""Maximum number of joint error directions per curve; the rest is independent."""
+"""Maximum number of directions of the joint errors of a curve."""
 
 LEAST_SHARE = 0.01
-"""Minimum share of the variance of a curve, averaged over its bins, for keeping a direction."""
+"""Minimum proportion of the variance, averaged over bins, that a direction must explain."""
 
 STEPS = 28
-"""Integer steps from zero to one standard deviation."""
+"""Number of rounding steps in one standard deviation."""
 
 
 def packed_directions(noise: NoiseModel, place: int) -> str:
     """Encode the leading directions of the joint errors of one term.
 
-    Each is given per bin, in standard deviations of that bin. A draw is the sum of directions
-    times standard normal numbers, plus the remainder of each variance, drawn independently per
-    bin. Variances are therefore correct for any number of directions.
+    A direction has one number for each bin, in standard deviations of that bin. A draw is the sum
+    of the directions, each multiplied by a standard normal number, plus an independent normal
+    number for each bin that makes up the rest of its variance. Variances are therefore correct for
+    any number of directions.
 
     Parameters
     ----------

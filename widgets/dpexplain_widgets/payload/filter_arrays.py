@@ -1,7 +1,7 @@
-"""Arrays for a front end: one block of bytes, and an index.
+"""Arrays for a front end: one block of bytes and an index of the arrays.
 
-Pictures do not need full precision, which would take tens of megabytes. Arrays are written as
-small integers with a step, which is stated in the index.
+Pictures do not need full precision, which would take tens of megabytes. Arrays are written as small
+integers, which count steps whose size is stated in the index.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 RATIO_STEP = 1 / 32
-"""Step of the ratios of weights to noise; the threshold 2 is a multiple, so no mark is rounded."""
+"""Step of ratios of weights to noise; the threshold 2 is a multiple, so marks stay exact."""
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
@@ -52,7 +52,7 @@ class ArrayWriter:
         Returns
         -------
         dict
-            Its offset ("at", in bytes), number of elements, type and step.
+            The offset of the array ("at", in bytes), its number of elements, type and step.
         """
         flat = np.asarray(values, dtype=np.float64).ravel()
         if kind == "f4":
@@ -66,7 +66,7 @@ class ArrayWriter:
         Parameters
         ----------
         weights, std : ndarray of equal shape
-            After rounding, the same weights are more than two standard deviations from zero.
+            Rounding does not change which weights are more than two standard deviations from zero.
 
         Returns
         -------
@@ -88,5 +88,5 @@ class ArrayWriter:
         return {"at": place, "size": int(numbers.size), "type": kind, "step": step}
 
     def taken(self) -> bytes:
-        """Return everything that was added."""
+        """Return the block of bytes with all arrays that were added."""
         return b"".join(self._parts)

@@ -42,8 +42,8 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" (by epsilon and repeat) and "reference" contain an index of arrays each; the other
-        keys describe the arrays.
+        "fits" (by epsilon and repeat) and "reference" contain an index of the arrays of each fit;
+        the other keys describe the arrays.
     arrays : bytes
         The arrays, at the offsets in the index.
 
@@ -91,7 +91,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples for other views; their values are among the arrays."""
+    """Describe samples as other views expect them; the values are among the arrays."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
@@ -100,9 +100,9 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return the mapping from model inputs back to column values, from public bounds.
+    """Return how to convert model inputs back to column values, from public bounds.
 
-    It is None if the inputs of a record depend on each other, as in a normalized image.
+    The result is None if the inputs of a record depend on each other, as in a normalized image.
     """
     rule = bank.preparation
     if rule is None or bank.grid_shape is not None or rule.per_record != "none":
@@ -146,7 +146,7 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[float]:
-    """Return ratios as JSON numbers; without noise, a ratio is the largest float."""
+    """Return ratios as JSON numbers; infinite ratios and ratios above 1e6 become 1e6."""
     return [float(min(value, 1e6)) for value in values]
 
 
@@ -281,12 +281,12 @@ def check_filters(payload: Mapping[str, Any]) -> None:
     Parameters
     ----------
     payload : mapping
-        With "filters".
+        Payload that has the key "filters".
 
     Raises
     ------
     ValueError
-        If the fits differ.
+        If the outline and the payload do not have the same fits.
     """
     outline = payload["filters"]
     sizes = [[len(repeats) for repeats in each["fits"]] for each in (payload, outline)]

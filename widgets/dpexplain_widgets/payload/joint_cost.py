@@ -1,4 +1,4 @@
-"""Joint privacy cost of models shown side by side."""
+"""The joint privacy cost of models that are shown side by side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Returns
     -------
     str
-        Guarantee by Gaussian composition if every parameter is known, else by simple addition.
+        Guarantee by Gaussian composition if every parameter is known, otherwise by simple addition.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

@@ -14,7 +14,7 @@ from typing import Any
 # Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
 EFFECT_DIGITS = 3
-"""Digits of estimates of the effect, whose bands are far wider than that."""
+"""Digits kept of effect estimates; their bands are far wider than the rounding error."""
 
 STD_STEP = 0.01
 """Relative rounding step of standard deviations, however small they are."""
@@ -45,13 +45,13 @@ _LETTERS = frozenset({"pairs", "ranges", "directions"})
 def packed(value: Any) -> Any:
     """Pack JSON values: round numbers and store repeated parts once.
 
-    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A
-    list of standard deviations becomes ``{"$l": [share, first, differences...]}``, in steps of
-    that share of themselves. A list of booleans becomes a string of ones and zeros, ``{"$b":
-    "101"}``. Bytes become base64, ``{"$x": text}``. Repeated parts, and letters of joint errors,
-    are stored in a table and referred to by ``{"$r": place}``. A total that is the square root of
-    the sum of squares of its parts is replaced by ``{"$q": 1}``, and the reader recomputes it.
-    ``unpack.js`` reads this format.
+    A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A list
+    of standard deviations becomes ``{"$l": [step, first, differences...]}``, in relative steps of
+    that size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``. Bytes
+    become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
+    stored in a table and replaced by ``{"$r": index}``. A total standard deviation that is the
+    square root of the sum of the squares of its parts is replaced by ``{"$q": 1}``, and recomputed
+    when the text is read. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        The UTF-8 bytes of the text in zlib format: their number, then the bytes in base 85 with
-        characters that are safe in HTML.
+        The text as UTF-8, compressed in zlib format: the number of compressed bytes, then these
+        bytes in base 85 with characters that are safe in HTML.
     """
     folded = zlib.compress(text.encode(), 9)
     letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
@@ -144,7 +144,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _total_follows(values: dict[str, Any]) -> bool:
-    """Return whether total_std is the square root of the sum of squares of its parts."""
+    """Return whether total_std is the square root of the sum of the squares of its parts."""
     total = values.get("total_std")
     parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
     if not total or not parts or any(len(part) != len(total) for part in parts):
@@ -210,7 +210,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _write(value: Any, texts: dict[int, str]) -> str:
-    """Write a value as JSON text, from the texts of its parts."""
+    """Return a value as JSON text; record the texts of the value and of all its parts."""
     if isinstance(value, dict):
         parts = (f"{json.dumps(name)}:{_write(each, texts)}" for name, each in value.items())
         text = f"{{{','.join(parts)}}}"

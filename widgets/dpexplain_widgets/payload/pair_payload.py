@@ -19,7 +19,7 @@ _UNKNOWN = (
 
 
 def pair_outline(pair: PairCurve) -> dict[str, Any]:
-    """Write the data of a pair that all fits share.
+    """Write the part of a pair that is the same in all fits.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
     Returns
     -------
     dict
-        Of kind "pair", with the keys that every term of a payload has.
+        A term of kind "pair", with the keys that every term of a payload has.
     """
     first, second = pair.feature_names
     return {

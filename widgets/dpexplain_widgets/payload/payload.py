@@ -1,4 +1,4 @@
-"""Payload of a view: comparisons as plain values, plus the given samples."""
+"""Payload of a view: comparisons as plain values, together with the given samples."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _KEYS = frozenset(
 def build_payload(
     source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
 ) -> dict[str, Any]:
-    """Convert the source of a view to the dictionary that its front end draws.
+    """Convert the source of a view to the dictionary from which its front end draws.
 
     Parameters
     ----------
-    source : Comparison, GlobalExplanation, LedgerSummary, one per class, or dict
+    source : Comparison, GlobalExplanation, their multiclass forms, LedgerSummary or dict
         A :class:`dpexplain.compare.MulticlassComparison` or
         :class:`dpexplain.explain.MulticlassExplanation` is shown class by class, as one model. A
         dictionary maps model names to comparisons or explanations of the same terms; the first one
@@ -62,10 +62,10 @@ def build_payload(
     Raises
     ------
     TypeError
-        If `source` is something else.
+        If `source` is of any other type.
     ValueError
         If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a model of several classes would be shown next to another model.
+        column, or a model of several classes was given together with another model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -144,7 +144,7 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the payloads of all models, this one first."""
+    """List the payloads of all models; the given payload comes first."""
     return [dict(payload), *payload["others"]]
 
 
@@ -199,7 +199,7 @@ def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Return a term in which two models differ; empty if only the scale differs."""
+    """Describe a term in which two models differ; "" if only the scale differs."""
     for one, two in ((first, other), (other, first)):
         if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
@@ -227,7 +227,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of a payload, the reference last, without other models."""
+    """List the fits of a payload, the reference last; fits of other models are left out."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -386,7 +386,7 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
     Parameters
     ----------
     explanation : GlobalExplanation
-        With the terms of the payload.
+        Explanation with the same terms as the payload.
     names : list of str
         Names of the terms, in the order of the payload.
 
@@ -398,7 +398,7 @@ def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, A
     Raises
     ------
     ValueError
-        If its terms differ.
+        If the explanation and the payload have different terms.
     """
     if {part.name for part in explanation.parts} != set(names):
         raise ValueError("the fit has different terms than those shown.")
@@ -411,7 +411,7 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
 
 
 def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
-    """Return the estimated importance in the population; None without estimate."""
+    """Return the estimated importance in the population; None if there is no estimate."""
     if ranking is None or "has_effect" not in ranking:
         return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
     return {

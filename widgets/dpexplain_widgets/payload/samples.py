@@ -27,7 +27,7 @@ def sample_rows(
     Parameters
     ----------
     terms : sequence of mapping
-        The terms of the payload; they determine which columns are read and how.
+        The terms of the payload; they determine which columns are read, and how.
     fits : sequence of mapping
         The same terms in a fit; they determine the categories.
     samples : DataFrame of shape (n_samples, n_columns)
@@ -38,9 +38,9 @@ def sample_rows(
     Returns
     -------
     dict
-        "public": whether the samples may be shared; "names", the index as text; "rows", one list
-        for each sample with a number, a category or other text, or None (missing) for each term,
-        and with a list of two of these for a pair of features.
+        "public", whether the samples may be shared; "names", the index as text; and "rows", one
+        list for each sample. For each term, this list contains a number, a category or other text,
+        or None (missing); for a pair of features, a list of two of these.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Parts shared by payloads of curves and of filters."""
+"""Parts that payloads of curves and payloads of filters share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
-    """Return the metrics of one fit by name, without those that are not finite."""
+    """Return the finite metrics of one fit, by name."""
     if table is None:
         return {}
     rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]

@@ -20,16 +20,16 @@ class DisplayTraits(traitlets.HasTraits):
     tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
         The open tab of an Explorer.
     term_order : {"last", "this", "schema", "name"}
-        Order of lists of terms: by importance at the largest epsilon, by importance in the
-        selected fit, model order, or by name.
+        Order of lists of terms: by importance at the largest epsilon, by importance in the selected
+        fit, as in the model, or by name.
     term_search : str
-        Only terms whose name contains this are listed; "" lists all.
+        Only terms whose name contains this text are listed; "" lists all terms.
     above_noise_only : bool
         Whether lists show only terms that rise above the noise.
     same_axis : bool
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
-        Whether bins are drawn with equal width; None decides by readability.
+        Whether bins are drawn with equal widths; None chooses what is easier to read.
     shown_curve : {"both", "released", "effect"}
         The released curve with its noise, the estimated effect, or both.
     small_multiples : bool

@@ -18,12 +18,13 @@ Measure = Callable[[Any], Mapping[str, float]]
 
 
 class Editing(traitlets.HasTraits):
-    """Mixin of views: edits and their computation in Python.
+    """Mixin that adds edits to views; edited explanations are computed in Python.
 
     Attributes
     ----------
     edits : dict
-        Log of edits as plain values; empty for none. `edit_log` is the same log as an object.
+        Log of edits as plain values; empty if there are no edits. `edit_log` is the same log as an
+        object.
     denoised : dict
         Denoised curves requested by the page, by model, epsilon, fit and term.
     denoise_request : list
@@ -77,8 +78,8 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         model : fitted additive model
-            It must contain the edited terms. Its ledger is not charged, because edits cost epsilon
-            0.
+            It must contain the edited terms. Its ledger is not charged, because edits have no
+            privacy cost.
 
         Returns
         -------
@@ -94,18 +95,18 @@ class Editing(traitlets.HasTraits):
         ledger: PrivacyLedger | None = None,
         price: Sequence[Event] = (),
     ) -> None:
-        """Set how the page measures an edited model.
+        """Set how the metrics of an edited model are measured.
 
         Parameters
         ----------
         measure : callable
-            Maps the edited explanation to metrics by name. It reads public data, or releases noisy
-            metrics of private data through mechanisms whose events are `price`.
+            Maps the edited explanation to metrics by name. It reads public data, or it releases
+            noisy metrics of private data through mechanisms whose events are given as `price`.
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()
             Events of one measurement. The page shows the cost and asks before each measurement,
-            and the ledger is charged before data are read. Without a price, the data count as
+            and the ledger is charged before data are read. If `price` is empty, the data count as
             public.
 
         Raises

@@ -13,7 +13,7 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """Choice of the filters shown; it has no effect on other models.
+    """Choice of the filters shown; it has no effect on models without filters.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class FilterChoice(traitlets.HasTraits):
     sort_filters : bool
         Whether the filters of a class are sorted by signal-to-noise ratio.
     contribution_opacity : float
-        Opacity of the contributions drawn over an image: 0 shows only the image, 0.5 both, 1 only
-        the contributions.
+        Opacity of the contributions drawn over an image: 0 shows only the image, 0.5 shows both,
+        and 1 shows only the contributions.
     """
 
     payload: traitlets.Dict[Any, Any]
@@ -51,7 +51,7 @@ class FilterChoice(traitlets.HasTraits):
 
     @property
     def _filters(self) -> dict[str, Any] | None:
-        """Outline of the filters, or None."""
+        """Outline of the filters, or None if the model has no filters."""
         return self.payload.get("filters") if self.payload else None
 
     @traitlets.validate("filter_class", "against_class")

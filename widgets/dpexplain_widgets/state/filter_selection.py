@@ -22,8 +22,8 @@ def filter_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per input, or only the chosen input. Columns epsilon, repeat, private, map, and
-        those of :meth:`dpexplain.explain.WeightMap.frame`.
+        One row for each input, or only for the chosen input. The columns are epsilon, repeat,
+        private, map, and the columns of :meth:`dpexplain.explain.WeightMap.frame`.
     """
     weights = chosen_map(view)
     table = weights.frame()

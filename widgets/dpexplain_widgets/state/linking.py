@@ -26,7 +26,7 @@ class Link:
     Parameters
     ----------
     one, other : View
-        `other` takes over the choices of `one` immediately.
+        `other` takes over the choices of `one` when the link is created.
     choices : iterable of str or None, default=None
         Names of traits; None for all.
 
@@ -62,7 +62,7 @@ class Link:
             self._passing = False
 
     def _pass_on(self, source: ViewState, target: ViewState, name: str) -> None:
-        """Copy the choice if the target has it."""
+        """Copy a choice to the target if it is available there."""
         try:
             if name == "epsilon_index" and source.shown["fits"]:
                 target.epsilon = source.epsilon

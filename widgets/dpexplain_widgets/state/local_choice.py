@@ -27,14 +27,15 @@ class LocalChoice(traitlets.HasTraits):
     Attributes
     ----------
     sample : int or None
-        Index among the samples of the view; None for a typical one, made of the largest released
-        bin of each term.
+        Index among the samples of the view; None for a typical sample, made up of the largest
+        released bin of each term.
     what_if : dict
-        Values by term name that replace those of the sample: numbers within the public range,
-        categories, or None for missing. They are hypothetical, so they may be shown to anyone.
+        Values, by term name, that replace the values of the sample: numbers within the public
+        range, categories, or None for missing. They are hypothetical, so they may be shown to
+        anyone.
     threshold : float or None
-        Prediction at which a decision changes; for a classifier, a probability. None means 0.5 for
-        a classifier, and no threshold for a regression.
+        Prediction at which a decision changes; for a classifier, a probability. None means a
+        threshold of 0.5 for a classifier, and no threshold for a regression.
     """
 
     payload: traitlets.Dict[Any, Any]

@@ -21,9 +21,9 @@ class ModelChoice(traitlets.HasTraits):
     payload : dict
         All data to draw, at all epsilons.
     model_name : str
-        Selected model, if several are shown side by side; "" without names.
+        Selected model, if several are shown side by side; "" if models have no names.
     other_model : str
-        Model drawn for comparison, at the same or nearest epsilon; "" for none.
+        Model drawn for comparison, at the same or the nearest epsilon; "" if there is none.
     against : {"reference", "epsilon", "model", "repeat"}
         Comparison for disagreement: the non-private reference, the pinned epsilon,
         the other model, or another fit with the same epsilon.

@@ -21,8 +21,8 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each bin of the term, for those of the chosen range, or for the chosen bin.
-        Columns epsilon, repeat, private, term, and those of
+        One row for each bin of the term, for each bin of the chosen range, or for the chosen bin.
+        The columns are epsilon, repeat, private, term, and the columns of
         :meth:`dpexplain.explain.ShapeFunction.frame`.
     """
     fit = view._fit()

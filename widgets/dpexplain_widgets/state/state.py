@@ -51,7 +51,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     term : str
         Name of the term shown.
     bin_index : int or None
-        Selected bin, special bins last.
+        Index of the selected bin; special bins come last.
     second_bin : int or None
         Bin with which the selected one is compared, in a claim.
     bin_range : list of two int or None
@@ -257,7 +257,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
 
 def most_important(payload: Mapping[str, Any]) -> str:
-    """Return the most important term at the largest epsilon; "" without terms."""
+    """Return the most important term at the largest epsilon; "" if there are no terms."""
     fits = payload["fits"]
     fit = fits[-1][0] if fits else payload["reference"]
     if fit is None or not payload["terms"]:
@@ -267,7 +267,7 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Choose the initial epsilon: the largest one up to 1, else the smallest."""
+    """Choose the initial epsilon: the largest that is at most 1, otherwise the smallest."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 
@@ -277,7 +277,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     Parameters
     ----------
     payload : dict
-        As :func:`dpexplain_widgets.payload.payload.build_payload` returns it.
+        Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     epsilon : float
         One of its epsilons, up to rounding.
 

@@ -31,7 +31,7 @@ class OneOf(traitlets.TraitType[Any, Any]):
     Parameters
     ----------
     *words : str
-        The options, the default first.
+        The options; the first is the default.
     """
 
     def __init__(self, *words: str) -> None:

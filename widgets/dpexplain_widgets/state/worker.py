@@ -22,7 +22,7 @@ class LatestWins:
     Notes
     -----
     A new list replaces the pending epsilons of the previous one; the running fit finishes first,
-    and its result is used. After :meth:`cancel`, it is discarded.
+    and its result is used. After :meth:`cancel`, that result is discarded.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class LatestWins:
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:
-        """Wait until idle; return whether that happened in time."""
+        """Wait until nothing is running or pending; return whether that happened in time."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)

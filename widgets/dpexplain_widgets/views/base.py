@@ -31,7 +31,7 @@ from dpexplain_widgets.state.state import (
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
-    """Return the payload and arrays of a source, or of a linked view."""
+    """Return the payload and the arrays of a source, which may be a view to link to."""
     if isinstance(source, View):
         if samples is None:
             return build_payload(source.payload), source.filter_arrays
@@ -72,7 +72,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """Name of the static output that a running view hides."""
 
     _shows: ClassVar[str] = "terms"
-    """What a source must contain: "terms", "filters", "models" (either) or "anything"."""
+    """What a source must contain: "terms", "filters", "models" (one of the two) or "anything"."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return str(self._esm)
 
     def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
-        """Link the choices of this view and another one.
+        """Link the choices of this view and of another view.
 
         Parameters
         ----------
@@ -152,8 +152,8 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     def selection(self) -> pd.DataFrame:
         """Bins of the term in the selected fit, or the one selected bin.
 
-        Columns as in :meth:`dpexplain.compare.Comparison.frame`. For filters, the weights shown:
-        columns epsilon, repeat, private, map, and those of
+        The columns are those of :meth:`dpexplain.compare.Comparison.frame`. For filters, the rows
+        are the weights shown, with the columns epsilon, repeat, private, map, and those of
         :meth:`dpexplain.explain.WeightMap.frame`.
         """
         return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
@@ -179,10 +179,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return {**data, **still}, {**metadata, **sizes}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Send the view, then its table and picture, which remain without a kernel.
+        """Send the view, then its table and picture, which remain when there is no kernel.
 
-        JupyterLab chooses one format of an output, the view, and shows an error if the view no
-        longer exists. So the static formats are a separate output.
+        If an output has several formats, JupyterLab chooses the view, and shows an error if the
+        view no longer exists. The static formats are therefore a separate output.
         """
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return

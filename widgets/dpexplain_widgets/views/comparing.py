@@ -1,4 +1,4 @@
-"""Comparison targets and distances between fits."""
+"""What a fit is compared with, and distances between fits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
 
 
 def comparison_of(view: ViewState) -> tuple[str, FitAt]:
-    """Find the comparison of a view: the requested kind, or the first available one.
+    """Find what a view compares with: the requested kind, or the first available kind.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def comparison_of(view: ViewState) -> tuple[str, FitAt]:
     Returns
     -------
     kind : str
-        One of the values of `against`; "nothing" for a single fit.
+        One of the values of `against`; "nothing" if there is only one fit.
     fit_at : callable
-        Maps the index of an epsilon to the comparison fit, or None.
+        Maps the index of an epsilon to the fit to compare with, or to None if there is none.
     """
     kinds = {
         "reference": _reference(view),
@@ -123,17 +123,17 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return the mean absolute difference of two curves, relative to the second.
+    """Return the mean absolute difference of two curves, relative to the size of the second.
 
     Parameters
     ----------
     one, other : mapping
-        A term in two fits of a payload; the (noisy) counts of the first are the weights.
+        A term in two fits of a payload; the (noisy) counts of the first fit are the weights.
 
     Returns
     -------
     float
-        0 for equal curves, 1 if the difference is as large as the other curve; NaN if the other
+        0 for equal curves, 1 if the difference is as large as the second curve; NaN if the second
         curve is flat.
     """
     a, b, weights = _on_common_bins(one, other)

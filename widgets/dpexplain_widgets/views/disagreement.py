@@ -12,10 +12,10 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 class DisagreementView(View):
     """Heat map of the distance of each curve from its comparison, by term and epsilon.
 
-    Numbers are mean absolute differences over the (noisy) counts, divided by the mean absolute
-    size of the comparison curve. A click or Enter on a cell chooses its term and epsilon.
-    Numbers computed with the non-private reference are not releasable; without it, private fits
-    are compared with each other.
+    Numbers are mean absolute differences, weighted by the (noisy) counts and divided by the mean
+    absolute value of the comparison curve. A click or Enter on a cell chooses its term and epsilon.
+    Numbers computed with the non-private reference may not be released; if there is no reference,
+    private fits are compared with each other.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ class DisagreementView(View):
     def selection(self) -> pd.DataFrame:
         """The numbers shown, one row per term and epsilon.
 
-        Columns term, epsilon, against (the comparison), disagreement (a share; NaN if there is
-        nothing to compare), private (whether all fits used for it are private) and chosen.
+        The columns are term, epsilon, against (the comparison), disagreement (relative to the
+        comparison; NaN if there is none), private (whether all fits used for the row are private)
+        and chosen.
         """
         return disagreement_frame(self)

@@ -11,8 +11,8 @@ class EditView(View):
 
     The page previews operations immediately, with the arithmetic of :mod:`dpexplain.edit`. Python
     computes the edits that are applied: `edited` is the edited explanation, and
-    ``to_model(model)`` returns an edited model. `edits` is the log as plain values, `edit_log` as
-    an object.
+    ``to_model(model)`` returns an edited model. `edits` is the log as plain values, and `edit_log`
+    is the log as an object.
 
     Parameters
     ----------

@@ -23,7 +23,8 @@ class Explorer(Planning, View):
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Refits at the epsilon chosen by dragging; see :class:`dpexplain.compare.Refitter`.
+        Function that fits again at the epsilon chosen by dragging; see
+        :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.
     **state
@@ -44,9 +45,9 @@ class Explorer(Planning, View):
     def selection(self) -> pd.DataFrame:
         """Selection of the open tab, as returned by its view.
 
-        Set `tab` to choose the tab. For the shape, the selection is the bins of the term; for
-        disagreement and ranks, all terms at all epsilons; for a sample, the contributions to its
-        score. For filters, which have no tabs, it is the weights shown.
+        Set `tab` to choose the tab. In the shape tab, the selection is the bins of the term; in the
+        disagreement and rank tabs, all terms at all epsilons; in the local tab, the contributions
+        to the score of the sample. For filters, which have no tabs, it is the weights shown.
         """
         if self.payload["filters"] is not None:
             return super().selection
@@ -55,13 +56,13 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether there are edits; new ones are impossible on a page without a model."""
+        """Whether there are edits; on a page without a model, no edits can be added."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:
         """Return the script of the Explorer for a page, with the views that it needs.
 
-        Views of other kinds of models are left out, and the edit view unless there are edits.
+        Views for other kinds of models are left out; so is the edit view if there are no edits.
 
         Returns
         -------

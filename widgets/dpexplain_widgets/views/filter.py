@@ -1,4 +1,4 @@
-"""The filter view: filters per class and their noise."""
+"""The filter view: the filters of each class and their noise."""
 
 from __future__ import annotations
 

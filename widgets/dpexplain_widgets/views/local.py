@@ -44,10 +44,10 @@ class LocalView(View):
     def selection(self) -> pd.DataFrame:
         """The numbers shown, one row per term, in model order.
 
-        Columns term, value, made_up, bin, contribution, total_std, sign_certainty (NaN where
-        unknown), reference (contribution in the non-private reference, NaN if it is not shown),
-        flips (whether the sign differs there) and private: whether the row contains neither a
-        record that is not public nor a number from a model that is not private.
+        The columns are term, value, made_up, bin, contribution, total_std, sign_certainty (NaN if
+        unknown), reference (contribution in the non-private reference; NaN if the reference is not
+        shown), flips (whether the sign differs in the reference) and private (whether the record in
+        the row, if any, is public and all its numbers come from private models).
         """
         return local_frame(self)
 
@@ -63,8 +63,8 @@ def local_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of :attr:`LocalView.selection`; adding the contributions in order to the
-        intercept of the fit gives the score.
+        The columns are those of :attr:`LocalView.selection`; the intercept of the fit plus the
+        contributions, added in order, gives the score.
     """
     fit = view._fit()
     if fit is None:
@@ -107,8 +107,8 @@ def shown_values(view: View) -> list[Any]:
     Returns
     -------
     list of float, str or None
-        What-if values where set, else those of the sample; without a sample, values near the
-        midpoint of the largest released bin.
+        The what-if value of a term if one is set, otherwise its value in the sample; if there is no
+        sample, a value near the midpoint of the largest released bin.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -128,7 +128,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Return the values of two features, from their own terms if present."""
+    """Return the values of the two features of a pair, from their own terms if they exist."""
     return [
         values[axis["name"]]
         if axis["name"] in values
@@ -156,7 +156,7 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
 
 
 def _rounded_middle(middle: float, width: float) -> float:
-    """Round to the fewest decimals that stay in the middle half of a bin."""
+    """Round the midpoint of a bin to the fewest decimals that keep it in the middle half."""
     for scale in (10.0**digits for digits in range(13)):
         rounded = math.floor(middle * scale + 0.5) / scale
         if abs(rounded - middle) <= width / 4:

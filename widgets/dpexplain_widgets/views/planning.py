@@ -1,4 +1,4 @@
-"""Planning of epsilon: refits on stand-in data, and the epsilon needed."""
+"""Planning the choice of epsilon: new fits, and the epsilon that a result needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
 class Planning(ViewState):
-    """Mixin of views that plan and can refit.
+    """Mixin for views that plan the choice of epsilon and can fit again.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class Planning(ViewState):
         Records for local explanations.
     refit : callable or None, default=None
         Maps an epsilon to a GlobalExplanation, such as a :class:`dpexplain.compare.Refitter`. It
-        runs in a separate thread. If its `private` is true, its `question` is shown first, and it
-        runs only after the user confirms.
+        runs in a separate thread. If its attribute `private` is true, its attribute `question` is
+        shown first, and it runs only after the user confirms.
     **state
         As for every view.
 
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to show, fitted first if needed; a later request replaces one that is still
-        pending.
+        Epsilon to show; if there is no fit at this epsilon, it is fitted first. A later request
+        replaces a request that is still pending.
     wanted_metric : float or None
         Target value of the metric; the plan then gives the epsilon that reaches it.
     answer : dict
@@ -265,7 +265,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data shown, including charges for fits of this view."""
+        """Return the ledger of the data shown, including charges for fits started by this view."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
@@ -288,7 +288,7 @@ class Planning(ViewState):
         }
 
     def _needed(self) -> dict[str, Any]:
-        """List the epsilon that each term needs, smallest first."""
+        """List the epsilon that each term needs to rise above the noise, smallest first."""
         source = source_of(self)
         if not isinstance(source, Comparison | GlobalExplanation):
             return {"needed": []}

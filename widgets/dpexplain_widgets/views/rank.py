@@ -1,4 +1,4 @@
-"""The rank view: feature rank by epsilon, with rank intervals."""
+"""The rank view: the rank of each feature at each epsilon, with rank intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpexplain_widgets.views.base import View
 
 
 class RankView(View):
-    """Bump chart of the importance of terms over epsilon.
+    """Bump chart of the ranks of terms by importance, from the smallest to the largest epsilon.
 
     A ribbon shows the 95% rank interval of the chosen term under total uncertainty; terms that
     rise above the noise are drawn with solid lines. The non-private reference, if shown, is set
-    apart. Up and Down choose a term, Left and Right an epsilon.
+    apart. The keys Up and Down choose a term, and Left and Right choose an epsilon.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class RankView(View):
     def selection(self) -> pd.DataFrame:
         """The numbers shown, one row per term and epsilon.
 
-        Columns term, epsilon (infinite for the reference), rank, rank_low and rank_high (NaN if
-        the joint noise is unknown), importance, above_noise, private and chosen.
+        The columns are term, epsilon (infinite for the reference), rank, rank_low and rank_high
+        (NaN if the joint noise is unknown), importance, above_noise, private and chosen.
         """
         return rank_frame(self)
 
@@ -53,7 +53,7 @@ def rank_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as in :attr:`RankView.selection`.
+        The columns are those of :attr:`RankView.selection`.
     """
     payload = view.shown
     fits = [row[min(view.repeat, len(row) - 1)] for row in payload["fits"]]

@@ -18,17 +18,19 @@ class Listed(NamedTuple):
     Attributes
     ----------
     name : str
-        Its class; "" for a part that exists only in the Explorer.
+        Class of the view; "" for a part that exists only in the Explorer.
     module : str
         Module of ``dpexplain_widgets.views`` that contains the class.
     create : str
-        Function of its front end; "" for a view that is not part of the Explorer.
+        Function of the front end that creates the view; "" for a view that is not part of the
+        Explorer.
     shows : {"terms", "filters", "anything"}
-        Models to which it applies.
+        Models to which the view applies.
     tab : str
-        Value of `tab` that opens it in an Explorer; "" if always visible.
+        Value of `tab` that opens the view in an Explorer; "" if it is always visible.
     frame : str
-        ``"module:function"`` that tabulates what it shows; "" for the bins of the chosen term.
+        ``"module:function"`` that tabulates what the view shows; "" if that is the bins of the
+        chosen term.
     """
 
     name: str
@@ -72,7 +74,7 @@ def parts_for(shows: str) -> tuple[str, ...]:
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Find the function that tabulates a tab; None for the bins of the chosen term."""
+    """Find the function that tabulates a tab; None if the table is the bins of the chosen term."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None

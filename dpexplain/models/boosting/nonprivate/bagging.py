@@ -18,7 +18,7 @@ from dpexplain.models.boosting.structure import Visit
 
 _HELD_OUT = 0.15
 _PATIENCE = 30
-"""Passes without a better held-out loss before a bag stops."""
+"""Number of passes without a smaller held-out loss after which a bag stops."""
 
 
 def fit_bag(
@@ -47,7 +47,7 @@ def fit_bag(
     max_rounds : int
         Maximum number of passes.
     rng : numpy.random.Generator
-        Random generator that chooses the part.
+        Random generator that chooses the part of the records.
     project : sequence of callable or None, default=None
         As for `boost`.
 

@@ -15,7 +15,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best split of [start, stop) and its gain; -1 if none helps."""
+    """Return the best split of [start, stop), or -1 if none helps, and its gain."""
     total_g, total_h = 0.0, 0.0
     for b in range(start, stop):
         total_g += gradient[b]
@@ -41,8 +41,8 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
     Parameters
     ----------
     gradient, curvature : ndarray of shape (n_bins,), dtype float64
-        Sum of residuals and of curvatures per bin, in an order in which neighboring bins may share
-        a leaf.
+        Sum of the residuals and sum of the curvatures per bin, in an order in which neighboring
+        bins may share a leaf.
     max_leaves : int
         Maximum number of leaves.
     min_curvature : float
@@ -119,7 +119,7 @@ def greedy_tree_of_classes(
 ) -> NDArray[np.float64]:
     """Grow a best-first tree for all classes; return Newton values per bin.
 
-    Parameters and result as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
+    Parameters and result are as in `greedy_tree`, with arrays of shape (n_bins, n_classes).
     """
     bounds = [0, len(gradient)]
     while len(bounds) <= max_leaves:
@@ -149,7 +149,7 @@ def _newton(
 
 
 class GreedyStep:
-    """Algorithm 1: best splits of the exact sums, Newton leaf values.
+    """Step of Algorithm 1: the best splits for the exact sums, with Newton leaf values.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class GreedyStep:
     n_special : sequence of int
         For each feature, the number of bins at the end that form separate leaves.
     learning_rate : float
-        Share of the leaf value that is added.
+        Fraction of the leaf value that is added.
     max_leaves : int
         Number of leaves of a tree over the value bins.
     min_curvature : float

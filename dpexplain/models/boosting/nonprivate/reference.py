@@ -32,7 +32,7 @@ from dpexplain.tables.targets import split_target
 
 
 class _Reference(AdditiveModel):
-    """Base class that fits both non-private estimators."""
+    """Common base class of both non-private estimators."""
 
     _target_kind: type[Range] | type[Classes]
 
@@ -175,7 +175,7 @@ class _Reference(AdditiveModel):
 
     @abstractmethod
     def _check_target(self, y: Any) -> None:
-        """Raise ValueError if the target does not fit the model."""
+        """Raise ValueError if the target is not suitable for the model."""
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

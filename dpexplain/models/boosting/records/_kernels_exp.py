@@ -1,6 +1,6 @@
 """Fused passes for losses with an exponential: Poisson and softmax.
 
-The rules are those of `_kernels_sums`: only + - * / and comparisons of a record's own float32
+The rules are the same as in `_kernels_sums`: only + - * / and comparisons of a record's own float32
 values, in a fixed order, so that vector and scalar code agree to the last bit, and integer sums.
 Each kernel is tested against a naive numpy version.
 """
@@ -13,7 +13,8 @@ from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _lattice_steps
 
 EXPONENT_SPAN = 16.0
-"""Exponents are clamped to [-16, 0]: rates to 1e-7 of the largest, probabilities likewise."""
+"""Exponents are clamped to [-16, 0]: rates and probabilities are at least 1e-7 of the largest
+one."""
 
 _F = np.float32
 _ZERO, _ONE, _SIXTEENTH, _SPAN = _F(0.0), _F(1.0), _F(1.0 / 16.0), _F(EXPONENT_SPAN)
@@ -45,9 +46,9 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - exp(score)`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`; `target` is the count divided by the largest
-    public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0] before
-    use.
+    Parameters and result are as in `logistic_leaf_sums`; `target` is the count divided by the
+    largest public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0]
+    before use.
     """
     sums = np.zeros(n_leaves, np.int64)
     steps = np.empty(_BLOCK, np.int32)
@@ -68,7 +69,7 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and rate per bin (non-private).
 
-    Like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
+    This works like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
     """
     sums = np.zeros((2, n_bins), np.float64)
     rate = np.empty(_BLOCK, np.float32)
@@ -122,7 +123,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     """Apply the last update, then sum ``1[y = c] - p_c`` per leaf and class.
 
     If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
-    factor, so that the vector of a record stays within ``sqrt(2)`` clips.
+    factor, so that the norm of a record's residuals is at most ``sqrt(2)`` times the clip.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ not depend on row order, block position or thread. Each kernel is tested against
 version.
 
 If there are few distinct values per bin (an update, the leaves of a tree), they are looked up by
-comparisons, which process a vector of records at a time, unlike a load per record.
+comparisons, which process a vector of records at a time, unlike one memory access per record.
 ``error_model="numpy"`` matters: the Python model checks every division for zero, which prevents
 vectorization of the loop (3.3 times slower).
 """
@@ -19,15 +19,17 @@ import numpy as np
 from dpexplain._utils.compiling import njit
 
 LATTICE_BITS = 20
-"""One lattice step is ``clip / 2**LATTICE_BITS``, whatever the clip."""
+"""One lattice step is ``clip / 2**LATTICE_BITS``, for every clip."""
 
 LATTICE = 1 << LATTICE_BITS
 
 _BLOCK = 2016
-"""Records handled at a time: whole vectors, whose lattice steps add up to less than 2**31."""
+"""Number of records handled at a time: whole vectors, whose lattice steps add up to less than
+2**31."""
 
 _STRETCH = 8 * _BLOCK
-"""Records whose scores are updated at a time: few enough that they stay in cache until used."""
+"""Number of records whose scores are updated at a time, few enough that the scores stay in cache
+until they are used."""
 
 # tanh(z) ~ z P(z^2) / Q(z^2) on |z| <= 7.9, fitted by iterated linear least squares;
 # the logistic function built on it is within 2e-7 of the exact one in float32.
@@ -72,7 +74,7 @@ _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for eac
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _lookup(table):  # type: ignore[no-untyped-def]
-    """Look up values per bin without a load per record.
+    """Look up values per bin without a memory access per record.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _leaf_codes(leaf_of_bin):  # type: ignore[no-untyped-def]
-    """Convert leaves to the number type of `_lookup`, which is compiled once."""
+    """Convert leaves to the number type of `_lookup`, so that it is compiled only once."""
     codes = np.empty(leaf_of_bin.shape[0], np.float32)
     for b in range(leaf_of_bin.shape[0]):
         codes[b] = leaf_of_bin[b]
@@ -136,7 +138,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
-    """Add the value of its bin to each record's score."""
+    """Add to each record's score the value of the record's bin."""
     kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
@@ -250,7 +252,7 @@ def squared_leaf_sums(  # type: ignore[no-untyped-def]
 ):
     """Apply the last update, then sum clipped ``y - score`` per leaf.
 
-    Parameters and result as in `logistic_leaf_sums`, with `target` and `score` in units of half
+    Parameters and result are as in `logistic_leaf_sums`, with `target` and `score` in units of half
     the target range (the public range is mapped to [-1, 1]).
     """
     sums = np.zeros(n_leaves, np.int64)
@@ -282,7 +284,7 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
     Returns
     -------
     ndarray of shape (2,), dtype int64
-        Records with ``|y - score| <= clip``, and all records.
+        Number of records with ``|y - score| <= clip``, and number of all records.
     """
     inside = np.int64(0)
     update = _lookup(last_update)
@@ -334,7 +336,7 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
 def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
     """Apply the last update, then sum residual and count per bin (non-private).
 
-    Like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
+    This works like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
     sums = np.zeros((2, n_bins), np.float64)
     update = _lookup(last_update)

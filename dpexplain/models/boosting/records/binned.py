@@ -72,7 +72,7 @@ def _mean_softmax(score: NDArray[np.float64], target: NDArray[np.float32]) -> fl
 
 @cache
 def softmax_loss(n_classes: int) -> Loss:
-    """Return the loss of several classes, with one score each.
+    """Return the loss for several classes, with one score per class.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ POISSON = Loss(
 class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
-    Every answer is an int64 array, and the answers of parts of the records add up exactly in any
-    order, so a fit in parts equals a fit on the whole table. New queries of a private step must be
-    added here and in `Records`.
+    Every answer is an int64 array, and the answers for parts of the records add up exactly in any
+    order, so a fit on parts of a table equals a fit on the whole table. New queries of a private
+    step must be added here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
@@ -124,14 +124,15 @@ class BinnedRecords(Protocol):
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
-        """Return a Bernoulli sample of the records, with zero scores.
+        """Return a Bernoulli sample of the records, with scores of zero.
 
-        Each record is included with probability `share`, independently of the others. With a fixed
-        number of records, or with replacement, one record would affect others.
+        Each record is included with probability `share`, independently of the others. If the number
+        of records were fixed, or if they were drawn with replacement, one record would affect which
+        others are included.
         """
         ...
 
@@ -150,7 +151,7 @@ class Records:
     n_bins : sequence of int
         Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Label 0 or 1, or the target in units of half its range.
+        Label (0 or 1), or the target in units of half its range.
     loss : Loss
         Kernels to use.
     """
@@ -204,7 +205,7 @@ class Records:
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
@@ -217,7 +218,7 @@ class Records:
         return sums
 
     def bag(self, share: float, coins: Coins) -> Records:
-        """Return a Bernoulli sample of the records, with zero scores."""
+        """Return a Bernoulli sample of the records, with scores of zero."""
         kept = coins.random(len(self._target)) < share
         bins = [b[kept] for b in self._bins]
         return Records(bins, self._n_bins, self._target[kept], self._loss)

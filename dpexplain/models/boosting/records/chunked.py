@@ -21,7 +21,8 @@ from dpexplain.models.boosting.records.spill import Scratch
 from dpexplain.tables.chunked import Part
 
 PART_ROWS = 1 << 20
-"""Minimum number of rows per part: rows are joined, because each part needs a separate pass."""
+"""Minimum number of rows per part: smaller parts are joined, because each part needs a separate
+pass."""
 
 
 class ChunkedSource:
@@ -33,7 +34,7 @@ class ChunkedSource:
         Read only once.
     encoding : Encoding
     memory_bytes : int or None, default=None
-        Encoded records beyond this size go to a temporary file; see `Scratch`.
+        Encoded records beyond this total size go to a temporary file; see `Scratch`.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class ChunkedSource:
         return f"<ChunkedSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return records per cell of each feature."""
+        """Read the records; return the number of records per cell of each feature."""
         n_cells = [grid.n_bins for grid in grids]
         waiting = [_no_records(self._encoding, grids)]
         counts = waiting[0].counts(n_cells)
@@ -63,7 +64,7 @@ class ChunkedSource:
         return counts
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ChunkedRecords:
-        """Merge cells into bins, once; return the records with zero scores."""
+        """Merge cells into bins, once; return the records with scores of zero."""
         return ChunkedRecords(
             [
                 part.binned(bin_of_cell, n_bins, self._encoding.loss)
@@ -115,7 +116,7 @@ class ChunkedRecords:
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         return total(p.pair_sums(upper) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
@@ -131,5 +132,5 @@ class ChunkedRecords:
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Sum the exact integer answers of chunks."""
+    """Sum the exact integer answers of all chunks."""
     return reduce(np.add, answers)

@@ -4,8 +4,8 @@ A worker holds a `Shard`: the encoded records of some partitions. A visit is one
 shard and one answer back. Messages contain only public content (cells, merged bins, updates
 computed from noisy sums), so a lost worker can be replaced: its partitions are encoded again
 elsewhere, all updates so far are applied again in order, and the new shard equals the lost one to
-the last bit. This releases nothing new. Noise is drawn in the process that fits, and answers are
-exact sums, so the cluster must be trusted like that process.
+the last bit. This releases nothing new. Noise is drawn in the process that runs the fit, and
+answers are exact sums, so the cluster must be trusted as much as that process.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from dpexplain.tables.chunked import Part, PartError
 from dpexplain.tables.chunked_dask import split_part
 
 Update = tuple[int, NDArray[np.float64]]
-"""Feature, and what a visit added to each of its bins."""
+"""Feature of a visit, and the amounts that the visit added to the bins of this feature."""
 
 _ROUNDS = 5
 """Number of consecutive recoveries before the fit fails."""
 
 _PATIENCE_SECONDS = 10.0
-"""How often to check whether a silent worker is still alive."""
+"""Time between checks of whether a silent worker is still alive."""
 
 
 class Encoded(NamedTuple):
@@ -52,7 +52,7 @@ class Encoded(NamedTuple):
 def encode_partition(
     table: Any, target: Any, encoding: Encoding, grids: Sequence[FeatureBins]
 ) -> Encoded:
-    """Encode one partition on a worker. Never raises: Dask would log the arguments."""
+    """Encode one partition on a worker; never raise, because Dask would log the arguments."""
     try:
         X, y = split_part(table, target, encoding.schema)
         return Encoded(EncodedRecords.read(X, y, encoding, grids))
@@ -114,12 +114,12 @@ class Shard:
         Parameters
         ----------
         query : str
-            Method of `Records`; "" for none.
+            Name of a method of `Records`; "" for no query.
         arguments : tuple
             Arguments of the method.
         first : int
-            Index of the first of `updates` among all updates of the fit. A message received twice
-            is applied only once.
+            Index of the first of `updates` among all updates of the fit, so that a message received
+            twice is applied only once.
         updates : sequence of (int, ndarray)
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
@@ -136,7 +136,7 @@ class Shard:
         return getattr(self._binned, query)(*arguments) if query else None
 
     def _guarded(self, method: Callable[[], Any]) -> tuple[str, Any]:
-        """Return the error type or, without an error, the answer."""
+        """Return the answer or, if there was an error, its type."""
         if self._failure:
             return self._failure, None
         try:
@@ -152,7 +152,7 @@ def digest(records: EncodedRecords, salt: int) -> int:
     ----------
     records : EncodedRecords
     salt : int
-        Secret of the fit; without it, a digest could confirm a guess.
+        Secret of the fit; if there were no secret, a digest could confirm a guess of the records.
 
     Returns
     -------
@@ -220,7 +220,7 @@ class Shards:
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
-        """Return exact records per cell of each feature, by shard."""
+        """Return the exact number of records per cell of each feature, by shard."""
         return self._of_all(lambda member: member.actor.counts(list(n_cells)))
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
@@ -284,7 +284,7 @@ class Shards:
         raise PartError("workers that were lost again and again")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions and combine those of each worker in one shard."""
+        """Encode partitions, and combine the partitions of each worker in one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -349,7 +349,7 @@ class Shards:
 
 
 def _no_word_of_size() -> Any:
-    """Return a context without Dask's warning of a large graph, which states its size.
+    """Return a context that suppresses Dask's warning of a large graph, which states its size.
 
     A graph may hold the records themselves (``dask.dataframe.from_pandas``).
     """
@@ -401,14 +401,14 @@ class ClusterSource:
         return f"<ClusterSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return records per cell of each feature."""
+        """Read the records; return the number of records per cell of each feature."""
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])
         return [total(parts) for parts in zip(*of_shards, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
-        """Merge cells into bins, once; return the records with zero scores."""
+        """Merge cells into bins, once; return the records with scores of zero."""
         assert self._shards is not None
         self._shards.bin(bin_of_cell, n_bins)
         return ClusterRecords(self._shards)
@@ -448,11 +448,11 @@ class ClusterRecords:
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
-        """Raise: random draws of a lost worker cannot be reproduced."""
+        """Raise an error, because random draws of a lost worker cannot be reproduced."""
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:

@@ -23,7 +23,7 @@ def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
     Returns
     -------
     RecordSource
-        To be closed after use.
+        Source of the records, which must be closed after use.
     """
     if not isinstance(X, ChunkedTable):
         return TableSource(X, y, encoding)

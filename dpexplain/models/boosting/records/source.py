@@ -22,7 +22,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.encoding import encoded_columns
 
 _BLOCK = 1 << 16
-"""Records whose cells are merged at a time, so that no copy of a whole column is made."""
+"""Number of records whose cells are merged at a time, so that no copy of a whole column is made."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Records before they are binned. Answers are exact: never released or stored."""
+    """Records before they are binned; exact answers, which must never be released or stored."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return records per cell of each feature."""
+        """Read the records; return the number of records per cell of each feature."""
         ...
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> BinnedRecords:
-        """Merge cells into bins, once; return the records with zero scores."""
+        """Merge cells into bins, once; return the records with scores of zero."""
         ...
 
     def close(self) -> None:
@@ -154,12 +154,12 @@ class TableSource:
         return f"<TableSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return records per cell of each feature."""
+        """Read the records; return the number of records per cell of each feature."""
         self._records = EncodedRecords.read(*self._table, self._encoding, grids)
         return self._records.counts([grid.n_bins for grid in grids])
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> Records:
-        """Merge cells into bins, once; return the records with zero scores."""
+        """Merge cells into bins, once; return the records with scores of zero."""
         assert self._records is not None
         return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
 

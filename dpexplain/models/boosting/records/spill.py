@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpexplain.models.boosting.records.source import EncodedRecords
 
 MEMORY_BYTES: Final = 1 << 30
-"""Encoded records up to this size stay in memory; what comes after them goes to the file."""
+"""Encoded records up to this total size stay in memory; the remaining ones go to the file."""
 
 _Place = tuple[Any, int, int]
 """Type, first byte and length of an array in the file."""

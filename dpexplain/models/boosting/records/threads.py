@@ -1,7 +1,7 @@
-"""Multithreaded passes: each thread streams over its share of the records.
+"""Multithreaded passes: each thread streams over its own part of the records.
 
-The answers of the shares are exact integers, so their sum equals that of a single pass, to the
-last bit: threads affect only the duration of a fit.
+The answers for the parts are exact integers, so their sum equals the answer of a single pass, to
+the last bit: threads affect only the duration of a fit.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
 LEAST_SHARE: Final = 200_000
 """Minimum number of records per thread if the number of threads is not given.
 
-A pass over this many takes 84 microseconds of a processor, and passing it to a thread and back 25
-more. Two threads with this many each therefore save a third of the time if a second processor is
-free, and cost a fifth more otherwise.
+A pass over this many records takes 84 microseconds of processor time, and handing it to a thread
+and back takes 25 more. Two threads with this many records each therefore save a third of the time
+if a second processor is free, and cost a fifth more otherwise.
 """
 
 MOST_THREADS: Final = 1024
-"""A larger number is a mistake, which is better found before the charge."""
+"""Maximum number of threads; a larger number is a mistake, which is better found before the budget
+is charged."""
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -84,7 +85,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 
 
 def _is_one_of_several() -> bool:
-    """Whether this fit runs in a thread, process or task of the caller."""
+    """Return whether this fit runs in a thread, process or task of the caller."""
     from joblib.parallel import get_active_backend
 
     return (
@@ -140,14 +141,14 @@ class Team:
 
 
 class SharedRecords:
-    """Binned records in shares, one per thread.
+    """Binned records in parts, one part for each thread.
 
     Parameters
     ----------
     shares : sequence of BinnedRecords
         At least one, in the order of the records. The calling thread processes the first.
     pool : ThreadPoolExecutor
-        Contains one thread for each of the other shares.
+        Contains one thread for each of the other parts.
     """
 
     def __init__(self, shares: Sequence[BinnedRecords], pool: ThreadPoolExecutor) -> None:
@@ -173,15 +174,15 @@ class SharedRecords:
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over records: 1 if both features of a pair are in the same half, else -1."""
+        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:
-        """Return a Bernoulli sample of the records, with zero scores."""
+        """Return a Bernoulli sample of the records, with scores of zero."""
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 
     def local(self) -> list[Records]:
-        """Yield the records of all shares in order."""
+        """Yield the records of all parts in order."""
         return [piece for share in self._shares for piece in share.local()]
 
     def _total(self, ask: Callable[[BinnedRecords], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -190,7 +191,7 @@ class SharedRecords:
 
 
 def _shares(parts: Sequence[Records], n_shares: int) -> list[ChunkedRecords]:
-    """Split records into contiguous shares of nearly equal length."""
+    """Split records into contiguous parts of nearly equal length."""
     ends = np.cumsum([0, *map(len, parts)]).tolist()
     places = [k * ends[-1] // n_shares for k in range(n_shares + 1)]
     return [

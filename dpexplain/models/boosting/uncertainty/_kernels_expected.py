@@ -21,7 +21,7 @@ _END = 9.0
 
 @cache
 def _normal_table() -> NDArray[np.float64]:
-    """Return the mean of max(t + Z, 0), the chance of Z < t and its density at each point t."""
+    """Return, at each point t, the mean of max(t + Z, 0), P(Z < t) and the density of Z."""
     points = np.arange(-int(_END) * _PER_UNIT, int(_END) * _PER_UNIT + 2) / _PER_UNIT
     below = np.array([0.5 * math.erfc(-t / math.sqrt(2.0)) for t in points])
     density = np.exp(-0.5 * points**2) / math.sqrt(2.0 * math.pi)
@@ -30,7 +30,7 @@ def _normal_table() -> NDArray[np.float64]:
 
 @njit(inline="always", error_model="numpy")
 def _above_zero(t, table):  # type: ignore[no-untyped-def]
-    """Return the mean of max(t + Z, 0) and the chance of t + Z > 0, of a standard normal Z."""
+    """Return the mean of max(t + Z, 0) and P(t + Z > 0), for a standard normal Z."""
     if t <= -_END:
         return 0.0, 0.0
     if t >= _END:
@@ -61,7 +61,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     bins : ndarray of shape (n_people, n_features), dtype int64
         Bin of each point in each feature.
     start : ndarray of shape (n_features + 1,), dtype int64
-        First bin of each feature among all.
+        Index of the first bin of each feature among all bins.
     truth : ndarray of shape (n_people,)
         True score of each point.
     each : float
@@ -82,15 +82,15 @@ def expected_sums(  # type: ignore[no-untyped-def]
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
     clips : ndarray of shape (n_visits,)
     anchor : ndarray of shape (n_visits,), dtype int64
-        Row of `slopes` that a visit fills; negative for none.
+        Row of `slopes` that a visit fills; negative if it fills none.
     columns : ndarray of shape (n_people, n_columns)
         Derivative of the true score of a point with respect to each coefficient.
     scores : ndarray of shape (n_people, n_pairs)
         Derivative of the log density of a point with respect to each correlation.
     left : ndarray of shape (n_bins_total,)
-        Part of each true curve that is still missing, bin by bin; changed in place.
+        Part of each true curve that the fit has not yet learned, bin by bin; changed in place.
     shares : ndarray of shape (n_bins_total,)
-        Share of the records in each bin; adds up to 1 within a feature.
+        Proportion of the records in each bin; adds up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
         Square of the correlation of each pair, zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
@@ -98,8 +98,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)
         Filled with the derivatives of expected sums, per bin of the visited feature.
     reach : ndarray of shape (n_leaves,)
-        Filled with the summed reactions of the points in a leaf, times the standard deviation of
-        the part of the other curves that is still missing and correlated with the visited feature.
+        Filled with the derivatives of the expected residuals with respect to the true scores,
+        summed over the points in a leaf. Each sum is multiplied by the standard deviation of the
+        part of the other curves that is still missing and correlated with the visited feature.
     """
     _add_up(
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score,
@@ -133,8 +134,9 @@ def _add_up(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Do the part of `expected_sums` that processes every point at every visit.
 
-    `bins` has a row per feature here. Of two classes the odds are kept, not the score, and of
-    numbers the distance to the truth in units of the spread: no exponential is left inside.
+    Here, `bins` has one row per feature. For two classes, the odds of each point are kept instead
+    of its score; for a numeric target, its distance to the truth is kept, in units of the spread.
+    The inner loop therefore needs no exponential.
     """
     n_people, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
     state, chance = np.empty(n_people), np.empty(n_people)

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 MOST = 400
-"""Functions of all ordered terms together."""
+"""Maximum number of functions of all ordered terms together."""
 
 _MOST_ORDERED, _LEAST_ORDERED = 24, 4
 _MOST_CATEGORIES = 250
 _LENGTH = 0.25
-"""Correlation length of the smooth part of a curve, as a share of the range of the feature."""
+"""Correlation length of the smooth part of a curve, as a fraction of the range of the feature."""
 
 _JUMPS = 0.5
-"""Share of the prior variance in the part of a curve that may jump."""
+"""Fraction of the prior variance that belongs to the part of a curve that may jump."""
 
 _KEPT = 0.9995
 _LEAST_SHARE = 1e-5
@@ -44,7 +44,7 @@ class Basis:
     left_out : ndarray of shape (n_bins,)
         Prior variance that the functions do not cover.
     shares : ndarray of shape (n_bins,)
-        Share of the records in each bin.
+        Proportion of the records in each bin.
     """
 
     functions: FloatArray
@@ -59,17 +59,17 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     ----------
     bins : FeatureBins
     counts : BinCounts
-        Noisy records per bin.
+        Noisy number of records per bin.
     n_terms : int
         Number of terms of the model, which share the functions.
 
     Returns
     -------
     Basis
-        For ordered features, an equal mix of a smooth curve with a linear part and a curve that
-        may jump (Brownian motion), over an axis halfway between values and ranks. For other
-        features, each category separately. The mean variance over records is 1. A term with one
-        bin has no functions.
+        For ordered features, an equal mix of a smooth curve with a linear part and a curve that may
+        jump (Brownian motion), along an axis halfway between values and ranks. For other features,
+        each category separately. The mean variance over records is 1. A term with one bin has no
+        functions.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special

@@ -15,17 +15,17 @@ from dpexplain.models.additive.terms import AdditiveTerms
 FloatArray = NDArray[np.float64]
 
 INSIDE_CLIP = 0.8
-"""Assumed share of regression residuals inside a user-defined clip.
+"""Assumed proportion of regression residuals inside a user-defined clip.
 
-If the clip is wider, the sampling part is too wide. A clip chosen by the recipe follows a
-quantile, so the share is known.
+If the clip is wider, the sampling part of the bands is too wide. A clip chosen by the recipe
+follows a quantile, so this proportion is known.
 """
 
 _N_NODES = 15
-"""Points of the quadrature over the scores of the other terms."""
+"""Number of quadrature points over the scores of the other terms."""
 
 _N_JOINT_NODES = 32
-"""Points over the joint scores of several classes."""
+"""Number of quadrature points over the joint scores of several classes."""
 
 _N_RATES = 64
 _LARGEST_COUNT = 500
@@ -50,7 +50,7 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random part of the records, keeping their sampling error."""
+        """Restrict to a random part of the records, keeping the sampling error of these records."""
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -60,8 +60,8 @@ class Curvature:
     def of_score(self, c: int) -> Curvature:
         """Return the curvature of one class, for errors relative to all classes.
 
-        Adding one number to the scores of all classes changes nothing. So only errors relative to
-        the mean over the classes are corrected, with ``n / (n - 1)`` times the curvature of that
+        Adding the same number to the scores of all classes changes nothing. So only errors relative
+        to the mean over the classes are corrected, with ``n / (n - 1)`` times the curvature of the
         class.
         """
         if self.mass[0].ndim == 1:
@@ -85,7 +85,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Reaction of each residual to each score, relative to the mean self-reaction."""
+        """Sensitivity of each residual to each score, relative to the mean of the diagonal."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -98,7 +98,7 @@ class Curvature:
 
     @property
     def between_scores(self) -> FloatArray:
-        """Square root of the correlations between residual sums of scores."""
+        """Square root of the correlation matrix of the scores' residual sums."""
         if self.variance[0].ndim == 1:
             return np.ones((1, 1))
         total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
@@ -110,7 +110,7 @@ class Curvature:
 def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return the curvature of the squared loss with clipped residuals.
 
-    Only residuals inside the clip follow the score.
+    Only residuals inside the clip change with the score.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on a residual, in score units.
     inside : float or None
-        Share of the residuals that the clip leaves unchanged; None for `INSIDE_CLIP`.
+        Proportion of the residuals that the clip leaves unchanged; None for `INSIDE_CLIP`.
 
     Returns
     -------
@@ -175,8 +175,8 @@ def poisson_curvature(
     """Return the curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
-    Real counts vary more than Poisson counts, but the extent is not released. They are assumed to
-    be geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide
+    Real counts vary more than Poisson counts, but how much more is not released. They are assumed
+    to be geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide
     for Poisson counts rather than too narrow for others.
 
     Parameters
@@ -206,7 +206,7 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the share inside the clip and the clipped variance of geometric counts."""
+    """Return the proportion inside the clip and the clipped variance of geometric counts."""
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
         counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
@@ -257,10 +257,11 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean reaction and the covariance of clipped residuals, by bin.
+    """Return the mean sensitivity to the scores and the covariance of clipped residuals, by bin.
 
     With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
-    with fixed outcomes ``q``; its derivative with respect to the scores is taken at ``q = p``.
+    with fixed outcome probabilities ``q``; its derivative with respect to the scores is taken at
+    ``q = p``.
     """
     p = np.exp(score - score.max(axis=-1, keepdims=True))
     p /= p.sum(axis=-1, keepdims=True)
@@ -283,7 +284,7 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Return a weight of one for every record."""
+    """Return a step weight of 1 for every record."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 

@@ -1,11 +1,11 @@
 """Estimate of the population's true curves from all released sums.
 
-The fit is replayed over a synthetic population: released counts, estimated correlations, and
-curves assumed true. In this population, every released sum has an expected value, given the scores
-at its visit, so early sums count as much as late ones. Gauss-Newton steps adjust curves and
-correlations until all sums are explained. The resulting posterior includes the privacy noise of
-the sums, the sampling of records, the uncertainty of correlations, and anything that a short fit
-leaves undetermined.
+The fit is replayed over a synthetic population: released counts, estimated correlations, and curves
+assumed true. In this population, every released sum has an expected value, given the scores at its
+visit, so early sums are used in the same way as late ones. Gauss-Newton steps adjust curves and
+correlations until all sums are explained. The resulting posterior includes the privacy noise of the
+sums, the sampling of records, the uncertainty of correlations, and anything that a short fit leaves
+undetermined.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SHRINKAGE = 1.0
 """The band allows for this multiple of the shrinkage of the estimate by the prior."""
 
 _WIDER = 0.6
-"""Scales of correlated terms are enlarged by up to this share: the missing part of one term can
-hide behind another, and then looks small."""
+"""Scales of correlated terms are enlarged by up to this fraction: the missing part of one term can
+be hidden by another term, and then looks too small."""
 
 _SCALES = (1.0 / 3.0, 3.0)
 """Range of the factor that calibrates scores."""
@@ -77,7 +77,7 @@ class EffectDraws:
     Attributes
     ----------
     curves : tuple of ndarray of shape (n_bins,), one per term
-        In score units, with mean zero over the (noisily counted) records.
+        Estimated curves in score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
         Errors whose mean outer product is the posterior covariance; values as in `NoiseModel`.
@@ -109,8 +109,8 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, where no estimate is available, and if noise caused
-        an overflow of released numbers.
+        None for counts and for several classes, where no estimate is available, and if the noise
+        made released numbers overflow.
     """
     return _found(fit, terms, objective, _CAREFUL)
 
@@ -157,7 +157,7 @@ def _found(
 
 
 def has_effect(objective: Objective) -> bool:
-    """Whether an effect estimate is available for the objective."""
+    """Return whether an effect estimate is available for the objective."""
     return objective.loss in (LOGISTIC, SQUARED)
 
 
@@ -183,7 +183,7 @@ class _Estimate:
         self._known = correlations(fit.pairs, counts, n_samples)
 
     def result(self) -> EffectDraws:
-        """Iterate and return the estimate."""
+        """Iterate, and return the estimate."""
         correlation, spread = self._known
         correlation = correlation.copy()
         self._population.draw(correlation)
@@ -245,7 +245,7 @@ class _Estimate:
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Return the Fisher information of records without noise."""
+        """Return the Fisher information of the records themselves, as if the sums had no noise."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
@@ -334,7 +334,7 @@ def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]
     ----------
     scores : ndarray of shape (n,)
     chance : ndarray of shape (n,)
-        Between 0 and 1.
+        Probabilities to be fitted, between 0 and 1.
 
     Returns
     -------

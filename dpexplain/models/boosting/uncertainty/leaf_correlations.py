@@ -2,14 +2,14 @@
 
 If features were independent, an error d of the visited curve would change a leaf sum by the
 curvature mass times d, and errors of other curves would change it only through their means. If two
-features are correlated, an error in one curve can be masked by the opposite error in the other:
-neither is repaired, and a band that assumes independent features is too narrow. Sums of pairs of
-features are not used here. But for every leaf sum, the curves at that time are known. This gives a
-linear regression with known noise; simulations draw correlations from its posterior. If the sums
+features are correlated, an error in one curve can be masked by the opposite error in the other: the
+fit repairs neither error, and a band that assumes independent features is too narrow. Sums of pairs
+of features are not used here. But for every leaf sum, the curves at that time are known. This gives
+a linear regression with known noise; simulations draw correlations from its posterior. If the sums
 contain little information, the draws remain widely spread.
 
 Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
-one constant. The coupling of two features is the matrix of inner products of such functions, a
+one constant. The coupling of two features is the matrix of inner products of their functions, a
 matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
 positive semidefinite.
 """
@@ -29,23 +29,24 @@ from dpexplain.models.boosting.uncertainty.leaf_equations import Equations, Leaf
 FloatArray = NDArray[np.float64]
 
 N_DRAWS = 20
-"""Number of posterior draws of couplings; simulations are divided among them."""
+"""Number of posterior draws of the couplings; simulations are divided among these draws."""
 
 _PRIOR_STD = 0.25
-"""Prior standard deviation of one correlation, on average over pairs."""
+"""Prior standard deviation of a correlation, on average over all pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""The spread of a pair is estimated as if this many correlations with the prior spread belonged to
-it."""
+"""Number of correlations with the prior spread that are added to each pair when its spread is
+estimated."""
 
 _OWN_SHARE = (0.85, 0.25)
-"""Mean and spread of the share of its own roughness that a term repairs: detail finer than the
-functions here is correlated as well."""
+"""Prior mean and standard deviation of the fraction of its own roughness that a term repairs:
+details finer than the functions here are correlated, too."""
 
 _OWN_LIMITS = (0.3, 1.0)
 _FUNCTIONS = (3, 2, 1)
 _MOST_FUNCTIONS = 36
-"""Maximum number of functions of all features together; their pairs are estimated."""
+"""Maximum number of functions of all features together; the correlation of each pair is
+estimated."""
 
 _ROUNDS = 4
 _LEAST_EIGENVALUE = 0.01
@@ -62,7 +63,7 @@ class Correlation:
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
-        Share of its own roughness (the part outside the functions) that a term repairs.
+        Fraction of its own roughness (the part outside the functions) that a term repairs.
     """
 
     functions: tuple[FloatArray, ...]
@@ -75,7 +76,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Draws of correlations, with each feature's reaction to its own errors."""
+        """Return correlation draws, with each feature's sensitivity to itself on the diagonal."""
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):
@@ -172,7 +173,7 @@ def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: in
 
 
 class _Problem:
-    """Joint normal equations of all correlations and shares."""
+    """Joint normal equations of all correlations and repaired fractions."""
 
     def __init__(self, functions: Sequence[FloatArray]) -> None:
         self._start = _starts(functions)
@@ -201,7 +202,7 @@ class _Problem:
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations, shape (n_draws, n_total, n_total), and average the shares."""
+        """Draw correlations, shape (n_draws, n_total, n_total), and estimate repaired fractions."""
         n, n_all = self._n, len(self._target)
         center, spread = _OWN_SHARE
         mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])

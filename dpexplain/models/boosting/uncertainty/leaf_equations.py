@@ -13,10 +13,11 @@ from dpexplain.models.boosting.released import Path, PrivateFit
 FloatArray = NDArray[np.float64]
 
 SMOOTH_SHARE = 0.97
-"""Curvature over that of independent features: residuals near the clip, unequal chances."""
+"""Ratio of the actual curvature to the curvature for independent features; it is below 1 because of
+residuals near the clip and unequal probabilities."""
 
 _MISFIT = 0.03
-"""Sums follow the linear model up to this share of what has moved."""
+"""Error of the linear model of a sum, as a fraction of the changes that contribute to the sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,11 @@ class LeafSums:
     ----------
     fit : PrivateFit
     path : Path
-        Path of its curves.
+        Path of the fit's curves.
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature.
     mean_mass : sequence of ndarray of shape (n_bins,)
-        The same, averaged over scores.
+        Curvature of each feature, averaged over scores.
     functions : sequence of ndarray of shape (n_bins, n_functions)
         Functions of the bins, including the mass.
     scale : float
@@ -118,7 +119,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return reactions per bin to the feature's own curve: smooth part and remainder."""
+        """Return the effect of the feature's own curve, by bin: smooth part and remainder."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

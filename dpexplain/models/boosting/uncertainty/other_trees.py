@@ -17,11 +17,11 @@ from dpexplain.models.boosting.uncertainty.refits.structures import fresh_struct
 FloatArray = NDArray[np.float64]
 
 _N_SAMPLES = 6
-"""Number of simulated samples of people, each with a separate coupling; structures are divided
-among them."""
+"""Number of simulated samples of people, each with its own draw of the correlations; structures are
+divided among these samples."""
 
 _FIRST = 24
-"""Number of structures for estimating how far a fit falls short of its target."""
+"""Number of structures used to estimate how far a fit falls short of its target."""
 
 
 def restructured(
@@ -51,11 +51,12 @@ def restructured(
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float
-        Reaction of this score through the functions, relative to the mean over all scores.
+        Sensitivity of this score's residuals to the score itself, by way of the basis functions,
+        relative to the mean over all scores.
     intercept : float
         Learned part of the intercept, without the initial score of the fit.
     learning_rate : float
-        Share of a step added.
+        Fraction of each step that is added.
     n_structures : int
     rng : numpy.random.Generator
 
@@ -129,7 +130,7 @@ class _Cells:
         n_structures: int,
         rng: np.random.Generator,
     ) -> FloatArray:
-        """Fit a curve per cell with fresh structures; values per bin, then the intercept."""
+        """Fit a curve per cell with new structures; return values per bin, then the intercept."""
         fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
         shape = (n_structures, len(self._people))
         noisy = self._people + binned.cell_noise_std * rng.standard_normal(shape)
@@ -200,8 +201,8 @@ def _bin_means(
 def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
     """Remove roughness due to noise from curves by positive-part shrinkage.
 
-    New structures do not reproduce noise. If the released curves were not changed, their noise
-    would be counted twice.
+    New structures do not reproduce the noise of the released curves. If that noise were not removed
+    from the curves, it would be counted twice.
     """
     curves, first = [], 0
     for scores, count in zip(terms.scores, terms.counts, strict=True):

@@ -1,7 +1,7 @@
 """Correlation of each pair of features, from released pair sums.
 
-Bins are assumed to come from latent normal variables (a Gaussian copula). Then the number of
-records in the upper half of both features determines their correlation.
+Bins are assumed to come from latent normal variables (a Gaussian copula). In this case, the number
+of records in the upper half of both features determines the correlation of the two features.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def correlations(
     Returns
     -------
     mean, std : ndarray of shape (n_pairs,)
-        In the order of ``numpy.triu_indices``.
+        One value per pair, in the order of ``numpy.triu_indices``.
     """
     first, second = np.triu_indices(len(counts), 1)
     if pairs is None:

@@ -21,9 +21,9 @@ class Population:
     Parameters
     ----------
     order : sequence of ndarray of shape (n_bins,)
-        Bins of each feature from the lowest to the highest.
+        Bins of each feature in order, from the lowest to the highest.
     shares : sequence of ndarray of shape (n_bins,)
-        Share of the records in each bin.
+        Proportion of the records in each bin.
     n_people : int
         Number of points, a power of two.
     """
@@ -63,7 +63,7 @@ class Population:
         self.bins = bins
 
     def score_functions(self, pairs: NDArray[np.intp]) -> FloatArray:
-        """Return derivatives of each point's log density by the correlations.
+        """Return derivatives of each point's log density with respect to the correlations.
 
         Parameters
         ----------

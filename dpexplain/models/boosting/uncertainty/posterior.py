@@ -12,20 +12,21 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
 _PSEUDO = 1.0
-"""The scale of a term is estimated as if this many coefficients of typical size belonged to it."""
+"""Number of coefficients of typical size that are added to each term when its scale is
+estimated."""
 
 _INTERCEPT_PRECISION = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Information that the sums contain about coefficients and chosen correlations.
+    """Information in the sums about the coefficients and the chosen correlations.
 
     Attributes
     ----------
     precision : ndarray of shape (n, n)
     pull : ndarray of shape (n,)
-        Precision times the estimate from only the sums.
+        Precision times the estimate that uses only the sums.
     """
 
     precision: FloatArray
@@ -60,14 +61,14 @@ def information(
     Parameters
     ----------
     slopes : ndarray of shape (n_sums, n)
-        In standard deviations of the noise of a sum.
+        Derivatives of the sums, in standard deviations of the noise of a sum.
     missing : ndarray of shape (n_sums,)
         Released minus expected sums, in the same unit.
     here : ndarray of shape (n,)
-        Coefficients and correlations of the expected sums.
+        Coefficients and correlations for which the expected sums were computed.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Information in the records themselves: its inverse is the covariance of the best
-        coefficients for the records around those for the population.
+        Information in the records themselves: its inverse is the covariance of the coefficients
+        that are best for the records, around the coefficients that are best for the population.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def posterior(
     usual : float
         Typical size of a curve.
     wider : ndarray of shape (n_terms,)
-        Factor on the estimated scales.
+        Factor by which the estimated scales are multiplied.
 
     Returns
     -------

@@ -24,7 +24,8 @@ FloatArray = NDArray[np.float64]
 _LEVEL = 10.0
 _SLOPE = 3.0
 _BENDS = np.geomspace(0.5, 50.0, 5)
-"""Standard deviations of level, slope and bend of a curve, in those of the released one."""
+"""Prior standard deviations of the level, slope and bend of a curve, relative to the standard
+deviation of the released curve."""
 
 _LEAST_SHARE = 1e-4
 _JITTER = 1e-7
@@ -93,7 +94,7 @@ def _information(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the precision of the curve given the sums, and precision times mean.
 
-    Sums measure ``mass * (curve - final) + scatter``. All of them are taken over one sample of
+    Sums measure ``mass * (curve - final) + scatter``. All of them come from the same sample of
     records, whose residual sums have the variance `variance` in each bin.
     """
     together = bins.T @ bins
@@ -104,7 +105,7 @@ def _information(
 
 
 def _axes(edges: FloatArray | None, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two smoothness scales of a curve, each from 0 to 1.
+    """Return two axes along which a curve is smooth, each from 0 to 1.
 
     The first uses values; the second is halfway between values and ranks, which shortens long
     tails. Bins at the ends are placed at the mean of an exponential tail that continues the

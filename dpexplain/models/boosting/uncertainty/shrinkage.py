@@ -20,10 +20,11 @@ from dpexplain.models.boosting.uncertainty.curvature import Curvature
 FloatArray = NDArray[np.float64]
 
 _FIRST = 0.05
-"""Share of early visits that is dropped, because reactions are linear only near the final curve."""
+"""Fraction of the visits that is dropped at the start, because residuals respond linearly only near
+the final curve."""
 
 _USUAL_SPREAD = 0.3
-"""Prior standard deviation of the missing share of a curve."""
+"""Prior standard deviation of the missing fraction of a curve."""
 
 _LIMITS = (0.5, 3.0)
 """Estimates are clipped to this range."""
@@ -31,7 +32,7 @@ _LIMITS = (0.5, 3.0)
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Released sums that reveal how much one curve is shrunk.
+    """Released sums that show how much one curve is shrunk.
 
     Up to noise, a sum is the residual left in its leaf at the final scores, ``bins @ (mass *
     missing)``.
@@ -107,8 +108,8 @@ def stretches(
     Returns
     -------
     list of ndarray of shape (n_features,)
-        One per score: one plus the posterior mean of the missing share, with a normal prior around
-        0.
+        One array per score: 1 plus the posterior mean of the missing fraction, with a normal prior
+        around 0.
     """
     n_scores = evidences[0].curve.shape[1]
     factors = np.ones((n_scores, len(evidences)))

@@ -10,10 +10,10 @@ costs no privacy.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
   order of the features.
-* Sampling: a different sample of records would have different residual sums, which stay the same
-  in every round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the
-  clipped part; for a regression, it is the variance of normal residuals, of which the clip leaves
-  a known share unchanged.
+* Sampling: a different sample of records would have different residual sums, which stay the same in
+  every round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the
+  clipped part; for a regression, it is the variance of normal residuals, of which the clip leaves a
+  known proportion unchanged.
 
 Sums of pairs of features are not used here. Feature correlations are estimated from the
 released sums, and redrawn for each group of simulations (`leaf_correlations.py`).
@@ -47,13 +47,14 @@ from dpexplain.models.boosting.uncertainty.shrinkage import evidence, stretches
 FloatArray = NDArray[np.float64]
 
 N_SIMULATIONS = 200
-"""Simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) = 5%."""
+"""Number of simulated fits; the relative error of a standard deviation is 1 / sqrt(2 * 200) =
+5%."""
 
 _LEAST_SIMULATIONS = 80
-"""With several classes, which share the work; 8% relative error."""
+"""Number of simulated fits with several classes, which share the work; the relative error is 8%."""
 
 N_STRUCTURES = 120
-"""Simulated structures; 6% relative error."""
+"""Number of simulated structures; the relative error is 6%."""
 
 _SEED = 20210718  # post-processing: the same model always shows the same band
 
@@ -85,7 +86,7 @@ def simulate_noise(
     Returns
     -------
     tuple of NoiseDraws
-        A single one, or one per class.
+        A single element, or one element per class.
     """
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])
@@ -276,7 +277,7 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Return the noise of a term with too few records for two leaves.
+    """Return the noise of a term that has too few records for two leaves.
 
     If a curve is zero, the effect is not necessarily zero. The term gets the noise that the same
     number of trees with two equal leaves would have accumulated.

@@ -17,11 +17,12 @@ from dpexplain.models.boosting.uncertainty.population import Population
 FloatArray = NDArray[np.float64]
 
 _MISFIT = 0.02
-"""Error, beyond correlations, of the mean missing part of other curves in a bin, in their standard
-deviations, if features are fully correlated."""
+"""Error, not explained by correlations, of the mean missing part of the other curves in a bin; in
+standard deviations of that part, if features are fully correlated."""
 
 _ANCHORS = 8
-"""Passes at which derivatives are taken; sums of other passes use those of the nearest."""
+"""Number of passes at which derivatives are computed; sums of other passes use the derivatives of
+the nearest of these passes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +96,7 @@ class Trajectory:
         truth : ndarray of shape (n_people,)
             Score of each point.
         columns : ndarray of shape (n_people, n_coefficients)
-            Derivatives of `truth`.
+            Derivatives of `truth` with respect to the coefficients.
         scores : ndarray of shape (n_people, n_pairs)
             From `Population.score_functions`.
         curves : ndarray of shape (n_bins_total,)
@@ -172,7 +173,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of derivatives that each visit fills (or -1) and uses."""
+    """Return the row of derivatives that each visit fills (or -1), and the one that it uses."""
     n_passes = len(visit_feature) // n_features
     at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
     of_pass = np.arange(len(visit_feature)) // n_features

@@ -1,1 +1,1 @@
-"""Simulated fits on bins, without records, with released or fresh trees."""
+"""Simulated fits that use bins instead of records, with released or new trees."""

@@ -35,13 +35,13 @@ def replay(  # type: ignore[no-untyped-def]
     people, unbound, unbound_start, loads, leaf_mass, means, total, elsewhere, nothing, values,
     cross, sums,
 ):  # fmt: skip
-    """Implement `replay_trees`, with a row of simulations per bin and score.
+    """Implement `replay_trees`, with one row of simulations per bin and score.
 
     `unbound` is None if no curve is constrained: the projection is then not compiled. `loads` and
-    `leaf_mass` are the functions and the mass of each leaf, summed over its bins. `means` has a row
-    per feature and score, `values` per function and score, `cross` per function of the visited
-    feature and score, `sums` per leaf and score, `total` and `elsewhere` per score. Rows of
-    `nothing` are zero.
+    `leaf_mass` are the functions and the mass of each leaf, summed over its bins. `means` has one
+    row per feature and score, `values` one per function and score, `cross` one per score and
+    function of the visited feature, `sums` one per leaf and score, and `total` and `elsewhere` one
+    per score. Rows of `nothing` are zero.
     """
     n_scores, n_sim, n_fresh = mass.shape[1], state.shape[1], noise.shape[1]
     n_functions, n_groups = reactions.shape[1], reactions.shape[0]

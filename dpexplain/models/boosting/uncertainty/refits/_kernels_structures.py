@@ -1,6 +1,6 @@
-"""Random trees of one simulation, and a fit with them, without records.
+"""Random trees of one simulation, and a fit that uses these trees but no records.
 
-Trees do not depend on scores, so one kernel draws them and another one uses them. Both loop over
+Trees do not depend on scores, so one kernel draws them and another uses them. Both loop over
 scalars, call few functions and allocate nothing, so they compile fast.
 """
 
@@ -14,7 +14,7 @@ from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 _TRIES = 16
-"""Random cut sets per tree before it has to do with one leaf less, as in the fit."""
+"""Number of random sets of cuts tried per tree before it gets one leaf fewer, as in the fit."""
 
 
 @njit(error_model="numpy")
@@ -37,11 +37,11 @@ def draw_trees(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     counts : ndarray of shape (n_cells_total,)
-        Noisy counts of the bins; those of a feature start at the index of its first cell.
+        Noisy counts of the bins; the counts of a feature start at the index of its first cell.
     start : ndarray of shape (n_features + 1,), dtype int64
-        First cell of each feature.
+        Index of the first cell of each feature among all cells.
     n_bins, n_value : ndarray of shape (n_features,), dtype int64
-        Number of bins of each feature, and number of those that hold values.
+        Number of bins of each feature, and number of its bins that hold values.
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each split.
     max_leaves : int
@@ -130,7 +130,7 @@ def follow_trees(  # type: ignore[no-untyped-def]
     people, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
     total, means, values, cross, by_leaf,
 ):  # fmt: skip
-    """Boost one simulation along its trees; `table` is filled.
+    """Boost one simulation along its trees, and fill `table` with the scores.
 
     Rows of `by_bin` are the noisy count, its variance, the curvature mass, the target, and the
     divisor of the updates before and after weighting. `direction` is None if no curve is

@@ -1,4 +1,4 @@
-"""Propagation of score errors through the released trees, without records.
+"""Propagation of score errors through the released trees, without using records.
 
 All simulations advance together, one column each; the result is tested against a naive numpy
 version.
@@ -32,13 +32,13 @@ def replay_trees(  # type: ignore[no-untyped-def]
     persistent : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
         Error of the residual sum of each bin that is the same at every visit (sampling).
     noise : ndarray of shape (n_leaves_total, n_scores, n_fresh), dtype float32
-        Noise of each leaf sum for the first `n_fresh` simulations; the others get none.
+        Noise of each leaf sum in the first `n_fresh` simulations; the others have no noise.
     start : ndarray of shape (n_features + 1,), dtype int64
-        First bin of each feature.
+        Index of the first bin of each feature among all bins.
     mass : ndarray of shape (n_bins_total, n_scores, n_scores), dtype float32
         Curvature of the loss, summed over the records of each bin.
     mean_weight : ndarray of shape (n_bins_total,), dtype float32
-        Share of each bin in the mean of its feature; sums to one within a feature.
+        Weight of each bin in the mean of its feature; the weights add up to 1 within a feature.
     visit_feature : ndarray of shape (n_visits,), dtype int64
         Feature of each visit.
     visit_bins : ndarray of shape (n_visits,), dtype int64
@@ -46,7 +46,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     leaf_of_bin : ndarray of dtype uint8
         Leaf of each bin, visit by visit.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
-        First leaf of each visit.
+        Index of the first leaf of each visit among all leaves.
     gain : ndarray of shape (n_leaves_total,), dtype float32
         Change in the score per unit of a leaf sum.
     together : ndarray of shape (n_visits,), dtype bool
@@ -54,13 +54,15 @@ def replay_trees(  # type: ignore[no-untyped-def]
     functions : ndarray of shape (n_bins_total, most), dtype float32
         Functions of the bins of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
-        First function of each feature among all.
+        Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
-        Reactions of functions to each other, one matrix per group of adjacent simulations.
+        Sensitivity of the sum over one function to errors along another function, with one matrix
+        per group of adjacent simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
-        Reactions of scores to each other through functions.
+        Sensitivity of each score's residuals to each score, by way of the functions.
     own_share : ndarray of shape (n_features,), dtype float32
-        Share of its errors, beyond functions and mean, to which a feature reacts.
+        Fraction of its own errors, beyond the functions and the mean, that affects a feature's leaf
+        sums.
     direction : ndarray of shape (n_features,), dtype int64
         1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     people : ndarray of shape (n_bins_total,), dtype float64

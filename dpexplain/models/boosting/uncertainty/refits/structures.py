@@ -1,7 +1,7 @@
 """Refits with new histograms, bins and trees, without leaf noise.
 
-Steps that each simulation takes only once use numpy: kernels would take more time to compile than
-they save. The test compares the result with the curve to which a fit must converge.
+Steps that each simulation takes only once use numpy, because kernels would take more time to
+compile than they save. The test compares the result with the curve to which a fit must converge.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     noisy_counts : ndarray of shape (n_simulations, n_cells_total)
         Histograms of each simulation.
     start : ndarray of shape (n_features + 1,), dtype int64
-        First cell of each feature.
+        Index of the first cell of each feature among all cells.
     n_special : ndarray of shape (n_features,), dtype int64
         Number of cells at the end of each feature that hold no value of the schema.
     merge : ndarray of shape (n_features,), dtype bool
@@ -93,15 +93,17 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     functions : ndarray of shape (n_cells_total, most)
         Functions of the cells of each feature, multiplied by the mass, in the first columns.
     function_start : ndarray of shape (n_features + 1,), dtype int64
-        First function of each feature among all.
+        Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
-        Reactions of functions to each other, in the simulations of each sample.
+        Sensitivity of the sum over one function to errors along another function, in the
+        simulations of each sample.
     own_share : ndarray of shape (n_features,)
-        Share of its errors, beyond functions and mean, to which a feature reacts.
+        Fraction of its own errors, beyond the functions and the mean, that affects a feature's leaf
+        sums.
     cell_noise_std : float
         Noise standard deviation of one cell, in records.
     share : float
-        Share of the records in a bag; bins are merged using all records.
+        Fraction of the records that are in a bag; bins are merged using all records.
     min_count, noise_ratio : float
         As for `merged_cells`.
     n_epochs, max_leaves : int
