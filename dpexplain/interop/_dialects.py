@@ -12,7 +12,8 @@ _WORDS: Final = {
     **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), 1e308),
     **dict.fromkeys(("-inf", "-infinity"), -1e308),
 }
-_DAY: Final = "(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*)?"
+_DAY: Final = "[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*)?"
+_SPACES: Final = r"E'\t\n\f\r ' || CHR(160)"
 
 
 class Dialect(NamedTuple):
@@ -21,12 +22,15 @@ class Dialect(NamedTuple):
     Parameters
     ----------
     number : callable
-        Returns the expression of a cell as a double, which is NULL if the cell is not a number.
+        Returns the expression of a cell, given also as text, as a double, which is NULL if the cell
+        is not a number.
     day : callable
         Returns the expression of a cell as days since 1970-01-01, which is NULL if the cell is not
         a date.
     text_type : str
         Name of the type of texts.
+    spaces : str
+        Expression of the characters that do not count around a text.
     smallest, largest : str
         Functions that return the smallest and the largest of several numbers.
     type_of : str
@@ -35,9 +39,10 @@ class Dialect(NamedTuple):
         Whether a setting of the database lets a backslash escape the end of a text.
     """
 
-    number: Callable[[str], str]
-    day: Callable[[str], str]
+    number: Callable[[str, str], str]
+    day: Callable[[str, str], str]
     text_type: str
+    spaces: str
     smallest: str
     largest: str
     type_of: str = "TYPEOF"
@@ -45,18 +50,24 @@ class Dialect(NamedTuple):
 
     def read_text(self, cell: str) -> str:
         """Return the expression of a cell as text without leading and trailing spaces."""
-        return f"TRIM(CAST({cell} AS {self.text_type}))"
+        return f"TRIM(CAST({cell} AS {self.text_type}), {self.spaces})"
 
     def read_number(self, cell: str, decimal: str = ".") -> str:
         """Return the expression of a cell as a number, which also reads words such as ``true``."""
-        number = self.number(cell)
+        text = self.read_text(cell)
+        number = self.number(cell, text)
         if decimal == ",":  # a point could separate thousands, so such a text is no number
-            spelled = f"REPLACE(REPLACE({self.read_text(cell)}, '.', 'x'), ',', '.')"
+            spelled = f"REPLACE(REPLACE({text}, '.', 'x'), ',', '.')"
             kind = f"LOWER(CAST({self.type_of}({cell}) AS {self.text_type}))"
             texts = "('text', 'varchar', 'character varying')"
-            number = f"CASE WHEN {kind} IN {texts} THEN {self.number(spelled)} ELSE {number} END"
+            read = self.number(spelled, spelled)
+            number = f"CASE WHEN {kind} IN {texts} THEN {read} ELSE {number} END"
         words = " ".join(f"WHEN '{word}' THEN {literal(x)}" for word, x in _WORDS.items())
-        return f"CASE LOWER({self.read_text(cell)}) {words} ELSE {number} END"
+        return f"CASE LOWER({text}) {words} ELSE {number} END"
+
+    def read_day(self, cell: str) -> str:
+        """Return the expression of a cell as days since 1970-01-01."""
+        return self.day(cell, self.read_text(cell))
 
     def quoted_text(self, text: str) -> str:
         """Quote a text."""
@@ -82,52 +93,67 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _duckdb_number(cell: str) -> str:
-    return f"NULLIF(TRY_CAST({cell} AS DOUBLE), CAST('NaN' AS DOUBLE))"
+def _duckdb_number(cell: str, text: str) -> str:
+    number = f"COALESCE(TRY_CAST({cell} AS DOUBLE), TRY_CAST({text} AS DOUBLE))"
+    # Its cast would read 1_0 as 10.
+    return f"CASE WHEN NOT CONTAINS({text}, '_') THEN NULLIF({number}, CAST('NaN' AS DOUBLE)) END"
 
 
-def _duckdb_day(cell: str) -> str:
-    return f"DATE_DIFF('day', DATE '1970-01-01', TRY_CAST({cell} AS DATE))"
-
-
-def _sqlite_number(cell: str) -> str:
-    # A text that is a number equals its value, and no other text equals any number.
+def _duckdb_day(cell: str, text: str) -> str:
+    day = f"TRY_CAST(SUBSTR({text}, 1, 10) AS DATE)"
     return (
-        f"CASE WHEN TYPEOF({cell}) IN ('integer', 'real') OR {cell} = CAST({cell} AS REAL) "
-        f"THEN CAST({cell} AS REAL) END"
+        f"CASE WHEN REGEXP_FULL_MATCH({text}, '{_DAY}', 's') AND {text} NOT LIKE '0000%' "
+        f"THEN DATE_DIFF('day', DATE '1970-01-01', {day}) END"
     )
 
 
-def _sqlite_day(cell: str) -> str:
-    text = f"TRIM({cell})"
-    day, time = f"SUBSTR({text}, 1, 10)", f"SUBSTR({text}, 11)"
-    # JULIANDAY would take 30 February for a day of March, and numbers for days.
+def _sqlite_number(cell: str, text: str) -> str:
+    # A text that is a number equals its value, and no other text equals any number.
     return (
-        f"CASE WHEN TYPEOF({cell}) = 'text' AND DATE({day}) = {day} AND "
-        f"({time} = '' OR {time} GLOB '[T ][0-9][0-9]:[0-9][0-9]*') "
+        f"CASE WHEN TYPEOF({cell}) IN ('integer', 'real') THEN CAST({cell} AS REAL) "
+        f"WHEN TYPEOF({cell}) = 'text' AND {text} = CAST({text} AS REAL) "
+        f"THEN CAST({text} AS REAL) END"
+    )
+
+
+def _sqlite_day(cell: str, text: str) -> str:
+    day, time = f"SUBSTR({text}, 1, 10)", f"SUBSTR({text}, 11)"
+    # Without '+0 days', DATE repeats 30 February, which JULIANDAY takes for a day of March.
+    return (
+        f"CASE WHEN TYPEOF({cell}) = 'text' AND DATE({day}, '+0 days') = {day} AND "
+        f"{text} NOT LIKE '0000%' AND ({time} = '' OR {time} GLOB '[T ][0-9][0-9]:[0-9][0-9]*') "
         f"THEN JULIANDAY({day}) - 2440587.5 END"
     )
 
 
-def _postgresql_number(cell: str) -> str:
-    text = f"CAST({cell} AS TEXT)"
-    pattern = r"^\s*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]{1,3})?\s*$"
-    return f"CASE WHEN {text} ~* '{pattern}' THEN CAST({text} AS DOUBLE PRECISION) END"
+def _postgresql_number(cell: str, text: str) -> str:
+    pattern = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?0*[0-9]{1,4})?$"
+    # A cast to double would stop at 1e400 and at 1e-400.
+    number = f"LEAST(GREATEST(ROUND(CAST({text} AS NUMERIC), 330), -1e308), 1e308)"
+    return f"CASE WHEN {text} ~* '{pattern}' THEN CAST({number} AS DOUBLE PRECISION) END"
 
 
-def _postgresql_day(cell: str) -> str:
-    text = f"BTRIM(CAST({cell} AS TEXT))"
+def _postgresql_day(cell: str, text: str) -> str:
     month = f"SUBSTR({text}, 1, 7)"
     day = f"CAST({month} || '-01' AS DATE) + CAST(SUBSTR({text}, 9, 2) AS INTEGER) - 1"
     # A cast would stop at 30 February, so days are counted from the first one of the month.
     found = f"CASE WHEN TO_CHAR({day}, 'YYYY-MM') = {month} THEN {day} - DATE '1970-01-01' END"
-    return f"CASE WHEN {text} ~ '^{_DAY}$' THEN {found} END"
+    return f"CASE WHEN {text} ~ '^{_DAY}$' AND {text} NOT LIKE '0000%' THEN {found} END"
 
 
 DIALECTS: Final = {
-    "duckdb": Dialect(_duckdb_number, _duckdb_day, "VARCHAR", "LEAST", "GREATEST"),
-    "sqlite": Dialect(_sqlite_number, _sqlite_day, "TEXT", "MIN", "MAX"),
+    "duckdb": Dialect(_duckdb_number, _duckdb_day, "VARCHAR", _SPACES, "LEAST", "GREATEST"),
+    "sqlite": Dialect(
+        _sqlite_number, _sqlite_day, "TEXT", "CHAR(9, 10, 12, 13, 32, 160)", "MIN", "MAX"
+    ),
     "postgresql": Dialect(
-        _postgresql_number, _postgresql_day, "TEXT", "LEAST", "GREATEST", "PG_TYPEOF", escapes=True
+        _postgresql_number,
+        _postgresql_day,
+        "TEXT",
+        _SPACES,
+        "LEAST",
+        "GREATEST",
+        type_of="PG_TYPEOF",
+        escapes=True,
     ),
 }

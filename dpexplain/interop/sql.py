@@ -59,7 +59,7 @@ def to_sql(
         If `explanation` is of any other type, or a name is not a string.
     ValueError
         If it explains only one of several classes or only main effects, the dialect is unknown, or
-        a column in `keep` has the name of a result.
+        a column in `keep` has the name of a result or of a step of the query.
 
     Warns
     -----
@@ -69,7 +69,8 @@ def to_sql(
     Notes
     -----
     The query applies the other rules of the schema: aliases, markers of missing cells and decimal
-    commas. A numeric cell that the database cannot read as a number counts as missing.
+    commas. It ignores spaces, tabs and line ends around a cell. A numeric cell that the database
+    cannot read as a number counts as missing.
 
     Examples
     --------
@@ -78,6 +79,8 @@ def to_sql(
     parts = explained_classes(explanation)
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={shown(dialect)} must be one of {listing(DIALECTS)}.")
+    if own := [name for name in _names(keep) if name.lower().startswith(_OWN)]:
+        raise ValueError(f"keep has {own[0]!r}, but names with {_OWN} are the query's; rename it.")
     source = ".".join(quoted(name) for name in _names([table] if isinstance(table, str) else table))
     results = [name.lower() for name in (*_results(parts), *_names(keep))]
     if len(set(results)) < len(results):
@@ -166,7 +169,7 @@ class _Query:
             return self._code(column, bins.categories or (), feature)
         assert not isinstance(feature, Categorical)
         if bins.unit == DATE_UNIT:
-            read = d.day(column)
+            read = d.read_day(column)
             if feature is None:  # days as numbers are unambiguous only without a schema
                 read = f"COALESCE({read}, {d.read_number(column)})"
             known = {cell_day(marker) for marker in feature.missing} if feature else set()

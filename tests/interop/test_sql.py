@@ -118,6 +118,14 @@ def test_any_category_and_any_number_is_read_as_in_python(database):
     assert assert_equal_predictions(hostile_explanation(), text, database)["score"].nunique() == 4
 
 
+def test_no_spelling_of_a_number_stops_a_query_or_reads_as_another(database):
+    numbers = ["5_0", "1e400", "-1e400", "1e-400", "9" * 400, "\t50\n", "\xa050", "5e0001", ".3e2"]
+    jobs = ["nurse", "\tnurse\xa0", "clerk\n", "\xa0", "\tNA", "\tcook"]
+    X = pd.DataFrame({"age": [*numbers, *["30"] * 6], "job": ["nurse"] * len(numbers) + jobs})
+    found = assert_equal_predictions(classifier(), X, database)
+    assert found["score"].nunique() > 3
+
+
 @pytest.mark.parametrize("link", ["logit", "identity", "log", "softmax"])
 def test_a_query_has_the_predictions_of_every_link(database, link):
     X = pd.DataFrame({"age": [20.0, None, 40.0, 80.0], "job": ["nurse", "cook", None, "clerk"]})
@@ -172,9 +180,8 @@ def test_dates_are_days_as_written(database):
     day = age(name="day", bin_edges=[16436.0, 18292.0, 18293.0, 20088.0], unit=unit, step=1.0)
     explanation = classifier(terms=(day, job()), schema=schema)
     cells = [*days, "2020-02-01", "2020-03-01", "2020-01-30", "2020-01-31x"]
+    cells += ["2020-06-31", "2020-1-1", "2020-02-03T10:0", "0000-01-01", "\t2020-01-31\xa0"]
     frame = pd.DataFrame({"day": cells, "job": "nurse"})
-    if database.dialect == "duckdb":
-        frame = frame[:-1]  # its cast reads the beginning of such a text
     found = assert_equal_predictions(explanation, frame, database)
     assert found["score"].nunique() == 4
 
@@ -234,6 +241,7 @@ def test_a_hostile_guarantee_stays_a_comment():
         ({"keep": "id"}, TypeError, "must be names"),
         ({"keep": ["Score"]}, ValueError, "has the name of a result"),
         ({"keep": ["id", "ID"]}, ValueError, "keep repeats a column"),
+        ({"keep": ["_dpexplain_cell_0"]}, ValueError, "keep has '_dpexplain_cell_0'"),
         ({"table": 3}, TypeError, "must be names"),
     ],
 )
