@@ -220,7 +220,7 @@ class PureEvent:
 
 @dataclass(frozen=True)
 class NonPrivateEvent:
-    """Use of the data that is not private, which makes epsilon infinite.
+    """Non-private use of the data, which makes epsilon infinite.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the smallest ratio of stated to charged noise; 0 if anything else does not match."""
+    """Return the smallest ratio of stated to charged noise; 0 if more was released than charged."""
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
     probability = max(e.sampling_probability for e in charged)

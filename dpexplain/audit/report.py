@@ -156,7 +156,7 @@ Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
 
 
 def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
-    """Count detections, separately for estimators on which the same tiers have power.
+    """Count detections of each mistake, grouping estimators by the tiers that have power.
 
     Parameters
     ----------
@@ -166,8 +166,8 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Returns
     -------
     list of PowerRow
-        One per group and mistake that an estimator in it can make, starting with the group on
-        which the most tiers have power.
+        One for each group and each mistake that some estimator in the group can make; the group
+        with the most tiers comes first.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:

@@ -189,8 +189,8 @@ def release_histograms(
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float, default=1.0
-        L2 sensitivity of one histogram, in records: the factor of the adjacency times the
-        bound on the number of rows of one person.
+        L2 sensitivity of one histogram, in records: 1 (add/remove) or sqrt(2) (replace-one),
+        times the largest number of rows per person.
 
     Returns
     -------

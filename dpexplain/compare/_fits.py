@@ -1,4 +1,4 @@
-"""Base of comparisons: fits at each epsilon, and their joint cost."""
+"""Base class of comparisons: fits at each epsilon, and their joint cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Model = TypeVar("Model")
 
 
 class Fits(Record, Display, Generic[Model]):
-    """Base of frozen comparisons with the fields named below."""
+    """Base class of frozen comparisons with the fields named below."""
 
     epsilons: tuple[float, ...]
     explanations: Mapping[float, tuple[Model, ...]]

@@ -111,7 +111,7 @@ class SimulatedDataset(Dataset):
     name : str
         Name of the problem.
     source : str
-        Note that the data are simulated.
+        Statement that the data are simulated.
     licence : str
         Terms of use.
     description : str

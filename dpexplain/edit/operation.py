@@ -1,4 +1,4 @@
-"""Base of operations: a term, a bin selection, and the rule for the mean."""
+"""Base class of operations: a term, a bin selection, and the rule for the mean."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Curve:
 class Operation(ABC):
     """Immutable operation on one term, computed from released numbers.
 
-    Bins that are not chosen keep their contributions to the last bit.
+    Bins that are not chosen keep exactly the same contributions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Base of multiclass explanations and comparisons, with one part per class."""
+"""Base class of multiclass explanations and comparisons, with one part per class."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
 
 
 class ByClass(Record, Display, Generic[Part]):
-    """Base of frozen dataclasses with one part for each class, in the order of the classes."""
+    """Base class of frozen dataclasses with one part for each class, in their order."""
 
     by_class: tuple[Part, ...]
 

@@ -1,4 +1,4 @@
-"""Base of frozen dataclasses: read-only arrays, equality, checks."""
+"""Base class of frozen dataclasses: read-only arrays, equality, checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Record:
-    """Base of frozen dataclasses that hold arrays.
+    """Base class of frozen dataclasses that hold arrays.
 
     ``dataclass`` compares fields as a tuple, which fails for arrays, and unpickled arrays are
     writable; this class solves both problems. Values derived from the fields may be cached with

@@ -24,7 +24,7 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
-    """Base of all explanations and comparisons; subclasses override what they support."""
+    """Base class of all explanations and comparisons; subclasses override what they support."""
 
     @property
     @abstractmethod
@@ -112,7 +112,7 @@ class Display(ABC):
 
 
 class ExplanationDisplay(Display):
-    """Base of the explanations of one model, with its guarantee.
+    """Base class of the explanations of one model, with its guarantee.
 
     A kind that shows records inherits from :class:`LocalDisplay`, any other from
     :class:`ModelDisplay`.
@@ -142,7 +142,7 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base of explanations without records: releasable if the guarantee is private."""
+    """Base class of explanations without records: releasable if the guarantee is private."""
 
     @property
     def releasable(self) -> bool:
@@ -151,7 +151,7 @@ class ModelDisplay(ExplanationDisplay):
 
 
 class LocalDisplay(ExplanationDisplay):
-    """Base of explanations that show samples: releasable only if the samples are public too."""
+    """Base class of explanations that show samples; releasable if those are public as well."""
 
     if TYPE_CHECKING:
 

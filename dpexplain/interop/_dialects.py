@@ -28,7 +28,7 @@ class Dialect(NamedTuple):
         Returns the expression of a cell as days since 1970-01-01, which is NULL if the cell is not
         a date.
     text_type : str
-        Name of the type of texts.
+        Name of the SQL type for text.
     spaces : str
         Expression of the characters that do not count around a text.
     smallest, largest : str

@@ -33,7 +33,7 @@ _STEP_MARGIN = 1e-12
 
 
 class NoisyPhase:
-    """Base of frozen phases with additive noise."""
+    """Base class of frozen phases with additive noise."""
 
     label: str
     sensitivity_int: float

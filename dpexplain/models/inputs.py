@@ -110,7 +110,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE: callers must warn and record this.
+    """Draft a schema from data. NOT PRIVATE: callers must warn of this and record it.
 
     Parameters
     ----------

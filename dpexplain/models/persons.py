@@ -80,7 +80,7 @@ def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
-    """Return the kind of person by which rows are grouped, and the person of each row.
+    """Return the name of the grouping, and the ID of the person of each row.
 
     Parameters
     ----------

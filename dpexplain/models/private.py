@@ -52,7 +52,7 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base of private estimators: checks, ledger, mechanism and guarantee of a fit."""
+    """Base class of private estimators: checks, ledger, mechanism and guarantee of a fit."""
 
     _person_kind: str | None
     _charged: tuple[Event, ...]

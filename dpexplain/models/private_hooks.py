@@ -21,7 +21,7 @@ from dpexplain.schema import Classes, Range, Schema
 
 
 class PrivateHooks:
-    """Base of `PrivateEstimator`: methods that an estimator or an audit overrides.
+    """Base class of `PrivateEstimator`: methods that an estimator or an audit overrides.
 
     A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
     touches records, and makes releases only through its mechanism.

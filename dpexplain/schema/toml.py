@@ -109,7 +109,7 @@ def fields_from_plain(document: Any) -> Fields:
     Parameters
     ----------
     document : object
-        Value of a JSON document.
+        Parsed JSON document.
 
     Returns
     -------

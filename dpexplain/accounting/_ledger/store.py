@@ -114,7 +114,7 @@ class LedgerStore:
 
     @contextmanager
     def exclusive(self) -> Iterator[LedgerState]:
-        """Lock the ledger and return the newest state."""
+        """Lock the ledger inside a ``with`` block, and yield its newest state."""
         self._check_home()
         with self._lock, self.place.exclusive() if self.place is not None else nullcontext():
             if self.place is not None:

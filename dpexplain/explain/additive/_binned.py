@@ -21,7 +21,7 @@ NO_BIN = -1
 
 
 class Binned(Record):
-    """Base of frozen dataclasses with the bins of a feature."""
+    """Base class of frozen dataclasses with the bins of a feature."""
 
     name: str
     kind: Literal["numeric", "categorical"]

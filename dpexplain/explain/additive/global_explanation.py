@@ -205,7 +205,7 @@ class GlobalExplanation(
 
     @property
     def shown_class(self) -> str:
-        """Class of the score; empty for a regression."""
+        """Class of the score; empty for regression."""
         return shown_class(self.classes, self.of_class)
 
     @property

@@ -39,5 +39,5 @@ def score_unit(link: str, target_name: str, target_unit: str) -> str:
 
 
 def shown_class(classes: tuple[str, ...] | None, of_class: str) -> str:
-    """Name the class of a score; empty for a regression."""
+    """Return the class that a score refers to, or an empty string for regression."""
     return of_class or ("" if classes is None else classes[1])

@@ -216,12 +216,12 @@ class LocalExplanation(Record, LocalDisplay):
 
     @property
     def shown_class(self) -> str:
-        """Class of the score; empty for a regression."""
+        """Class of the score; empty for regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
     def predictions(self) -> FloatArray:
-        """Probabilities of :attr:`shown_class`, or (expected) targets in their unit."""
+        """Probabilities of :attr:`shown_class`, or predicted targets in the unit of the target."""
         if self.rest_score is not None:
             return inverse_link(self.scores - self.rest_score, "logit")
         return inverse_link(self.scores, self.link)

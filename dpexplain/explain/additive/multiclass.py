@@ -94,7 +94,7 @@ class MulticlassExplanation(
 
     @property
     def target_unit(self) -> str:
-        """Unit of the target; empty for classes."""
+        """Unit of the target; empty if the target is a class."""
         return self.by_class[0].target_unit
 
     @property

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """Base of fitted additive models."""
+    """Base class of fitted additive models."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -351,7 +351,7 @@ class AdditiveModel(BaseEstimator):
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
-    """Base of additive classifiers."""
+    """Base class of additive classifiers."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -408,7 +408,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
-    """Base of additive regressors."""
+    """Base class of additive regressors."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted target.

@@ -1,4 +1,4 @@
-"""Base of explainable boosting machines with differential privacy (DP-EBM)."""
+"""Base class of explainable boosting machines with differential privacy (DP-EBM)."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
     ----------
     fit : PrivateFit
     classes : sequence of str
-        Class labels; empty for a regression.
+        Class labels; empty for regression.
     n_public : int or None
         Public number of rows of the table.
 

@@ -1,4 +1,4 @@
-"""Base of private linear models."""
+"""Base class of private linear models."""
 
 from __future__ import annotations
 

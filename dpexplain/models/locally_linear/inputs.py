@@ -101,7 +101,7 @@ class Features:
     Attributes
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
-        Integers; the last one is the constant 1. If every filter index has its own projection,
+        Features in integer steps; the last column is constant, about 1. If every filter index has its own projection,
         these are the inputs instead of their projections.
     unit : float
         Value of one step.

@@ -1,4 +1,4 @@
-"""Base of private and non-private locally linear classifiers."""
+"""Base class of private and non-private locally linear classifiers."""
 
 from __future__ import annotations
 

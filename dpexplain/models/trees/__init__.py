@@ -1,1 +1,1 @@
-"""Base of private tree ensembles: public candidates, complete trees."""
+"""Base class of private tree ensembles: public candidates, complete trees."""

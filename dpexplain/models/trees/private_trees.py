@@ -43,7 +43,7 @@ _NOTE = "The curves are main effects of trees; interactions appear only in local
 
 
 class PrivateTrees(PrivateEstimator, AdditiveModel):
-    """Base of private tree ensembles, with pure differential privacy."""
+    """Base class of private tree ensembles, with pure differential privacy."""
 
     # At which a ledger of this fit alone states its total; the fit has none.
     delta = 1e-6

@@ -54,7 +54,7 @@ Mark = Area | Line | Text
 
 
 class Picture(NamedTuple):
-    """Shapes and texts in drawing order, on a white background."""
+    """Shapes and text in drawing order, on a white background."""
 
     width: int
     height: int

@@ -105,7 +105,7 @@ def _payload(source: Any) -> dict[str, Any]:
 
 
 def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the outline of a payload.
+    """Check the structure of a payload.
 
     Parameters
     ----------

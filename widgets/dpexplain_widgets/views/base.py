@@ -1,4 +1,4 @@
-"""Base of all views: state, reprs and construction."""
+"""Base class of all views: state, reprs and construction."""
 
 from __future__ import annotations
 

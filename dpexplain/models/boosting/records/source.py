@@ -46,7 +46,7 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Records before they are binned; exact answers, which must never be released or stored."""
+    """Source of records that are not yet binned; never release or store its exact results."""
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
         """Read the records; return the number of records per cell of each feature."""

@@ -162,7 +162,7 @@ def has_effect(objective: Objective) -> bool:
 
 
 class _Estimate:
-    """Computation of one estimate, in score units of the loop."""
+    """Compute one estimate, in the score units of the boosting loop."""
 
     def __init__(
         self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
