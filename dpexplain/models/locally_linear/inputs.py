@@ -101,8 +101,8 @@ class Features:
     Attributes
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
-        Features in integer steps; the last column is constant, about 1. If every filter index has its own projection,
-        these are the inputs instead of their projections.
+        Features in integer steps; the last column is constant, about 1. If every filter index has
+        its own projection, these are the inputs instead of their projections.
     unit : float
         Value of one step.
     """
