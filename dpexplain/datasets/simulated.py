@@ -36,7 +36,7 @@ class AdditiveTruth:
         Score if every shape is zero.
     link : {"logit", "identity"}
         Meaning of the score: log-odds of the second class, or the mean of the target.
-        residual_std : float
+    residual_std : float
         Standard deviation of the target around the score; 0 for the logit link.
 
     Examples
