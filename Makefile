@@ -125,7 +125,7 @@ papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the p
 ##@ Check
 
 .PHONY: test
-test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: about three minutes
+test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: about two minutes
 	@$(BIN)/python $(SUPPORT)/parts.py unit --beside lint notebooks browser
 
 .PHONY: test-all
