@@ -95,11 +95,12 @@ def _is_query(X: object) -> bool:
 
 def _cells(column: Any) -> NDArray[Any]:
     kind, native = str(column.dtype), column.to_native()
-    exact = kind.startswith("Decimal")  # is_decimal is not in the oldest narwhals
+    # The oldest narwhals has neither is_decimal nor is_nested.
+    exact, nested = kind.startswith("Decimal"), kind.startswith(("List", "Array", "Struct"))
     plain = column.dtype.is_numeric() and not exact and "128" not in kind
     if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
-    if column.dtype.is_nested() and "Date" in kind:  # no cell is a number or text in any case
+    if nested and "Date" in kind:  # no cell is a number or text in any case
         return _placed(np.empty(0), ~column.is_null().to_numpy(), np.zeros(len(column), dtype=bool))
     if kind.startswith("Date") and hasattr(native, "to_physical"):
         return _days_of_polars(native)

@@ -16,7 +16,7 @@ from dpexplain.explain import MulticlassExplanation, PairAxis, PairCurve
 from dpexplain.interop import to_sql
 from example_explanations import age, classifier, job
 from fitted_models import FITTED, dated, table
-from postgresql_server import frame_of_query, postgresql_server, queried
+from postgres_server import frame_of_query, queried, running_server
 
 SERVERS = [pytest.param(name, marks=pytest.mark.full) for name in ("duckdb", "postgresql")]
 DIALECTS = ["sqlite", *SERVERS]
@@ -27,8 +27,8 @@ NAME = 'the "age"; --'
 @pytest.fixture(scope="module")
 def server():
     """Start PostgreSQL, or skip the test."""
-    with postgresql_server() as folder:
-        yield folder
+    with running_server() as started:
+        yield started.folder
 
 
 class Database(NamedTuple):
@@ -193,12 +193,12 @@ def test_no_setting_of_postgresql_lets_a_text_end_early(server, setting):
     terms = (age(), job(categories=("nurse", evil)))
     explanation = classifier(terms=terms, classes=("low", "a\\b"))
     X = pd.DataFrame({"age": [20.0, 30.0, 80.0], "job": ["nurse", evil, "cook"]})
-    queried(server, f"ALTER ROLE test SET standard_conforming_strings = {setting}")
+    queried(server, f"ALTER ROLE owner SET standard_conforming_strings = {setting}")
     try:
         assert_equal_predictions(explanation, X, Database("postgresql", server))
         made = queried(server, "SELECT tablename FROM pg_tables WHERE tablename = 'pwned'")
     finally:
-        queried(server, "ALTER ROLE test RESET standard_conforming_strings")
+        queried(server, "ALTER ROLE owner RESET standard_conforming_strings")
     assert "pwned" not in made
 
 

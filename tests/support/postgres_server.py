@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 _UNPRIVILEGED = "postgres"  # the server refuses to run as root
@@ -32,7 +34,7 @@ class Server:
         self._owner = {"user": _UNPRIVILEGED, "group": _UNPRIVILEGED} if root else {}
         if root:
             shutil.chown(folder, _UNPRIVILEGED, _UNPRIVILEGED)
-        self._run("initdb", "-U", "owner", "-A", "trust", "-N")
+        self._run("initdb", "-U", "owner", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
         rules = "local all owner trust\nlocal all all scram-sha-256\n"
         (self.data / "pg_hba.conf").write_text(rules)
 
@@ -97,3 +99,26 @@ def _programs() -> Path:
         if _UNPRIVILEGED not in {each.pw_name for each in pwd.getpwall()}:
             pytest.skip(f"the user {_UNPRIVILEGED} is missing, and root cannot run PostgreSQL")
     return usable[0]
+
+
+def queried(folder: Path, sql: str, rows: str = "") -> str:
+    """Run SQL on the server of a folder, with rows for a COPY, and return the answer as CSV."""
+    command = ["psql", "-h", str(folder), "-U", "owner", "-d", "postgres", "-q", "--csv"]
+    answer = subprocess.run(
+        [*command, "-v", "ON_ERROR_STOP=1", "-c", sql], input=rows, capture_output=True, text=True
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def frame_of_query(folder: Path, frame: pd.DataFrame, name: str, query: str) -> pd.DataFrame:
+    """Store a frame as a table of doubles and texts, and return the answer to a query."""
+    names = ['"' + column.replace('"', '""') + '"' for column in frame]
+    kinds = ["double precision" if frame[c].dtype.kind == "f" else "text" for c in frame]
+    columns = ", ".join(f"{n} {kind}" for n, kind in zip(names, kinds, strict=True))
+    queried(folder, f'DROP TABLE IF EXISTS "{name}"; CREATE TABLE "{name}" ({columns})')
+    empty = "no cell"
+    cells = frame.astype(object).where(frame.notna(), empty)
+    copy = f"COPY \"{name}\" FROM STDIN WITH (FORMAT csv, NULL '{empty}', HEADER)"
+    queried(folder, copy, cells.to_csv(index=False))
+    return pd.read_csv(io.StringIO(queried(folder, query)), keep_default_na=False)

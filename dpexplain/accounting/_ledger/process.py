@@ -66,10 +66,10 @@ def process_ledger(
     Examples
     --------
     >>> from dpexplain.accounting import GaussianEvent
-    >>> ledger = process_ledger("survey-2024")
+    >>> ledger = process_ledger("census-2024")
     >>> ledger.lower_cap(3.0)
     >>> entry = ledger.charge([GaussianEvent("counts", noise_multiplier=4.0)], label="counts")
-    >>> process_ledger("survey-2024").total_epsilon()
+    >>> process_ledger("census-2024").total_epsilon()
     1.06...
     """
     if dataset is not None:
