@@ -1,4 +1,4 @@
-"""Explainable boosting machines, private (DP-EBM) and not."""
+"""Explainable boosting machines, private (DP-EBM) and non-private."""
 
 from __future__ import annotations
 

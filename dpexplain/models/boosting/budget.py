@@ -11,12 +11,12 @@ from dpexplain.accounting import BudgetSplit
 
 @dataclass(frozen=True)
 class Budget:
-    """Noise of the two phases of a fit.
+    """Division of the budget among the phases of a fit, and the resulting noise.
 
     Attributes
     ----------
     split : BudgetSplit
-        Gaussian-DP parameters of histograms and boosting.
+        Gaussian-DP parameters of the histograms and of boosting.
     histogram_factor : float
         L2 sensitivity of one histogram, in records.
     leaf_factor : float
@@ -24,7 +24,7 @@ class Budget:
     count_share : float
         Share of the histograms' mu squared that is spent on counting the records first.
     pair_share : float
-        Share of the training's mu squared that is spent on one sum per pair of features.
+        Share of the boosting phase's mu squared that is spent on one sum per pair of features.
     """
 
     split: BudgetSplit
@@ -35,18 +35,18 @@ class Budget:
 
     @property
     def count_multiplier(self) -> float:
-        """Noise standard deviation divided by sensitivity, for the number of records."""
+        """Ratio of noise standard deviation to sensitivity for the number of records."""
         return float(1.0 / (self.split.mu_bins * np.sqrt(self.count_share)))
 
     def histogram_multiplier(self, n_features: int) -> float:
-        """Noise standard deviation divided by sensitivity, for one histogram."""
+        """Return the ratio of noise standard deviation to sensitivity for one histogram."""
         return float(np.sqrt(n_features / (1.0 - self.count_share)) / self.split.mu_bins)
 
     def leaf_multiplier(self, n_visits: int) -> float:
-        """Noise standard deviation divided by sensitivity, for one tree."""
+        """Return the ratio of noise standard deviation to sensitivity for one tree."""
         return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
 
     @property
     def pair_multiplier(self) -> float:
-        """Noise standard deviation divided by sensitivity, for all pair sums."""
+        """Ratio of noise standard deviation to sensitivity for all pair sums together."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))

@@ -1,4 +1,4 @@
-"""Explainable boosting classifiers, private (DP-EBM) and not."""
+"""Explainable boosting classifiers, private (DP-EBM) and non-private."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dpexplain.schema import Classes, Schema
 class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     """Explainable boosting machine for classification, without privacy.
 
-    The non-private reference for `DPExplainableBoostingClassifier`: cyclic gradient boosting of
-    shallow trees on one feature each, as in Algorithm 1 of [1]_. With more than two classes, the
-    classes share the trees, and each has its own score (softmax).
+    This is the non-private reference for `DPExplainableBoostingClassifier`. It uses cyclic gradient
+    boosting of shallow trees, each of which splits a single feature (Algorithm 1 of [1]_). If there
+    are more than two classes, they share the trees, and each class has its own score (softmax).
 
     Parameters
     ----------
@@ -97,58 +97,67 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
 class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     """Explainable boosting classifier with differential privacy (DP-EBM).
 
-    An additive model with one shape function per feature, boosted from noisy sums over random
-    trees, following [1]_. The guarantee holds under the stated adjacency; see `guarantee_`. With
-    more than two classes, the classes share the trees, and each has its own score (softmax); the
-    sums of all classes are released together, with noise sqrt(2) times as large.
+    This is an additive model with one shape function per feature, boosted from noisy sums over the
+    leaves of random trees, as in [1]_. The guarantee holds for the given adjacency; see
+    `guarantee_`. If there are more than two classes, they share the trees, and each class has its
+    own score (softmax); the sums of all classes are released together, with noise that is sqrt(2)
+    times as large.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
-        above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit; must be positive. Values above 10 cause a
+        warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
-        people.
+        Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
+        the number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
-        Source of the settings that are None: the recipe of this library, or [1]_.
+        Recipe that determines the settings that are None: "default" is the recipe of this library,
+        and "paper" is the recipe of [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
-        "joint": one Gaussian-DP budget for bins and boosting. "gdp", "classic": epsilon and delta
-        are split between the two as in [1]_, with the tighter or the looser accountant of that
-        paper. None: "joint", or "gdp" with the paper preset.
+        "joint" uses one Gaussian-DP budget for the histograms and boosting. "gdp" and "classic"
+        split epsilon and delta between these two phases as in [1]_, with the tighter and the
+        looser accountant of that paper, respectively. If None, "joint" is used, or "gdp" with the
+        paper preset.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     max_bins : int or None, default=None
-        Maximum number of bins per numeric feature. None: 32 to 256 cells, depending on the noisy
-        number of records, merged where there are few records; 32 bins with the paper preset.
+        Maximum number of bins per numeric feature. If None, there are 32 to 256 cells, depending
+        on the noisy number of records, and cells with few records are merged; with the paper
+        preset, there are at most 32 bins.
     learning_rate : float or None, default=None
-        Fraction of a leaf's mean residual that is added at each step, in (0, 1]. None: up to 1;
-        larger with fewer passes.
+        Fraction of a leaf's mean residual that is added at each step, in (0, 1]. If None, it is
+        larger the fewer passes there are; with the paper preset, it is 0.01.
     max_rounds : int or None, default=None
-        Number of passes over the features. None: 5 to 200; with less noise, more passes are
-        possible.
+        Number of passes over the features. If None, there are 5 to 200 passes, and more of them if
+        there is less noise; with the paper preset, there are 300.
     max_leaves : int or None, default=None
-        Number of leaves per tree, 2 to 255. None: 3.
+        Number of leaves per tree, from 2 to 255. If None, there are 3.
     clip : float or None, default=None
-        Bound on a record's residual (with several classes, on the residual of its own class), in
-        units of probability, in (0, 1]; with 1, nothing is clipped. None: 0.5 to 1, larger with
-        less noise; 1 with the paper preset.
+        Bound on a record's residual, in units of probability, in (0, 1]; a bound of 1 clips
+        nothing. For more than two classes, it applies to the residual of the record's own class.
+        If None, the bound is between 0.5 and 1, and larger if there is less noise; with the paper
+        preset, it is 1.
     bin_budget_frac : float or None, default=None
-        Share of the budget for the histograms, in (0, 1): of mu squared with joint composition, of
-        epsilon otherwise. None: 0.22, of which a tenth is spent on counting the records first; 0.1
-        with the paper preset.
+        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared with
+        joint composition, and a share of epsilon otherwise. If None, the share is 0.22, and with
+        joint composition, a tenth of it is spent on counting the records first; with the paper
+        preset, the share is 0.1.
     pair_budget_frac : float or None, default=None
-        Share of the training's mu squared, in [0, 1), that is spent on one sum per pair of
-        features. The effect estimate uses these sums to separate correlated features. None: 0.05
-        with joint composition and two classes, 0 otherwise.
+        Share of the boosting phase's mu squared, in [0, 1), that is spent on one sum per pair of
+        features. The effect estimate uses these sums to separate correlated features. If None, the
+        share is 0.05 with the default preset, joint composition and two classes; otherwise, it
+        is 0.
     structure_seed : int or None, default=None
-        Seed of the public random structure (order of features, splits), but never of the noise.
+        Seed of the public random structure (order of features and splits). The noise never depends
+        on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee: an exact discrete Gaussian, OpenDP's discrete
         Gaussian (a few hundred times slower), or a rounded Gaussian.
@@ -156,30 +165,32 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
         noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people, to check `delta` against.
+        Publicly known number of people. `delta` is checked against it.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, by name. Each update is projected onto the
         nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
-        explanations then show how much the bags differ. Each record may be in every bag, so the
-        noise of a bag is ``sqrt(outer_bags)`` times as large at the same guarantee. The mean over
-        the bags again has the noise of a single fit, but the budget allows fewer passes over the
-        features: a few bags cost almost no accuracy, while many bags cost some on large tables.
+        explanations then show how much the bags differ. Each record may be in every bag, so for
+        the same guarantee, the noise of a bag is ``sqrt(outer_bags)`` times as large. The mean over
+        the bags has as much noise as a single fit, but the budget allows fewer passes over the
+        features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
+        large tables.
     n_jobs : int or None, default=None
-        Number of threads; -1 for the number of processors. None decides by the number of records
-        in this process: one for small tables, and for fits that run in parallel. It affects only
-        the duration of a fit.
+        Number of threads; -1 for the number of processors. If None, the number depends on the
+        number of records in this process, and a small table or a fit that runs in parallel with
+        others uses one thread. The number of threads affects only the duration of a fit.
     calibrated : bool, default=False
-        Whether the scores of two classes are scaled and shifted so that probabilities are
-        calibrated: a short fit leaves the probabilities too close to the average. Scale and shift
-        are computed from the effect estimate, so they cost no privacy. This takes about as long as
-        the fit, and does not change the order of predictions.
+        Whether the scores of two classes are scaled and shifted so that predicted probabilities
+        are calibrated: after a short fit, they are too close to their average. The scale and the
+        shift are computed from the effect estimate, so they cost no privacy. Calibration takes
+        about as long as the fit and does not change the order of the predictions.
 
     Attributes
     ----------
@@ -192,15 +203,15 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
-        `ledger`, or a ledger for this fit only.
+        Ledger to which the fit was charged: `ledger`, or a new ledger for this fit only.
     n_rounds_ : int
-        Number of passes over the features, set by the recipe.
+        Number of passes over the features.
     learning_rate_ : float
-        Learning rate, set by the recipe.
+        Learning rate of the fit, either given or derived by the recipe.
     clip_ : float
-        Bound on a record's residual at the last visit, in the unit of the gradient.
+        Bound on a record's residual, in units of probability.
     leaf_noise_std_ : float
-        Standard deviation of the noise on one leaf sum, in units of probability.
+        Standard deviation of the noise in one leaf sum, in units of probability.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

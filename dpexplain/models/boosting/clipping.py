@@ -1,4 +1,4 @@
-"""Clipping bounds: fixed, or following a private quantile of the residuals."""
+"""Clipping bounds that are fixed or follow a private quantile of the residuals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpexplain.models.boosting.records.binned import BinnedRecords
 
 
 class Clip(Protocol):
-    """Clip of the residuals for each visit."""
+    """Interface of a clip, which bounds the residuals at each visit."""
 
     def next(self, records: BinnedRecords) -> float:
         """Return the clip of the next visit, in score units of the loop."""
@@ -21,7 +21,7 @@ class Clip(Protocol):
 
 
 class FixedClip:
-    """The same bound for all visits.
+    """Clip that is the same for all visits.
 
     Parameters
     ----------
@@ -40,11 +40,12 @@ class FixedClip:
 class AdaptiveClip:
     """Clip that follows a private quantile of the shrinking residuals.
 
-    Every few passes, it queries whether more or less than the target proportion of the residuals
-    lies within the clip: a record inside adds ``1 - quantile``, and a record outside subtracts
-    ``quantile``. If the target proportion is above one half, the sensitivity is `quantile`, or 1 if
-    a record is exchanged; both amounts are scaled to the lattice so that the answer needs no more
-    noise than the leaf sums of a tree. A query is charged as one additional tree.
+    Every few passes, a private query estimates whether more or less than the target proportion of
+    the residuals lies within the clip: a record inside the clip adds ``1 - quantile``, and a record
+    outside subtracts ``quantile``. As `quantile` is at least one half, adding or removing a record
+    changes the answer by at most `quantile`, and replacing a record changes it by at most 1. Both
+    amounts are scaled to the lattice so that the answer needs no more noise than the leaf sums of a
+    tree. A query is charged as one additional tree.
 
     Parameters
     ----------

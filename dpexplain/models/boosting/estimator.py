@@ -1,4 +1,4 @@
-"""Base class of explainable boosting machines with differential privacy (DP-EBM)."""
+"""Base class for differentially private explainable boosting machines (DP-EBM)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Composition = Literal["joint", "gdp", "classic"]
 
 
 class _PrivateBoosting(PrivateEstimator):
-    """Common base class of both private estimators."""
+    """Base class for the private boosting classifier and regressor."""
 
     _reads_parts = True
     _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
@@ -126,7 +126,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Return an unfitted reference model with the same schema and constraints.
+        """Return an unfitted non-private model with the same schema and constraints.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class _PrivateBoosting(PrivateEstimator):
             bin_share=self.bin_budget_frac,
             pair_share=self.pair_budget_frac,
         )
-        # Other compositions know equal shares only.
+        # The other compositions divide the budget of a phase equally.
         if self._composition() == "joint":
             return settings
         return replace(settings, count_share=0.0, pair_share=0.0)
@@ -211,7 +211,7 @@ class _PrivateBoosting(PrivateEstimator):
         return self.composition or ("gdp" if self.preset == "paper" else "joint")
 
     def _n_train_releases(self, n_features: int) -> int:
-        """Return the number of trees and clip queries in all bags, if known."""
+        """Return the number of trees and clip queries in all bags, or 1 if unknown."""
         settings = self._recipe()
         if settings.n_epochs is None:
             return 1
@@ -229,10 +229,11 @@ class _PrivateBoosting(PrivateEstimator):
             source.check_sigma(phase.sigma_int)
 
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
-        """Return the phases of a fit, with the shortest and longest boosting run.
+        """Yield the phases of a fit, including its possible boosting phases.
 
-        The noise scales are the ones that `fit` will use, so that a scale out of range is found
-        before the budget is charged.
+        If the number of passes is derived, the boosting phase is yielded for the smallest and for
+        the largest number. The caller checks the noise scales, so that a scale out of range is
+        found before the budget is charged.
         """
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
         if budget.count_share:
@@ -279,8 +280,8 @@ class _PrivateBoosting(PrivateEstimator):
         histograms = histogram_phase(
             budget.histogram_multiplier(n_features), budget.histogram_factor, 0
         )
-        # Where the recipe sets the number of trees from the noisy histograms, the phase is
-        # charged as one release of the same mu.
+        # If the recipe derives the number of trees from the noisy histograms, the phase is charged
+        # as one release with the same mu.
         n_releases = self._n_train_releases(n_features)
         planned = [Releases(histograms, n_features)]
         if budget.count_share:
@@ -357,26 +358,28 @@ class _PrivateBoosting(PrivateEstimator):
     def health(self) -> Health:
         """Check the fit for mistakes in the table and for too much noise.
 
-        It uses only released numbers, so it costs no privacy and may be shown with the model.
+        The check uses only released numbers, so it costs no privacy and its result may be shown
+        with the model.
 
         Returns
         -------
         Health
-            Alarms, then notes. An alarm states that a limit is exceeded: more than 20% of a feature
-            is missing or unreadable, more than 5% is outside its categories, more than 90% is in
-            its first or last bin (98% if that bin contains zero; features with fewer than 10 values
-            are not tested), a class has less than 2% of the records, more than 20% of `n_public`
-            rows have no usable target, or the number of records cannot be distinguished from 0.
-            Notes say how many terms rise above the noise, and how many bins were resolved.
+            Alarms, followed by notes. An alarm states that a limit is exceeded: more than 20% of
+            the values of a feature are missing or unreadable, more than 5% are outside its
+            categories, more than 90% are in its first or last bin (98% if that bin contains zero;
+            features with fewer than 10 values are not tested), a class has less than 2% of the
+            records, more than 20% of `n_public` rows have no usable target, or the number of
+            records cannot be distinguished from 0. The notes state how many terms rise above the
+            noise and how many bins were resolved.
 
         Notes
         -----
-        On data within all limits, the probability of any alarm is at most 1% per fit: each limit is
-        tested against the known Gaussian noise of the released counts and sums, and the tests share
-        the 1% (Bonferroni). The last limit is met if the number of records is at least twice what
-        the noise can hide at that level. Proportions given in words are estimates. The absence of
-        alarms does not mean that there are no mistakes: small tables and small epsilons can hide
-        them.
+        If the data respect all limits, the probability of any alarm is at most 1% per fit: each
+        limit is tested against the known Gaussian noise of the released counts and sums, and the
+        tests share the 1% (Bonferroni). The data respect the last limit if there are at least twice
+        as many records as the noise can hide at that level. Proportions in the messages are
+        estimates. The absence of alarms does not mean that there are no mistakes: if the table or
+        epsilon is small, the noise can hide them.
 
         Examples
         --------

@@ -54,7 +54,7 @@ def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, fl
     """Return the L2 sensitivities of a histogram and of a tree's leaf sums.
 
     Adding or removing a record changes one count by 1 and one leaf sum by at most the clip.
-    Exchanging a record changes two counts by 1 (an L2 distance of sqrt 2) and, in the worst case,
+    Replacing a record changes two counts by 1 (an L2 distance of sqrt 2) and, in the worst case,
     one leaf sum by twice the clip. All rows of a person can fall in the same bin and leaf, so both
     sensitivities grow linearly with the number of rows.
 
@@ -81,13 +81,13 @@ def private_bins(
 ) -> tuple[PrivateBins, BinnedRecords]:
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
-    Records are read once, into the finest cells; the noisy number of records determines how many of
-    these cells are merged into one before noisy counts are released.
+    Records are read once and assigned to the finest cells. The noisy number of records determines
+    how many of these cells are joined before noisy counts are released.
 
     Parameters
     ----------
     source : RecordSource
-        The records, read by this function.
+        Source of the records, which this function reads.
     schema : Schema
     settings : Recipe
     budget : Budget
@@ -96,9 +96,9 @@ def private_bins(
     Returns
     -------
     binned : PrivateBins
-        The released bins and counts.
+        Released bins and counts.
     records : BinnedRecords
-        The records in these bins, with scores of zero; not released.
+        Records in these bins, with scores of zero. They are not released.
     """
     finest = [
         declared_cells(name, feature, settings.n_cells, settings.spacing)
@@ -156,7 +156,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of records, if there is a budget for it, and choose cells."""
+    """Release the number of records if budgeted, and choose the number of cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(
@@ -195,24 +195,24 @@ def fit_private(
     Parameters
     ----------
     binned : PrivateBins
-        From `private_bins`.
+        Bins from `private_bins`.
     records : BinnedRecords
-        From `private_bins`.
+        Records from `private_bins`.
     objective : Objective
     settings : Recipe
     budget : Budget
     clip_adapts : bool
-        Whether the clip may follow the residuals if the recipe does not fix it.
+        Whether the clip follows a quantile of the residuals if the recipe does not fix it.
     mechanism : Mechanism
     rng : numpy.random.Generator
-        Source of the public structure; never of noise.
+        Generator of the public structure. It is never used for noise.
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of the curve of each feature; None if unconstrained.
     n_bags : int
         Number of fits on random parts of the records, which share the budget; 1 for one fit on all
         records.
     coins : Coins
-        Determines which records are in which bag; secret and not stored.
+        Secret random bits that determine which records are in which bag. They are not stored.
 
     Returns
     -------
@@ -224,10 +224,10 @@ def fit_private(
     n_samples = share * binned.n_samples
     ratio = signal_ratio(n_samples, n_features, budget.split.mu_train / np.sqrt(n_bags))
     plan = schedule(settings, ratio, clip_adapts=clip_adapts)
-    # A record may be in every bag, so each of them is a release of its own.
+    # A record may be in every bag, so the releases of all bags add up.
     n_releases = n_bags * n_leaf_releases(plan, n_features)
     noise_per_clip = budget.leaf_multiplier(n_releases) * budget.leaf_factor
-    # Where people are too few for that, leaves of any size beat none.
+    # If there are too few records for leaves of this size, smaller leaves are better than none.
     enough = n_samples / (settings.max_leaves + 1)
     least_weight = settings.leaf_noise_ratio * noise_per_clip
     min_leaf_count = min(least_weight, enough)
@@ -289,7 +289,7 @@ def fit_private(
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:
-    """Return the number of releases of one boosting run.
+    """Return the number of releases of one boosting run: trees and clip queries.
 
     Parameters
     ----------
@@ -304,15 +304,17 @@ def n_leaf_releases(plan: Schedule, n_features: int) -> int:
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
-    """Return the phase of the leaf sums, in lattice steps.
+    """Return the phase of releases that contains the leaf sums and clip queries.
+
+    Its sensitivity and its noise are in lattice steps.
 
     Parameters
     ----------
     budget : Budget
     n_visits : int
-        Number of trees plus clip queries.
+        Number of trees plus number of clip queries.
     n_values : int
-        Total number of leaves and clip queries.
+        Number of leaf sums plus number of clip queries.
 
     Returns
     -------
@@ -341,7 +343,11 @@ def _bin_counts(
 def _rare_together(
     bins: FeatureBins, counts: NDArray[np.float64], min_count: float
 ) -> NDArray[np.intp]:
-    """Order categories by name or declared order; merge sparse ones at the end."""
+    """Return the unit of each bin: sparse categories share the last category unit.
+
+    The units of the other categories are in declared order or, if the categories have no order,
+    sorted by name. Each special bin is a separate unit.
+    """
     assert isinstance(bins.feature, Categorical)
     rare = counts[: bins.n_value_bins] < min_count
     names = np.array(bins.feature.categories, dtype=str)

@@ -1,8 +1,9 @@
 """Health check of a private fit: tests on released numbers with known noise.
 
 Each alarm rejects the hypothesis that a public limit is respected (for example, that at most a
-fifth of a feature is missing). The tested number is a sum of releases with Gaussian noise of known
-standard deviation, and all tests of a fit share a false-alarm rate of 1% (Bonferroni).
+fifth of the values of a feature are missing). The tested number is a sum of releases with Gaussian
+noise of known standard deviation, and all tests of a fit share a false-alarm rate of 1%
+(Bonferroni).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dpexplain.explain.health import Finding
 from dpexplain.models.boosting.released import PrivateBins, PrivateFit
 
 FALSE_ALARMS = 0.01
-"""Bound on the probability of any alarm on data within all limits."""
+"""Bound on the probability of any alarm if the data respect all limits."""
 
 MOST_MISSING = 0.20
 MOST_OTHER = 0.05
@@ -27,7 +28,8 @@ MOST_AT_ZERO = 0.98
 FEWEST_IN_CLASS = 0.02
 MOST_WITHOUT_TARGET = 0.20
 _FEWEST_CELLS = 10
-"""Features with fewer values, such as yes and no, often have almost everybody in one bin."""
+"""Features with fewer values, such as yes and no, are not tested for a full first or last bin,
+because almost all of their records are often in one bin."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,9 @@ class Excess:
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records; if the limit is respected, the excess would be at most 0 if there
-        were no noise.
+        Noisy excess, in records. The exact excess is at most 0 if the limit is respected.
     noise_std : float
-        Standard deviation of its noise.
+        Standard deviation of the noise in the excess.
     """
 
     kind: str
@@ -58,7 +59,7 @@ class Excess:
 
 
 def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tuple[Finding, ...]:
-    """Return the alarms of a fit.
+    """Test a fit against all limits and return the alarms.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
     tests = [*_of_features(fit.binned), *_of_classes(fit, classes)]
     if n_public is not None:
         tests.append(_of_rows(fit.binned, n_public))
-    n_tests = len(tests) + 1  # and the one of `_of_records`
+    n_tests = len(tests) + 1  # including the test in `_of_records`
     tests.append(_of_records(fit.binned, FALSE_ALARMS / n_tests))
     return tuple(
         Finding(test.kind, test.feature, test.words, 1.0 - n_tests * test.p_value)
@@ -124,9 +125,9 @@ def _excess(what: tuple[str, str, str], count: float, limit: float, binned: Priv
 def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
     """Test the number of records in each class, using the first tree.
 
-    At that point, all classes have the same probability, so the sum of a class over all leaves is
-    the number of records in that class minus the mean over all classes, times a factor if residuals
-    are clipped.
+    Before the first tree, all classes have the same predicted probability. The residual sum of a
+    class over all leaves is therefore the number of records in this class minus the mean over all
+    classes, times a known factor if residuals are clipped.
     """
     if not classes:
         return
@@ -138,7 +139,8 @@ def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
         above_mean = np.array([-above_mean, above_mean])
     of_leaves = fit.leaf_noise_std[0] * np.sqrt(len(first.sums)) / factor
     of_number = (1.0 / n_classes - FEWEST_IN_CLASS) * fit.binned.n_samples_std
-    # Which records are in a bag is random, too; without bags the share is 1.
+    # The records in a bag are a random sample, which adds variance; the share is 1 for a single
+    # fit.
     most = n_samples + 4.0 * fit.binned.n_samples_std
     of_bag = own * np.sqrt(most * (1.0 - fit.share) / fit.share)
     std = float(np.sqrt(of_leaves**2 + of_number**2 + of_bag**2))
@@ -156,7 +158,7 @@ def _of_rows(binned: PrivateBins, n_public: int) -> Excess:
 
 
 def _of_records(binned: PrivateBins, level: float) -> Excess:
-    """Test whether there are at least twice as many records as noise can hide."""
+    """Test whether there are at least twice as many records as the noise can hide."""
     words = "the number of usable records may be 0: do the labels match, and is epsilon too small?"
     enough = -2.0 * float(ndtri(level)) * binned.n_samples_std
     return Excess("records", "", words, enough - binned.n_samples, binned.n_samples_std)
@@ -174,7 +176,7 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
 
 
 def note_of_bins(binned: PrivateBins) -> Finding:
-    """Return the note on how many bins the noise allowed."""
+    """Return the note on the number of bins that were resolved."""
     numbers = [(bins.name, bins.n_value_bins) for bins in binned.bins if bins.edges is not None]
     n_bins = sum(n for _, n in numbers)
     words = f"{n_bins} bins resolved in {len(numbers)} numeric feature{'s' * (len(numbers) != 1)}"

@@ -1,4 +1,4 @@
-"""The boosting loop."""
+"""Boosting loop over the features, private or non-private."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 
 
 class Step(Protocol[HolderIn]):
-    """Interface of steps, each of which converts one visit to an update per bin."""
+    """Interface of a boosting step, which computes the update of a visit."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
-        """Return the update per bin of the visited feature, in score units."""
+        """Return the update of each bin of the visited feature, in score units."""
         ...
 
 
 class PrivateStep:
-    """Step of Algorithm 2: release the leaf sums with noise, and divide by noisy counts.
+    """Boosting step of Algorithm 2, which divides noisy leaf sums by noisy counts.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Contains the noise of the whole phase; every release passes through it.
+        Mechanism that adds the noise of the phase to every release.
     learning_rate : float
-        Fraction of the leaf mean that is added at each step.
+        Fraction of a leaf's mean residual that is added at each step.
     clip : Clip
-        Bound on one record's residual, in score units, visit by visit.
+        Bound on a record's residual at each visit, in score units.
 
     Attributes
     ----------
@@ -70,15 +70,16 @@ class PrivateStep:
 def started(
     records: BinnedRecords, n_bins: Sequence[int], score: float, n_scores: int = 1
 ) -> Tables:
-    """Give all records the same initial score, added to the curve of the first feature.
+    """Add an initial score to all records and to the curve of the first feature.
 
     Parameters
     ----------
     records : BinnedRecords
-        With scores of zero.
+        Records with scores of zero.
     n_bins : sequence of int
         Number of bins of each feature.
     score : float
+        Initial score, which is the same for all records.
     n_scores : int, default=1
         Number of scores per record.
 
@@ -111,16 +112,16 @@ def boost(
     records : BinnedRecords
         The binned records.
     visits : iterable of Visit
-        Order of the features, with their trees if drawn in advance.
+        Visits in order. Private fits draw their trees in advance.
     step : Step
-        Private or non-private.
+        Private or non-private step, which computes the update of each visit.
     n_bins : sequence of int
         Number of bins of each feature.
     bound : float
-        Scores per bin stay inside ``[-bound, bound]``: a public bound, so that no sequence of
-        noisy answers leads to a NaN residual.
+        Scores per bin are clipped to ``[-bound, bound]``. The bound is public, and no sequence of
+        noisy answers can lead to a NaN residual.
     start : list of ndarray or None, default=None
-        Scores at the end of an earlier call with the same records; None for zeros.
+        Scores per bin that the records already have; None for zeros.
     project : sequence of callable or None, default=None
         For each feature, the projection applied to the curve after each update, or None.
 

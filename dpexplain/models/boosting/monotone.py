@@ -30,12 +30,12 @@ _DIRECTIONS: Final[dict[int, Direction | None]] = {1: "increasing", 0: None, -1:
 def checked_constraints(
     constraints: Constraints | None, schema: Schema
 ) -> tuple[Direction | None, ...]:
-    """Return the direction of each feature, in schema order.
+    """Validate constraints and return each feature's direction, in schema order.
 
     Parameters
     ----------
     constraints : mapping of str to {"increasing", "decreasing", 1, 0, -1} or None
-        By feature name; features not named are unconstrained.
+        Direction of each constrained feature, by name. All other features are unconstrained.
     schema : Schema
 
     Returns
@@ -95,7 +95,7 @@ def projections(
     counts: Sequence[NDArray[np.float64]],
     n_special: Sequence[int],
 ) -> list[Projection | None]:
-    """Create the projection of each feature; it is None if the feature is unconstrained.
+    """Return the projection of each feature's curve; None if it is unconstrained.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Objectives: loss, score scale and sensitivity."""
+"""Objectives of boosting: loss, scale of the scores, and sensitivity."""
 
 from __future__ import annotations
 
@@ -46,45 +46,46 @@ LOGIT_BOUND = 30.0
 """Bound on the absolute value of a classifier's scores per bin, in log-odds."""
 
 HALF_RANGE_BOUND = 8.0
-"""Bound on the absolute value of a regression's scores per bin, in half-ranges of the target."""
+"""Bound on the absolute value of a regression's scores per bin, in units of half the target
+range."""
 
 _CLASS_STEP = 0.4
 """Step length for several classes, divided by the step length for two classes and by the square
-root of the number of classes: the more classes there are, the smaller the curvature p (1 - p) of
-each class, and the smaller its residuals compared with the noise."""
+root of the number of classes. It depends on the number of classes because more classes mean a
+smaller curvature p (1 - p) of each class, and smaller residuals compared with the noise."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """Loss with its scale, bounds and kernels.
+    """Loss of a fit, with its kernels, the scale of its scores and their bounds.
 
     Attributes
     ----------
     loss : Loss
-        Kernels.
+        Kernels of the loss.
     link : {"logit", "identity", "log", "softmax"}
-        Scale of the scores.
+        Link function, which defines the scale of the scores.
     encode_target : callable
         ``encode_target(y, schema)`` returns the target as the kernels expect it.
     scale, offset : float
         A score s of the boosting loop is ``offset + scale * s`` on the link scale.
     residual_unit : float
-        Size of one residual unit of the boosting loop, in the unit of the target (probability for
+        Size of the loop's residual unit, in the unit of the target (in units of probability for
         classes).
     half_range : float
         Half the public range of the target, in residual units of the boosting loop.
     start : float
-        Initial score of a private fit: a public number.
+        Public initial score of a private fit.
     bound : float
-        Scores per bin stay inside ``[-bound, bound]``, in units of the loop.
+        Bound on the absolute value of the scores per bin, in units of the loop.
     min_curvature : float
         Minimum curvature per leaf of a non-private fit.
     best_constant : callable
-        Initial score of a non-private fit, from its encoded target.
+        Function that computes the initial score of a non-private fit from its encoded target.
     curvature : callable
-        Curvature per bin, for simulating noise.
+        Function that computes the curvature per bin, which the simulation of noise needs.
     step_factor : float, default=1.0
-        Step length of a private fit, relative to the step length for two classes or for squared
+        Step length of a private fit, divided by the step length for two classes or for squared
         error.
     """
 
@@ -105,12 +106,13 @@ class Objective:
     def sensitivity(self, clip: float) -> float:
         """Return a bound on the L2 norm of a record's residuals, in units of the clip.
 
-        A single residual is within the clip after rounding. The vector of residuals for several
-        classes has a norm of at most ``sqrt(2)`` clips before rounding: if the residual of the
-        record's own class is a, the residuals of the other classes sum to -a. Rounding changes each
-        of C residuals by at most half a lattice step, so it changes the vector by at most
-        ``sqrt(C) / 2`` steps. In single precision (unit u = 2**-24) probabilities add up to 1
-        within ``C u``, and a residual goes through five roundings.
+        A single residual is within the clip even after rounding. The vector of residuals for
+        several classes has a norm of at most ``sqrt(2)`` clips before rounding: if the residual of
+        the record's own class is a, the residuals of the other classes sum to -a. Rounding changes
+        each of C residuals by at most half a lattice step, so it changes the vector by at most
+        ``sqrt(C) / 2`` steps. The bound also covers the errors of single precision with unit
+        roundoff u = 2**-24: probabilities add up to 1 with an error of at most ``C u``, and each
+        residual is rounded five times.
 
         Parameters
         ----------
@@ -149,9 +151,9 @@ class Objective:
         n_samples : float
             Noisy number of records.
         given_clip : float or None
-            The user's setting, in units of half the target range.
+            Clip given by the user, in units of half the target range.
         least_weight : float
-            See `CountStep`.
+            Minimum expected number of events in a leaf; see `CountStep`.
 
         Returns
         -------
@@ -201,7 +203,7 @@ def logistic() -> Objective:
 
 
 def softmax(schema: Schema) -> Objective:
-    """Return the objective for several classes: the softmax of centered scores."""
+    """Return the objective for several classes, with softmax of centered scores."""
     n_classes = len(classes_of(schema).labels)
     return Objective(
         loss=softmax_loss(n_classes),
@@ -221,7 +223,7 @@ def softmax(schema: Schema) -> Objective:
 
 
 def classification(schema: Schema) -> Objective:
-    """Return the classification objective for a number of classes."""
+    """Return the classification objective for the classes of the schema."""
     return logistic() if len(classes_of(schema).labels) == 2 else softmax(schema)
 
 
@@ -270,7 +272,7 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation across centered curves, shape (n_bins, ...)."""
+    """Return the standard deviation between centered bags, shape (n_bins, ...)."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 
@@ -290,14 +292,14 @@ def centered_terms(
     ----------
     bins : sequence of FeatureBins
     bags : sequence of list of ndarray
-        Scores per bin of each bag, as returned by the loop.
+        Scores per bin of each bag, as returned by `boost`.
     counts : sequence of ndarray
         Number of records in each bin; negative noisy counts have zero weight.
     objective : Objective
-        Defines the scale of loop scores.
+        Objective of the fit, which defines the scale of the scores.
     neutral : sequence of ndarray of shape (n_bins,)
-        True for bins that must contribute nothing, such as a missing bin that may be empty: its
-        score would only reflect the leaves in which it happened to be.
+        True for bins whose contribution is set to zero, such as a missing bin that may be empty:
+        its score would depend only on the leaves to which it was assigned at random.
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of each curve; None if unconstrained.
 
@@ -309,7 +311,7 @@ def centered_terms(
     shares = [w / w.sum() if w.sum() > 0 else w for w in weights]
     one_score = objective.loss.n_scores == 1
     curves = [list(parts) for parts in zip(*bags, strict=True)]
-    if not one_score:  # a score that all classes share changes no probability
+    if not one_score:  # adding one number to the scores of all classes changes no probability
         curves = [[t - t.mean(axis=1, keepdims=True) for t in parts] for parts in curves]
         neutral = [n[:, None] for n in neutral]
     tables = [np.mean(parts, axis=0) for parts in curves]

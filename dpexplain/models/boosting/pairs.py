@@ -1,8 +1,8 @@
-"""Private pair sums: how often two features are in the same half.
+"""Private sums over the records, one for each pair of features.
 
-Each feature is split into two halves, as equal as its bins allow. The released sum of a pair adds
-1 for each record with both features in the same half, and -1 for each other record. This is all
-that the effect estimate needs to know about the joint distribution of features.
+The bins of each feature are split into a lower and an upper half with nearly equal numbers of
+records. A record adds 1 to the sum of a pair if both features are in the same half (lower or
+upper), and -1 otherwise. The effect estimate derives the correlations of features from these sums.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Released sums of pairs of features.
+    """Released sums over the records, one for each pair of features.
 
     Attributes
     ----------
     upper : tuple of ndarray of shape (n_bins,), one per feature
         True for the bins of the upper half.
     sums : ndarray of shape (n_pairs,)
-        Noisy sums over the records, each of which adds 1 if both features are in the same half and
-        -1 otherwise; in the order of ``numpy.triu_indices``.
+        Noisy sum of each pair, in the order of ``numpy.triu_indices``. A record adds 1 if both
+        features are in the same half (lower or upper), and -1 otherwise.
     noise_std : float
         Standard deviation of the noise in these sums.
     """
@@ -52,7 +52,7 @@ def shares(counts: BinCounts) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_bins,)
-        Adds up to 1; 0 for special bins that may be empty.
+        Proportions that add up to 1; 0 for special bins that may be empty.
     """
     people = np.where(counts.perhaps_nobody, 0.0, np.maximum(counts.counts, 0.0))
     if not people.sum() > 0.0:
@@ -68,13 +68,13 @@ def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:
 
 
 def upper_half(counts: BinCounts, curve: FloatArray) -> NDArray[np.bool_]:
-    """Split a feature into two halves, as equal as its bins allow.
+    """Split the bins of a feature into two halves with nearly equal counts.
 
     Parameters
     ----------
     counts : BinCounts
     curve : ndarray of shape (n_bins,)
-        Released curve, by which categories without an order are sorted.
+        Released curve, by which the bins are sorted if the feature has no order.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def release_pairs(
         Released curves.
     budget : Budget
     mechanism : Mechanism
-        The release passes through it.
+        Mechanism that adds the noise.
 
     Returns
     -------
@@ -124,10 +124,11 @@ def release_pairs(
 
 
 def pair_phase(budget: Budget, n_features: int) -> Phase:
-    """Return the phase of the pair sums, in lattice steps.
+    """Return the phase of releases that contains the pair sums.
 
-    Adding or removing a record changes each sum by 1, and exchanging a record changes each sum by
-    at most 2, as for leaf sums in units of the clip.
+    Adding or removing a record changes each sum by 1, and replacing a record changes each sum by at
+    most 2. These changes are the same as for leaf sums in units of the clip. The sensitivity and
+    the noise of the phase are in lattice steps.
 
     Parameters
     ----------

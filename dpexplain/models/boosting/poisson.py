@@ -29,12 +29,12 @@ _LARGEST_STEP = 1.0
 
 
 class CountStep:
-    """Step of Algorithm 2 for the Poisson loss.
+    """Boosting step of Algorithm 2 for the Poisson loss.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Contains the noise of the whole phase; every release passes through it.
+        Mechanism that adds the noise of the phase to every release.
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature.
     learning_rate : float
@@ -42,11 +42,12 @@ class CountStep:
     high : float
         Largest public count, which is the unit of residuals and rates.
     clip : float or None
-        Bound on one record's residual, in units of `high`. None lets it follow the mean rate
-        released so far, which costs no privacy, because noise scales with the clip.
+        Bound on one record's residual, in units of `high`. If None, the clip follows the mean rate
+        that the releases so far imply. This costs no privacy, because the noise scales with the
+        clip.
     least_weight : float
-        If a leaf has fewer expected events than this, in units of the clip, all leaves of the tree
-        are updated together. This is about two standard deviations of the noise.
+        Minimum expected number of events in a leaf, in units of the clip; about two standard
+        deviations of the noise. If a leaf of a tree has fewer, all its leaves get one update.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class CountStep:
         expected, least = visit.leaf_weight * mean_rate, self._least_weight * clip
         released, together = noisy, bool((expected < least).any())
         if together:
-            # Too few events to tell the leaves apart: the tree as a whole can still be told.
+            # There are too few events to estimate each leaf, so all leaves share one step.
             noisy = np.full(len(noisy), noisy.sum())
             expected = np.full(len(noisy), max(float(expected.sum()), least))
         step = np.clip(noisy / expected, -_LARGEST_STEP, _LARGEST_STEP)

@@ -1,4 +1,4 @@
-"""Settings of a fit, from the user and the preset."""
+"""Settings of a fit, from the user, the preset and the first releases."""
 
 from __future__ import annotations
 
@@ -14,48 +14,50 @@ Preset = Literal["default", "paper"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings fixed before the first release.
+    """Settings of a fit that are known before anything is released.
 
     Attributes
     ----------
     n_cells : int
         Maximum number of cells in the public grid of a numeric feature.
     spacing : {"mixed", "equal"}
-        How the cells are spaced.
+        Spacing of the cells of a numeric feature; see `declared_cells`.
     max_bins : int or None
-        Maximum number of merged bins per feature; None for the number of cells.
+        Maximum number of bins per feature after merging; if None, the number of cells.
     bin_noise_ratio : float
         Minimum ratio of a merged bin's count to its noise.
     bin_share : float
-        Share of the budget for the histograms: of mu squared with joint composition,
-        of epsilon otherwise.
+        Share of the budget that is spent on the histograms: a share of mu squared with joint
+        composition, and a share of epsilon otherwise.
     count_share : float
         Share of the histograms' mu squared that is spent on counting the records first. The count
-        determines the number of cells; with 0, there are `n_cells` cells.
+        determines the number of cells. If the share is 0, the records are not counted first.
     pair_share : float
-        Share of the training's mu squared that is spent on one sum per pair of features, for the
-        effect estimate; 0 for no pair sums.
+        Share of the boosting phase's mu squared that is spent on one sum per pair of features. The
+        effect estimate uses these sums. If the share is 0, they are not released.
     clip : float or None
-        Bound on a residual: a probability for classifiers, or in units of half the target range
-        for regression; None to derive it.
+        Bound on a residual, in units of probability for classifiers and in units of half the
+        target range for regression. If None, the bound is derived.
     clip_every : int
-        If the clip of a regression is derived, it follows a quantile of the residuals, which is
-        queried at this interval of passes; 0 for a fixed clip.
+        A derived clip of a regression follows a quantile of the residuals. This is the number of
+        passes between queries of the quantile; 0 for a fixed clip.
     max_leaves : int
         Number of leaves per tree.
     leaf_noise_ratio : float
-        Minimum count of a leaf, as a multiple of the noise multiplier of its sum.
+        Minimum noisy count of a leaf, divided by the noise standard deviation of its sum in units
+        of the clip.
     n_epochs : int or None
-        Number of passes over the features; None to derive it from the noisy sample size.
+        Number of passes over the features. If None, it is derived from the noisy number of
+        records.
     learning_rate : float or None
-        Fraction of the leaf mean that is added at each step; None to derive it from the number of
-        passes.
+        Fraction of a leaf's mean residual that is added at each step. If None, it is derived from
+        the noisy number of records and the number of passes.
     merge_rare : bool
         Whether to follow the paper's implementation: categories with too few records for a
-        separate bin are merged into one bin, the others are ordered as declared or else by name,
-        and negative noisy counts are treated as zero.
+        separate bin are merged into one bin, the other categories are in declared order or, if
+        they have no order, sorted by name, and negative noisy counts are treated as zero.
     shuffle_categories : bool
-        Whether categories without an order are shuffled before each split.
+        Whether categories that have no order are shuffled before each split.
     """
 
     n_cells: int
@@ -110,10 +112,10 @@ PAPER = Recipe(
     merge_rare=True,
     shuffle_categories=False,
 )
-"""Hyper-parameters of Nori et al., ICML 2021 (section 4), with a valid guarantee.
+"""Hyperparameters of Nori et al., ICML 2021 (section 4), with one change for a valid guarantee.
 
-Residuals of a regression are clipped to half the target range around its middle, because the noise
-of the paper does not cover unclipped residuals.
+Targets of a regression are centered and residuals are clipped to half the target range, because
+the noise of the paper does not cover unclipped residuals.
 """
 
 EPOCHS = (5, 200)
@@ -123,7 +125,7 @@ CELLS = (32, 256)
 """Range of the derived number of cells of a numeric feature."""
 
 _CELLS_UNCOUNTED = 128
-"""Number of cells if the records are not counted first."""
+"""Maximum number of cells if the records are not counted first."""
 
 CLASSIFIER_CLIPS = (0.5, 1.0)
 """Range of the derived clip of a classifier, in units of probability.
@@ -133,7 +135,7 @@ worthwhile if noise dominates.
 """
 
 _FIRST_CLIP = 0.2
-"""Initial clip of a regression, in half-ranges of the target."""
+"""Initial clip of a regression, in units of half the target range."""
 
 _CLIP_RANGE = (0.02, 1.0)
 _CLIP_RATE = 0.5
@@ -142,20 +144,20 @@ _QUANTILES = (0.55, 0.95)
 
 @dataclass(frozen=True)
 class Schedule:
-    """Settings that a recipe derives from earlier releases.
+    """Settings of the boosting phase, derived from a recipe and earlier releases.
 
     Attributes
     ----------
     n_epochs : int
         Number of passes over the features.
     learning_rate : float
-        Fraction of the leaf mean that is added at each step.
+        Fraction of a leaf's mean residual that is added at each step.
     clip : float
         Bound on a residual, in score units of the loop; the initial bound if the clip adapts.
     clip_quantile : float or None
         Proportion of the residuals that the clip should leave unchanged; None if the clip is fixed.
     clip_every : int
-        Number of passes between clip queries.
+        Number of passes between queries that adapt the clip.
     """
 
     n_epochs: int
@@ -170,7 +172,7 @@ class Schedule:
         return 0 if self.clip_quantile is None else -(-self.n_epochs // self.clip_every)
 
     def next_clip(self, clip: float, share_inside: float) -> float:
-        """Update the clip by a geometric step toward the target quantile [1]_.
+        """Return the clip after a geometric step toward the target quantile [1]_.
 
         Parameters
         ----------
@@ -198,9 +200,9 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     Parameters
     ----------
     preset : {"default", "paper"}
-        Source of the settings that are not given.
+        Recipe whose values are used for all settings that are not given.
     **given
-        Fields of `Recipe`; if None, the value of the preset is used.
+        Fields of `Recipe`. A field that is None is not given.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     settings = replace(base, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
     if settings.max_bins is None:
         return settings
-    # Bins are merged cells: the grid of the paper has two cells per bin, ours at least one.
+    # Bins are merged cells: the paper has two cells per bin, and this library at least one.
     cells_per_bin = 2 if preset == "paper" else 1
     return replace(settings, n_cells=max(cells_per_bin * settings.max_bins, settings.n_cells))
 
@@ -230,20 +232,23 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
     Returns
     -------
     float
-        Number of records per feature, divided by the noise standard deviation of a sum over all
-        records.
+        Number of records, divided by the noise standard deviation of the sums of a single pass
+        over the features, in units of their sensitivity.
     """
     return float(max(1.0, n_samples) * mu_train / np.sqrt(n_features))
 
 
 def cells_for(settings: Recipe, ratio: float) -> int:
-    """Return the number of cells of a numeric feature, a power of two.
+    """Return the maximum number of cells of a numeric feature.
+
+    The number is fixed by the settings or, if the records were counted first, a power of two that
+    depends on the signal-to-noise ratio.
 
     Parameters
     ----------
     settings : Recipe
     ratio : float
-        From `signal_ratio`.
+        Ratio from `signal_ratio`.
 
     Returns
     -------
@@ -259,18 +264,18 @@ def cells_for(settings: Recipe, ratio: float) -> int:
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     """Derive passes, learning rate and clip from the signal-to-noise ratio.
 
-    If noise dominates, there are few large steps and a tight clip, otherwise many small steps. The
-    ratio uses the noisy sample size, so this is post-processing; the budget of the phase is always
-    the same.
+    If noise dominates, the fit takes few large steps with a tight clip; otherwise, it takes many
+    small steps. The ratio depends on the records only through their noisy number, so this is
+    post-processing. The budget of the boosting phase does not depend on the schedule.
 
     Parameters
     ----------
     settings : Recipe
         Recipe whose explicit settings are kept.
     ratio : float
-        From `signal_ratio`.
+        Ratio from `signal_ratio`.
     clip_adapts : bool
-        Whether a clip that the recipe does not fix follows the residuals.
+        Whether the clip follows a quantile of the residuals if the recipe does not fix it.
 
     Returns
     -------

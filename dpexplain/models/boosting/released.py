@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeafStep:
-    """One release and its update.
+    """Noisy leaf sums released at one visit, and the update computed from them.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class LeafStep:
     sums : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
         Noisy leaf sums, in score units of the loop.
     gain : ndarray of shape (n_leaves,)
-        Change of the score per unit of each leaf sum; 0 if a step was truncated.
+        Change in the score per unit of each leaf sum; 0 if the step was truncated.
     together : bool
         Whether all leaves got the same update, computed from the sum of all leaf sums.
     update : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
-        Amount added to the score in each leaf, before any bound.
+        Amount added to the score in each leaf, before scores are clipped to their bound.
     """
 
     clip: float
@@ -51,7 +51,7 @@ class LeafStep:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Leaves of one feature's trees; trees with a single leaf are left out.
+    """Leaves of all trees of one feature, except trees with a single leaf.
 
     Attributes
     ----------
@@ -75,12 +75,13 @@ class Path:
     Attributes
     ----------
     tables : tuple of ndarray of shape (n_own_visits + 1, n_bins, n_scores), one per feature
-        Scores per bin before the first visit and after each one.
+        Scores per bin, before the first visit of the feature and after each of its visits.
     unbound : dict of int to ndarray of shape (n_own_visits, n_bins)
-        For constrained features, the scores before the monotone projection.
+        Scores of each constrained feature after each update, before the monotone projection.
     before : ndarray of shape (n_visits, n_features)
-        Number of earlier visits of each feature, by visit.
+        For each visit, the number of earlier visits of each feature.
     members : tuple of Members, one per feature
+        Leaves of all trees of each feature.
     """
 
     tables: tuple[FloatArray, ...]
@@ -136,7 +137,7 @@ def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArr
 
 def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
     sizes = [len(fit.visits[v].leaf_weight) for v in own]
-    # A tree of one leaf tells nothing about bins.
+    # The sum of a tree with a single leaf contains no information about differences between bins.
     use = [v for v, n in zip(own, sizes, strict=True) if n > 1]
     n_bins = len(fit.visits[own[0]].leaf_of_bin)
     if not use:
@@ -154,7 +155,7 @@ def _members(fit: PrivateFit, own: NDArray[np.intp]) -> Members:
 
 @dataclass(frozen=True, eq=False)
 class PrivateBins:
-    """Result of the histogram phase.
+    """Released bins and counts: the result of the histogram phase.
 
     Attributes
     ----------
@@ -167,7 +168,7 @@ class PrivateBins:
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
         Merged bin of each cell that was counted.
     cell_noise_std : float
-        Noise standard deviation of one cell, in records.
+        Noise standard deviation of the number of records in one cell.
     min_bin_count : float
         Minimum noisy count of a merged bin.
     cells : tuple of FeatureBins
@@ -203,7 +204,7 @@ class PrivateFit:
     leaf_noise_ratio : float
         Noise standard deviation of one leaf sum, in units of the clip.
     start : float
-        Initial score of every record, added to the curve of the first feature: a public number.
+        Public initial score of every record, which was added to the curve of the first feature.
     visits : list of Visit
         All trees of the first bag; the trees of other bags are similar.
     steps : list of LeafStep, one per visit
@@ -213,9 +214,9 @@ class PrivateFit:
     settings : Recipe
         Settings of the fit.
     share : float
-        Fraction of the records that are in a bag.
+        Probability that a record is in a bag; 1 for a single fit.
     monotone : tuple of {"increasing", "decreasing", None}
-        Direction in which the curve of each feature was constrained.
+        Required direction of the curve of each feature; None if unconstrained.
     pairs : PairSums or None, default=None
         Released sums of pairs of features.
     """

@@ -1,8 +1,8 @@
 """Random trees drawn from public quantities only.
 
 Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends no budget on the structure of its
-trees. Here, random splits additionally leave enough (noisily counted) records in every leaf, which
-is post-processing of the released histograms.
+trees. Here, random splits are accepted only if every leaf has enough records according to the
+noisy counts, which is post-processing of the released histograms.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from dpexplain.binning.counts import BinCounts
 
 _ROUNDS, _TRIES_PER_ROUND = 4, 4
-"""Number of random draws per tree before it gets one leaf fewer: 16, made a few at a time."""
+"""A tree gets one leaf fewer after 4 * 4 = 16 unsuccessful draws, which are made 4 at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """One tree on one feature.
+    """One step of the boosting loop, which updates one feature with one tree.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def random_visits(
     min_leaf_count : float
         Minimum noisy count per leaf.
     rng : numpy.random.Generator
-        Source of the public structure; never of noise.
+        Generator of the public structure. It is never used for noise.
 
     Returns
     -------
@@ -83,7 +83,10 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Return the leaf of each bin; bins that are tied are in the same leaf."""
+    """Draw random trees in which all bins of a unit share a leaf.
+
+    Returned is the leaf of each bin, with shape (n_trees, n_bins).
+    """
     unit = feature.unit_of_bin
     if unit is None:
         return _random_trees(feature, n_trees, max_leaves, min_leaf_count, rng)
@@ -103,7 +106,7 @@ def _random_trees(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Return the leaf of each bin, shape (n_trees, n_bins)."""
+    """Draw random trees; return the leaf of each bin, shape (n_trees, n_bins)."""
     n_bins = len(feature.counts)
     n_value_bins = n_bins - feature.n_special
     ranks = np.tile(np.arange(n_value_bins), (n_trees, 1))
@@ -119,7 +122,8 @@ def _random_trees(
         open_trees = open_trees[~found]
         if not len(open_trees):
             break
-    # Missing and other take a random side, so that they never always share a leaf.
+    # Each special bin (missing or other) is assigned to a random leaf of each tree, so that
+    # special bins do not always share a leaf.
     side = rng.random((n_trees, feature.n_special))
     leaves[:, n_value_bins:] = (side * (leaves.max(axis=1, initial=0)[:, None] + 1)).astype(
         np.uint8
@@ -134,11 +138,15 @@ def _cuts(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return, for each tree, the first random splits whose leaves are large enough."""
+    """Draw random splits for each tree until all leaves have enough records.
+
+    Returned are the first such splits of each tree, and whether the draws contained any.
+    """
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))
     counts[:, 0] = 0.0
-    # Rank r of a tree is the bin that stands at place r; counts are put in that order.
+    # `ranks` contains the position of each bin in the order of a tree; counts are put in this
+    # order.
     np.put_along_axis(counts[:, 1:], ranks, feature.counts[None, :n_value_bins], axis=1)
     cumulated = np.cumsum(counts, axis=1)
     shape = (n_trees, _TRIES_PER_ROUND, n_leaves - 1)
@@ -157,10 +165,10 @@ def _cuts(
 def _leaf_weights(
     feature: BinCounts, leaf_of_bin: NDArray[np.uint8], min_leaf_count: float
 ) -> list[NDArray[np.float64]]:
-    """Return the noisy number of records per leaf of each tree, with a lower bound.
+    """Return the noisy number of records in each leaf, bounded from below.
 
-    If there were no lower bound, a count near zero would turn a noisy sum into an unbounded update,
-    and fits with a small epsilon would diverge.
+    Updates are noisy sums divided by these numbers. If a number could be close to zero, updates
+    would be unbounded, and fits with a small epsilon would diverge.
     """
     n_trees = len(leaf_of_bin)
     n_leaves = leaf_of_bin.max(axis=1).astype(np.intp) + 1
