@@ -49,7 +49,7 @@ def fit_bag(
     rng : numpy.random.Generator
         Random generator that chooses the part of the records.
     project : sequence of callable or None, default=None
-        As for `boost`.
+        Projection of each feature's curve, as for `boost`.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def fit_bag(
     held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True
     records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
-    # The tree of a visit is grown from the sums, so a visit only names its feature.
+    # The tree of a visit is grown from the sums, so a visit specifies only its feature.
     turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
     constant = objective.best_constant(target[~held_out])
     tables = best = started(records, n_bins, constant, objective.loss.n_scores)

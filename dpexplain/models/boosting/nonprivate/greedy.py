@@ -15,7 +15,10 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best split of [start, stop), or -1 if none helps, and its gain."""
+    """Return the best split of the bins from `start` to `stop`, and its gain.
+
+    The split is -1 if no split reduces the loss.
+    """
     total_g, total_h = 0.0, 0.0
     for b in range(start, stop):
         total_g += gradient[b]
@@ -149,19 +152,19 @@ def _newton(
 
 
 class GreedyStep:
-    """Step of Algorithm 1: the best splits for the exact sums, with Newton leaf values.
+    """Boosting step of Algorithm 1, with greedy splits and Newton leaf values.
 
     Parameters
     ----------
     ordered : sequence of bool
-        For each feature, whether only neighboring bins may share a leaf. Categories
-        without an order are sorted by their mean residual first.
+        For each feature, whether only neighboring bins may share a leaf. Unordered categories are
+        sorted by their Newton value before the tree is grown.
     n_special : sequence of int
         For each feature, the number of bins at the end that form separate leaves.
     learning_rate : float
         Fraction of the leaf value that is added.
     max_leaves : int
-        Number of leaves of a tree over the value bins.
+        Maximum number of leaves of a tree, not counting special bins.
     min_curvature : float
         Minimum curvature per leaf; for the squared loss, this is the number of records.
     """
@@ -211,7 +214,7 @@ class GreedyStep:
         values = _newton(gradient, curvature, self._min_curvature)
         order = np.arange(n_values)
         if not ordered and n_values:
-            # Sorted by the class whose residuals differ most between categories.
+            # Categories are sorted by the class whose residuals are largest.
             loudest = int((values[:n_values] ** 2 * curvature[:n_values]).sum(axis=0).argmax())
             order = np.argsort(values[:n_values, loudest], kind="stable")
         values[order] = greedy_tree_of_classes(

@@ -32,7 +32,7 @@ from dpexplain.tables.targets import split_target
 
 
 class _Reference(AdditiveModel):
-    """Common base class of both non-private estimators."""
+    """Base class for the non-private boosting classifier and regressor."""
 
     _target_kind: type[Range] | type[Classes]
 
@@ -68,7 +68,7 @@ class _Reference(AdditiveModel):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -77,9 +77,9 @@ class _Reference(AdditiveModel):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
-            If a parameter or the shape of the data is wrong.
+            If a parameter or the shape of the data is invalid.
         """
         reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.schema)
@@ -170,7 +170,7 @@ class _Reference(AdditiveModel):
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("Complex data not supported; X must hold real numbers or categories.")
-        if self.schema is None:  # else it says which targets count; rows with others are left out
+        if self.schema is None:  # otherwise, rows with a target outside the schema are dropped
             self._check_target(y)
 
     @abstractmethod

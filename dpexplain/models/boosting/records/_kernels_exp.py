@@ -1,8 +1,9 @@
-"""Fused passes for losses with an exponential: Poisson and softmax.
+"""Fused passes over the records for the Poisson and softmax losses.
 
-The rules are the same as in `_kernels_sums`: only + - * / and comparisons of a record's own float32
-values, in a fixed order, so that vector and scalar code agree to the last bit, and integer sums.
-Each kernel is tested against a naive numpy version.
+The rules are the same as in `_kernels_sums`. A record's residual is computed in a fixed order from
+its own float32 values, using only + - * / and comparisons, so that vector and scalar code agree to
+the last bit. Sums for a private fit are integer sums. Each kernel is tested against a naive numpy
+version.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK, _lattice_steps
 
 EXPONENT_SPAN = 16.0
-"""Exponents are clamped to [-16, 0]: rates and probabilities are at least 1e-7 of the largest
-one."""
+"""Exponents are clamped to [-16, 0], so the smallest rate or probability is about 1e-7 times the
+largest."""
 
 _F = np.float32
 _ZERO, _ONE, _SIXTEENTH, _SPAN = _F(0.0), _F(1.0), _F(1.0 / 16.0), _F(EXPONENT_SPAN)
@@ -23,10 +24,10 @@ _A, _B, _C, _D = _F(1680.0), _F(840.0), _F(180.0), _F(20.0)
 
 @njit(inline="always", error_model="numpy")
 def _exp32(exponent):  # type: ignore[no-untyped-def]
-    """Compute the exponential, with arguments clamped to [-16, 0].
+    """Compute the exponential of an argument that is clamped to [-16, 0].
 
-    ``exp(x / 16)`` is a quotient of polynomials of degree 4 (Pade), within 1e-8; four squarings
-    give ``exp(x)``, with a relative error below 5e-6.
+    ``exp(x / 16)`` is approximated by a quotient of polynomials of degree 4 (Pade) with an error
+    below 1e-8. Four squarings yield ``exp(x)`` with a relative error below 5e-6.
     """
     z = exponent
     z = _ZERO if z > _ZERO else z
@@ -67,7 +68,7 @@ def poisson_leaf_sums(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Apply the last update, then sum residual and rate per bin (non-private).
+    """Apply the last update, then sum residuals and rates per bin (non-private).
 
     This works like `logistic_bin_sums`; the curvature of the Poisson loss is the rate.
     """
@@ -89,9 +90,9 @@ def poisson_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # ty
 
 @njit(inline="always", error_model="numpy")
 def _probabilities(score, last_bins, last_update, start, stop, p):  # type: ignore[no-untyped-def]
-    """Update the scores of a block and fill ``p`` with their softmax.
+    """Update the scores of a block of records and fill `p` with their softmax.
 
-    Classes are processed in a fixed order, and elements independently.
+    Classes are processed in a fixed order, and each record independently of the others.
     """
     n_classes, n = score.shape[0], stop - start
     top, total = np.empty(_BLOCK, np.float32), np.zeros(_BLOCK, np.float32)
@@ -175,7 +176,7 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softmax_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Apply the last update, then sum residual and curvature (non-private).
+    """Apply the last update, then sum residuals and curvatures (non-private).
 
     Returns
     -------

@@ -6,10 +6,10 @@ only element-wise IEEE arithmetic (the same in vector and scalar code), and inte
 not depend on row order, block position or thread. Each kernel is tested against a naive numpy
 version.
 
-If there are few distinct values per bin (an update, the leaves of a tree), they are looked up by
-comparisons, which process a vector of records at a time, unlike one memory access per record.
-``error_model="numpy"`` matters: the Python model checks every division for zero, which prevents
-vectorization of the loop (3.3 times slower).
+An update, or the leaves of a tree, usually assigns only a few distinct values to the bins. These
+values are looked up by comparisons, which process a vector of records at a time, instead of by one
+memory access per record. The setting ``error_model="numpy"`` is important: Python's error model
+checks every division for zero, which prevents vectorization and makes the loop 3.3 times slower.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LATTICE_BITS = 20
 LATTICE = 1 << LATTICE_BITS
 
 _BLOCK = 2016
-"""Number of records handled at a time: whole vectors, whose lattice steps add up to less than
-2**31."""
+"""Number of records processed at a time: a multiple of the vector length, small enough that the
+lattice steps of all these records add up to less than 2**31."""
 
 _STRETCH = 8 * _BLOCK
 """Number of records whose scores are updated at a time, few enough that the scores stay in cache
@@ -60,7 +60,7 @@ def _logistic32(score):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Convert a residual to lattice steps: NaN to 0, clip, round."""
+    """Clip a residual and round it to lattice steps; NaN is replaced by 0."""
     r = residual * inverse_clip
     r = r if r == r else _ZERO
     r = max(min(r, _ONE), -_ONE)
@@ -68,17 +68,18 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
 
 
 _GATHER, _BY_RUN, _BY_SET = 0, 1, 2
-_MOST_RUNS = 5  # neighboring bins of one value: four leaves and a bin of missing values
-_MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each
+_MOST_RUNS = 5  # runs of neighboring bins with one value: four leaves and the missing bin
+_MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each category
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _lookup(table):  # type: ignore[no-untyped-def]
-    """Look up values per bin without a memory access per record.
+    """Choose how to look up the values of a table, by comparisons if possible.
 
     Parameters
     ----------
     table : ndarray of shape (n_bins,), dtype float32
+        Value of each bin.
 
     Returns
     -------
@@ -124,7 +125,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _leaf_codes(leaf_of_bin):  # type: ignore[no-untyped-def]
-    """Convert leaves to the number type of `_lookup`, so that it is compiled only once."""
+    """Convert leaf indices to float32, so that `_lookup` is compiled only once."""
     codes = np.empty(leaf_of_bin.shape[0], np.float32)
     for b in range(leaf_of_bin.shape[0]):
         codes[b] = leaf_of_bin[b]
@@ -138,7 +139,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
-    """Add to each record's score the value of the record's bin."""
+    """Add the value of each record's bin to the score of the record."""
     kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
@@ -166,9 +167,9 @@ def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-untyped-def]
-    """Add lattice steps of at most `_BLOCK` records to their leaf sums."""
+    """Add the lattice steps of at most `_BLOCK` records to the sums of their leaves."""
     kind, first, members, leaves = lookup
-    none = np.int32(0)  # a block's sums fit 32 bits, of which a vector holds twice as many
+    none = np.int32(0)  # 32 bits are enough for a block, and a vector contains twice as many values
     t0, t1, t2, t3, t4 = none, none, none, none, none
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
@@ -301,7 +302,7 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Apply the last update, then sum residual and curvature per bin (non-private).
+    """Apply the last update, then sum residuals and curvatures per bin (non-private).
 
     Parameters
     ----------
@@ -334,7 +335,7 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # type: ignore[no-untyped-def]
-    """Apply the last update, then sum residual and count per bin (non-private).
+    """Apply the last update, then sum residuals and records per bin (non-private).
 
     This works like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """

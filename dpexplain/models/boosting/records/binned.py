@@ -1,7 +1,7 @@
-"""Binned records: apply updates, return sums.
+"""Binned records, to which updates are applied and which return sums.
 
-The boosting loop never sees a record. It sends an update per bin and receives
-sums per leaf, so the records can be stored anywhere.
+The boosting loop never accesses a record. It sends an update per bin and receives sums per leaf,
+so the records can be stored anywhere.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from dpexplain.models.boosting.records import _kernels_sums as _kernels
 
 @dataclass(frozen=True)
 class Loss:
-    """Kernels of one loss.
+    """Functions that compute sums of residuals and mean losses for one loss.
 
     Attributes
     ----------
     name : str
-        Name of the loss in this module, sent to other processes.
+        Name of the loss in this module, which is sent to other processes instead of the functions.
     leaf_sums : callable
-        Sums of clipped residuals per leaf, exact integers (private fits).
+        Function that sums clipped residuals per leaf, as exact integers (private fits).
     bin_sums : callable
-        Sums of residual and curvature per bin (non-private fits).
+        Function that sums residuals and curvatures per bin (non-private fits).
     mean : callable
-        Mean loss of given scores (non-private fits).
+        Function that computes the mean loss of given scores (non-private fits).
     n_scores : int, default=1
-        Number of scores per record, and of sums per leaf: 1, or one per class.
+        Number of scores per record and of sums per leaf: 1, or the number of classes if there are
+        more than two.
     within : callable or None, default=None
-        Number of residuals inside the clip, and in total (private fits with an adaptive clip).
+        Function that counts the residuals inside the clip and all residuals (private fits with an
+        adaptive clip).
     """
 
     name: str
@@ -105,12 +107,12 @@ class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
     Every answer is an int64 array, and the answers for parts of the records add up exactly in any
-    order, so a fit on parts of a table equals a fit on the whole table. New queries of a private
-    step must be added here and in `Records`.
+    order, so a fit on parts of a table equals a fit on the whole table. A new query of a private
+    step must be added both here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, as part of the next pass."""
+        """Add an update per bin to the scores during the next pass over the records."""
         ...
 
     def leaf_sums(
@@ -120,11 +122,14 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count residuals inside the clip and in total, shape (2,)."""
+        """Count the residuals inside the clip and all residuals, shape (2,)."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
+        """Return one sum over the records for each pair of features.
+
+        A record adds 1 if both features are in the same half, and -1 otherwise.
+        """
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
@@ -137,7 +142,7 @@ class BinnedRecords(Protocol):
         ...
 
     def local(self) -> Sequence[Records]:
-        """Yield the local blocks of records, in order."""
+        """Return the blocks of records in this process, in order."""
         ...
 
 
@@ -167,7 +172,7 @@ class Records:
         self._n_bins = list(n_bins)
         self._target = target
         self._loss = loss
-        # With several scores, those of a class lie side by side.
+        # If there are several scores per record, the scores of each class are contiguous.
         self._classes = () if loss.n_scores == 1 else (loss.n_scores,)
         self._score = np.zeros((*self._classes, len(target)), dtype=np.float32)
         self._last_feature = 0
@@ -181,7 +186,7 @@ class Records:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, as part of the next pass."""
+        """Add an update per bin to the scores during the next pass over the records."""
         if self._waiting:  # two updates without a pass between them, as when a fit is replayed
             self._score += self._last_update[..., self._bins[self._last_feature]]
         self._last_feature = feature
@@ -198,14 +203,14 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count residuals inside the clip and in total, shape (2,)."""
+        """Count the residuals inside the clip and all residuals, shape (2,)."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
+        """Return one sum over the records for each pair; see `BinnedRecords`."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):
@@ -224,23 +229,23 @@ class Records:
         return Records(bins, self._n_bins, self._target[kept], self._loss)
 
     def local(self) -> list[Records]:
-        """Yield the records as one block."""
+        """Return the records as one block."""
         return [self]
 
     def rows(self, first: int, last: int) -> Records:
-        """Return contiguous records with zero scores, without copying bins."""
+        """Return a range of records with scores of zero, without copying their bins."""
         bins = [b[first:last] for b in self._bins]
         return Records(bins, self._n_bins, self._target[first:last], self._loss)
 
     def bin_sums(self, feature: int) -> NDArray[np.float64]:
-        """Sum residual and curvature per bin, shape (2, n_bins). NOT PRIVATE."""
+        """Sum residuals and curvatures per bin, shape (2, n_bins). NOT PRIVATE."""
         sums: NDArray[np.float64] = self._loss.bin_sums(
             *self._pending(feature), self._n_bins[feature]
         )
         return sums
 
     def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
-        """Return the arguments of a pass and clear the pending update."""
+        """Return the arguments of a pass, and clear the pending update."""
         arguments = (
             self._score,
             self._target,

@@ -1,4 +1,4 @@
-"""Chunked records in one process: sums are added over chunks."""
+"""Chunked records in one process, whose sums are added over the chunks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ChunkedSource:
     Parameters
     ----------
     parts : iterable of (X, y)
-        Read only once.
+        Chunks of the table and of the target, which are read only once.
     encoding : Encoding
     memory_bytes : int or None, default=None
         Encoded records beyond this total size go to a temporary file; see `Scratch`.
@@ -48,7 +48,7 @@ class ChunkedSource:
         return f"<ChunkedSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return the number of records per cell of each feature."""
+        """Read the records and return the number of records per cell of each feature."""
         n_cells = [grid.n_bins for grid in grids]
         waiting = [_no_records(self._encoding, grids)]
         counts = waiting[0].counts(n_cells)
@@ -64,7 +64,7 @@ class ChunkedSource:
         return counts
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ChunkedRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins and return the records, with scores of zero."""
         return ChunkedRecords(
             [
                 part.binned(bin_of_cell, n_bins, self._encoding.loss)
@@ -79,7 +79,7 @@ class ChunkedSource:
 
 
 def _no_records(encoding: Encoding, grids: Sequence[FeatureBins]) -> EncodedRecords:
-    """Ensure at least one chunk, even for an empty table."""
+    """Encode an empty chunk, so that even an empty table has a chunk."""
     nothing = np.empty(0, dtype=object)
     X = pd.DataFrame({name: nothing for name in encoding.schema.feature_names})
     return EncodedRecords.read(X, nothing, encoding, grids)
@@ -91,7 +91,7 @@ class ChunkedRecords:
     Parameters
     ----------
     parts : sequence of BinnedRecords
-        At least one.
+        Chunks in order; at least one.
     """
 
     def __init__(self, parts: Sequence[BinnedRecords]) -> None:
@@ -101,7 +101,7 @@ class ChunkedRecords:
         return "<ChunkedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, as part of the next pass."""
+        """Add an update per bin to the scores during the next pass over the records."""
         for part in self._parts:
             part.apply(feature, update)
 
@@ -112,11 +112,11 @@ class ChunkedRecords:
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count residuals inside the clip and in total, shape (2,)."""
+        """Count the residuals inside the clip and all residuals, shape (2,)."""
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
+        """Return one sum over the records for each pair; see `BinnedRecords`."""
         return total(p.pair_sums(upper) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
@@ -127,10 +127,10 @@ class ChunkedRecords:
         return ChunkedRecords([part.bag(share, coins) for part in self._parts])
 
     def local(self) -> list[Records]:
-        """Yield the records of all chunks in order."""
+        """Return the blocks of records of all chunks, in order."""
         return [piece for part in self._parts for piece in part.local()]
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Sum the exact integer answers of all chunks."""
+    """Add up the exact integer answers of all chunks."""
     return reduce(np.add, answers)

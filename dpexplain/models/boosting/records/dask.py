@@ -1,11 +1,12 @@
 """Records and their scores on the workers of a Dask cluster.
 
-A worker holds a `Shard`: the encoded records of some partitions. A visit is one message to each
-shard and one answer back. Messages contain only public content (cells, merged bins, updates
-computed from noisy sums), so a lost worker can be replaced: its partitions are encoded again
-elsewhere, all updates so far are applied again in order, and the new shard equals the lost one to
-the last bit. This releases nothing new. Noise is drawn in the process that runs the fit, and
-answers are exact sums, so the cluster must be trusted as much as that process.
+Each worker stores a `Shard`, which contains the encoded records of some partitions. For each visit,
+one message is sent to every shard, and every shard returns one answer. Messages contain only public
+content (cells, merged bins, and updates computed from noisy sums), so a lost worker can be
+replaced: its partitions are encoded again elsewhere, all updates so far are applied again in order,
+and the new shard equals the lost shard to the last bit. This releases nothing new. The noise is
+drawn in the process that runs the fit, and answers are exact sums, so the cluster must be trusted
+as much as this process.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 class Encoded(NamedTuple):
-    """One encoded partition, or the type of the error that stopped it."""
+    """One encoded partition, or the type of the error that prevented its encoding."""
 
     records: EncodedRecords | None
     failure: str = ""
@@ -52,7 +53,10 @@ class Encoded(NamedTuple):
 def encode_partition(
     table: Any, target: Any, encoding: Encoding, grids: Sequence[FeatureBins]
 ) -> Encoded:
-    """Encode one partition on a worker; never raise, because Dask would log the arguments."""
+    """Encode one partition on a worker.
+
+    Errors are returned by type and never raised, because Dask would log the arguments.
+    """
     try:
         X, y = split_part(table, target, encoding.schema)
         return Encoded(EncodedRecords.read(X, y, encoding, grids))
@@ -61,7 +65,9 @@ def encode_partition(
 
 
 class Shard:
-    """Records of some partitions on one worker; no method raises.
+    """Records of some partitions on one worker.
+
+    Methods never raise an error: they return its type in the first element of their result.
 
     Parameters
     ----------
@@ -86,10 +92,10 @@ class Shard:
 
     def _take(self, found: Sequence[EncodedRecords], salt: int) -> None:
         self._digests = [digest(records, salt) for records in found]
-        self._encoded = EncodedRecords.joined(found)  # a copy: Dask may hold the originals still
+        self._encoded = EncodedRecords.joined(found)  # a copy: Dask may keep the originals
 
     def digests(self) -> tuple[str, Any]:
-        """Digest of each partition."""
+        """Return the digest of each partition."""
         return self._guarded(lambda: self._digests)
 
     def counts(self, n_cells: Sequence[int]) -> tuple[str, Any]:
@@ -97,7 +103,7 @@ class Shard:
         return self._guarded(lambda: self._encoded.counts(n_cells))  # type: ignore[union-attr]
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> tuple[str, Any]:
-        """Merge cells into bins, once."""
+        """Merge cells into bins, unless they are already merged."""
 
         def merge() -> None:
             if self._encoded is not None:
@@ -114,13 +120,14 @@ class Shard:
         Parameters
         ----------
         query : str
-            Name of a method of `Records`; "" for no query.
+            Name of a method of `Records`; "" to apply updates only.
         arguments : tuple
             Arguments of the method.
         first : int
             Index of the first of `updates` among all updates of the fit, so that a message received
             twice is applied only once.
         updates : sequence of (int, ndarray)
+            Feature and update of each visit since `first`.
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
 
@@ -136,7 +143,7 @@ class Shard:
         return getattr(self._binned, query)(*arguments) if query else None
 
     def _guarded(self, method: Callable[[], Any]) -> tuple[str, Any]:
-        """Return the answer or, if there was an error, its type."""
+        """Call a method; return the type of its error (or "") and its answer."""
         if self._failure:
             return self._failure, None
         try:
@@ -152,7 +159,7 @@ def digest(records: EncodedRecords, salt: int) -> int:
     ----------
     records : EncodedRecords
     salt : int
-        Secret of the fit; if there were no secret, a digest could confirm a guess of the records.
+        Secret key of the fit. If the key were known, a digest could confirm a guess of the records.
 
     Returns
     -------
@@ -166,7 +173,7 @@ def digest(records: EncodedRecords, salt: int) -> int:
 
 
 class _Member(NamedTuple):
-    """The fit's view of a shard."""
+    """Reference to a shard on a worker, with the partitions that it contains."""
 
     partitions: tuple[int, ...]
     future: Any
@@ -182,7 +189,7 @@ class _LostError(Exception):
 
 
 class Shards:
-    """Shards of a fit, with recovery of lost ones.
+    """All shards of a fit; lost shards are recovered.
 
     Parameters
     ----------
@@ -216,7 +223,7 @@ class Shards:
         """Free the records on the workers immediately."""
         futures = [member.future for member in self._members]
         self._members, self._updates, self._pairs = [], [], []
-        with suppress(Exception):  # a cluster that is gone has forgotten them
+        with suppress(Exception):  # a cluster that no longer exists has no records
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
@@ -233,7 +240,7 @@ class Shards:
         self._updates.append((feature, update))
 
     def ask(self, query: str, *arguments: Any) -> list[Any]:
-        """Query every record exactly once."""
+        """Send a query to all shards; return answers that count every record once."""
         first = self._n_applied
         news = self._updates[first:]
         answers = self._of_all(lambda member: member.actor.ask(query, arguments, first, news))
@@ -241,7 +248,7 @@ class Shards:
         return answers
 
     def _of_all(self, call: Callable[[_Member], Any]) -> list[Any]:
-        """Return answers that cover every partition exactly once."""
+        """Call all shards; return answers that cover every partition exactly once."""
         answers: dict[tuple[int, ...], Any] = {}
         for _ in range(_ROUNDS):
             waiting = [m for m in self._members if m.partitions not in answers]
@@ -303,7 +310,7 @@ class Shards:
         for held, future in actors.items():
             try:
                 yield _Member(held, future, future.result())
-            except Exception:  # its worker went away meanwhile; what it was, is not looked at
+            except Exception:  # the worker was lost meanwhile, whatever the error is
                 continue
 
     def _encoded(self, partitions: Sequence[int]) -> list[Any]:
@@ -336,7 +343,7 @@ class Shards:
         )
 
     def _brought_up(self, member: _Member) -> None:
-        """Replay released updates on a new shard, if its records are unchanged."""
+        """Replay all updates so far on a new shard, after comparing its digests."""
         found = _value(_called(lambda m: m.actor.digests(), member), member)
         for i, new in zip(member.partitions, found, strict=True):
             if self._digests.setdefault(i, new) != new:
@@ -349,9 +356,10 @@ class Shards:
 
 
 def _no_word_of_size() -> Any:
-    """Return a context that suppresses Dask's warning of a large graph, which states its size.
+    """Return a context that suppresses Dask's warning about large graphs.
 
-    A graph may hold the records themselves (``dask.dataframe.from_pandas``).
+    The warning states the size of the graph, which may contain the records themselves
+    (``dask.dataframe.from_pandas``).
     """
     import dask
 
@@ -361,7 +369,7 @@ def _no_word_of_size() -> Any:
 def _called(call: Callable[[_Member], Any], member: _Member) -> Any:
     try:
         return call(member)
-    except RuntimeError:  # the cluster knows already that the worker is gone
+    except RuntimeError:  # the cluster already knows that the worker is lost
         return None
 
 
@@ -373,7 +381,7 @@ def _value(answer: Any, member: _Member) -> Any:
         except TimeoutError:
             if member.lost:
                 break
-        except Exception:  # no text of it is shown: it may come from anywhere on the cluster
+        except Exception:  # its message is not shown, because it may quote records
             break
         else:
             if failure:
@@ -383,7 +391,7 @@ def _value(answer: Any, member: _Member) -> Any:
 
 
 class ClusterSource:
-    """Records of the partitions of a Dask collection, on the workers of a cluster.
+    """Source of the records of a Dask collection, which remain on the workers.
 
     Parameters
     ----------
@@ -401,14 +409,14 @@ class ClusterSource:
         return f"<ClusterSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return the number of records per cell of each feature."""
+        """Read the records and return the number of records per cell of each feature."""
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])
         return [total(parts) for parts in zip(*of_shards, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins and return the records, with scores of zero."""
         assert self._shards is not None
         self._shards.bin(bin_of_cell, n_bins)
         return ClusterRecords(self._shards)
@@ -434,7 +442,7 @@ class ClusterRecords:
         return "<ClusterRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, as part of the next pass."""
+        """Add an update per bin to the scores during the next pass over the records."""
         self._shards.apply(feature, update)
 
     def leaf_sums(
@@ -444,11 +452,11 @@ class ClusterRecords:
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count residuals inside the clip and in total, shape (2,)."""
+        """Count the residuals inside the clip and all residuals, shape (2,)."""
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
+        """Return one sum over the records for each pair; see `BinnedRecords`."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
@@ -456,5 +464,5 @@ class ClusterRecords:
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:
-        """Return nothing, because the workers hold the records."""
+        """Return an empty list, because all records are on the workers."""
         return []

@@ -1,4 +1,4 @@
-"""Open the records of a fit, in memory or on a cluster."""
+"""Open the source of a fit's records: in memory, in chunks or on a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.tables.chunked_dask import DaskTable
 
 
 def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
-    """Return the source of the records.
+    """Return the source that suits the type of a table.
 
     Parameters
     ----------

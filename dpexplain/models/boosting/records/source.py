@@ -1,8 +1,8 @@
-"""Record source of a private fit; records in memory.
+"""Sources of the records of a private fit, and the source for a table in memory.
 
-A fit needs only exact integers that add up over parts of the records: counts per cell and then,
-once cells are merged into bins, sums of residuals per leaf. So records may be in one table, in
-parts, on disk or on other machines: the same noise gives the same model to the last bit.
+A fit needs only exact integers that add up over parts of the records: counts per cell and, after
+cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one table, in
+parts, on disk or on other machines: with the same noise, the model is the same to the last bit.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Encoding:
-    """Encoding of cells, independent of the chunk.
+    """Rules for encoding records, which are the same for all chunks.
 
     Attributes
     ----------
     schema : Schema
         Names and kinds of the columns.
     target : callable
-        Encodes the target by the schema: ``target(y, schema)`` returns a float32 array. It must be
+        Function that encodes the target: ``target(y, schema)`` returns a float32 array. It must be
         a module-level function, because it is sent to other processes by name.
     loss : Loss
         Loss for the encoded target.
@@ -46,14 +46,17 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Source of records that are not yet binned; never release or store its exact results."""
+    """Interface of a source of records that are not yet binned.
+
+    Its results are exact and must never be released or stored.
+    """
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return the number of records per cell of each feature."""
+        """Read the records and return the number of records per cell of each feature."""
         ...
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> BinnedRecords:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins and return the records, with scores of zero."""
         ...
 
     def close(self) -> None:
@@ -63,13 +66,14 @@ class RecordSource(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedRecords:
-    """Records as small integers, before cells are merged.
+    """Records encoded as indices of cells, before cells are merged into bins.
 
     Attributes
     ----------
     cells : list of ndarray of shape (n_samples,), dtype uint8 or uint16
         Cell of each record, per feature.
     target : ndarray of shape (n_samples,), dtype float32
+        Encoded target of each record.
     """
 
     cells: list[Index]
@@ -119,7 +123,7 @@ class EncodedRecords:
         ]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int], loss: Loss) -> Records:
-        """Merge cells into bins, in place if the index dtype allows."""
+        """Merge cells into bins, in place if the dtype of the indices allows it."""
         bins = [
             _merged(cells, table.astype(index_dtype(n)))
             for cells, table, n in zip(self.cells, bin_of_cell, n_bins, strict=True)
@@ -154,12 +158,12 @@ class TableSource:
         return f"<TableSource of {self._encoding.schema.n_features} features>"
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:
-        """Read the records; return the number of records per cell of each feature."""
+        """Read the records and return the number of records per cell of each feature."""
         self._records = EncodedRecords.read(*self._table, self._encoding, grids)
         return self._records.counts([grid.n_bins for grid in grids])
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> Records:
-        """Merge cells into bins, once; return the records with scores of zero."""
+        """Merge cells into bins and return the records, with scores of zero."""
         assert self._records is not None
         return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
 

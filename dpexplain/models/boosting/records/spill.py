@@ -1,4 +1,4 @@
-"""Spill encoded records to an unnamed temporary file."""
+"""Storage of encoded records in memory and in an unnamed temporary file."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from dpexplain.models.boosting.records.source import EncodedRecords
 
 MEMORY_BYTES: Final = 1 << 30
-"""Encoded records up to this total size stay in memory; the remaining ones go to the file."""
+"""Encoded records up to this total size stay in memory; the others are written to the file."""
 
 _Place = tuple[Any, int, int]
 """Type, first byte and length of an array in the file."""
 
 
 class Scratch:
-    """Store of encoded records, up to `memory_bytes` in memory, the rest on disk.
+    """Storage for encoded records, in memory and, beyond a limit, in a temporary file.
 
     The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
     system allows that, only the owner can open it, and it disappears when the process ends, even
-    if it crashes. It contains private records: bins of features and the target.
+    after a crash. It contains private records: bins of features and the target.
 
     Parameters
     ----------
     memory_bytes : int or None, default=None
-        None for `MEMORY_BYTES`.
+        Maximum total size of the records in memory; if None, `MEMORY_BYTES`.
     """
 
     def __init__(self, memory_bytes: int | None = None) -> None:
@@ -43,7 +43,7 @@ class Scratch:
         return "<Scratch>"
 
     def add(self, records: EncodedRecords) -> None:
-        """Take ownership of records; the caller must not use the arrays again."""
+        """Store records; the caller must not use their arrays again."""
         arrays = [*records.cells, records.target]
         self._left -= sum(array.nbytes for array in arrays)
         if self._left >= 0:
@@ -62,7 +62,7 @@ class Scratch:
         return place
 
     def records(self) -> list[EncodedRecords]:
-        """Return all records; those on disk are mapped, not read."""
+        """Return all records; arrays in the file are mapped into memory, not read."""
         if self._file is None:
             return self._in_memory
         self._file.flush()

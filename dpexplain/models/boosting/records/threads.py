@@ -25,14 +25,14 @@ from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
 LEAST_SHARE: Final = 200_000
 """Minimum number of records per thread if the number of threads is not given.
 
-A pass over this many records takes 84 microseconds of processor time, and handing it to a thread
-and back takes 25 more. Two threads with this many records each therefore save a third of the time
-if a second processor is free, and cost a fifth more otherwise.
+A pass over this many records takes 84 microseconds of processor time, and delegating it to a thread
+takes another 25 microseconds. Two threads with this many records each therefore save a third of the
+time if a second processor is free, and take a fifth more time otherwise.
 """
 
 MOST_THREADS: Final = 1024
-"""Maximum number of threads; a larger number is a mistake, which is better found before the budget
-is charged."""
+"""Maximum number of threads. A larger number is treated as a mistake, which is reported before the
+budget is charged."""
 
 
 def check_n_jobs(n_jobs: object) -> None:
@@ -62,12 +62,12 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. None chooses the largest number that
-        gives each thread at least `LEAST_SHARE` records, up to the number of processors; one if
-        other fits share the processors.
+        Number of threads; -1 for the number of processors. If None, the largest number is chosen
+        for which each thread has at least `LEAST_SHARE` records, up to the number of processors;
+        if other fits may run in parallel, it is 1.
     n_records : int
         Number of records in this process. It is private: nothing that is stored may depend on the
-        decision.
+        chosen number of threads.
 
     Returns
     -------
@@ -85,7 +85,10 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 
 
 def _is_one_of_several() -> bool:
-    """Return whether this fit runs in a thread, process or task of the caller."""
+    """Return whether other fits may run in parallel with this fit.
+
+    This is assumed outside the main thread, in child processes and in tasks of joblib.
+    """
     from joblib.parallel import get_active_backend
 
     return (
@@ -101,7 +104,7 @@ class Team:
     Parameters
     ----------
     n_jobs : int or None, default=1
-        As for `n_threads`.
+        Number of threads, as for `n_threads`.
     """
 
     def __init__(self, n_jobs: int | None = 1) -> None:
@@ -112,12 +115,12 @@ class Team:
         return "<Team>"
 
     def sharing(self, records: BinnedRecords) -> BinnedRecords:
-        """Split records among threads if there are several.
+        """Split records among the threads if there are several.
 
         Parameters
         ----------
         records : BinnedRecords
-            With scores of zero; must not be used afterward.
+            Records with scores of zero, which must not be used afterward.
 
         Returns
         -------
@@ -129,7 +132,7 @@ class Team:
         n = n_threads(self._n_jobs, sum(map(len, parts)))
         if n == 1 or not parts:
             return records
-        # The calling thread has a share as well.
+        # The calling thread processes a part, too.
         self._pool = ThreadPoolExecutor(n - 1, thread_name_prefix="dpexplain-records")
         return SharedRecords(_shares(parts, n), self._pool)
 
@@ -146,9 +149,9 @@ class SharedRecords:
     Parameters
     ----------
     shares : sequence of BinnedRecords
-        At least one, in the order of the records. The calling thread processes the first.
+        Parts in the order of the records; at least one. The calling thread processes the first.
     pool : ThreadPoolExecutor
-        Contains one thread for each of the other parts.
+        Pool with one thread for each of the other parts.
     """
 
     def __init__(self, shares: Sequence[BinnedRecords], pool: ThreadPoolExecutor) -> None:
@@ -159,7 +162,7 @@ class SharedRecords:
         return "<SharedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores, as part of the next pass."""
+        """Add an update per bin to the scores during the next pass over the records."""
         for share in self._shares:
             share.apply(feature, update)
 
@@ -170,11 +173,11 @@ class SharedRecords:
         return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count residuals inside the clip and in total, shape (2,)."""
+        """Count the residuals inside the clip and all residuals, shape (2,)."""
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Sum over the records, by pair: 1 if both features are in the same half, else -1."""
+        """Return one sum over the records for each pair; see `BinnedRecords`."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:
@@ -182,7 +185,7 @@ class SharedRecords:
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 
     def local(self) -> list[Records]:
-        """Yield the records of all parts in order."""
+        """Return the blocks of records of all parts, in order."""
         return [piece for share in self._shares for piece in share.local()]
 
     def _total(self, ask: Callable[[BinnedRecords], NDArray[np.int64]]) -> NDArray[np.int64]:
