@@ -13,15 +13,18 @@ from dpexplain._utils.compiling import njit
 LOGISTIC, NORMAL = 0, 1
 
 
-# Normal distribution between -9 and 9 standard deviations, outside of which it is 0 or 1 in double
-# precision. Cubic pieces of this width are off by less than 3e-10.
+# The normal distribution function is tabulated between -9 and 9 standard deviations; outside, it is
+# 0 or 1 in double precision. Cubic interpolation between these points has an error below 3e-10.
 _PER_UNIT = 64
 _END = 9.0
 
 
 @cache
 def _normal_table() -> NDArray[np.float64]:
-    """Return, at each point t, the mean of max(t + Z, 0), P(Z < t) and the density of Z."""
+    """Return the mean of max(t + Z, 0), P(Z < t) and the density of Z at each t.
+
+    Z is a standard normal variable, and t is a point of a regular grid.
+    """
     points = np.arange(-int(_END) * _PER_UNIT, int(_END) * _PER_UNIT + 2) / _PER_UNIT
     below = np.array([0.5 * math.erfc(-t / math.sqrt(2.0)) for t in points])
     density = np.exp(-0.5 * points**2) / math.sqrt(2.0 * math.pi)
@@ -39,7 +42,7 @@ def _above_zero(t, table):  # type: ignore[no-untyped-def]
     i = int(place)
     x = place - i
     y, step = 1.0 - x, 1.0 / _PER_UNIT
-    # Both are given with their derivatives at the ends of a piece.
+    # Cubic Hermite interpolation: both functions and their derivatives are tabulated.
     first, last = (1.0 + 2.0 * x) * y * y, (3.0 - 2.0 * x) * x * x
     up, down = x * y * y * step, x * x * y * step
     mean = first * table[i, 0] + last * table[i + 1, 0] + up * table[i, 1] - down * table[i + 1, 1]
@@ -54,7 +57,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     updates, leaf_start, clips, anchor, columns, scores, left, shares, together,
     sums, slopes, reach,
 ) -> None:  # fmt: skip
-    """Sum the expected residuals at every visit of the released fit.
+    """Compute the expected leaf sums of a fit, with their derivatives.
 
     Parameters
     ----------
@@ -71,8 +74,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
     kind : int
         `LOGISTIC` or `NORMAL`.
     first_score : float
-        Initial score, the same for everyone.
+        Initial score, which is the same for all points.
     visit_feature : ndarray of shape (n_visits,), dtype int64
+        Feature of each visit.
     leaf_of_bin : ndarray of dtype int64
         Leaf of each bin, visit by visit.
     bin_start : ndarray of shape (n_visits,), dtype int64
@@ -80,9 +84,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
     updates : ndarray
         Change in the score at each visit, bin by bin.
     leaf_start : ndarray of shape (n_visits + 1,), dtype int64
+        Index of the first leaf of each visit among all leaves.
     clips : ndarray of shape (n_visits,)
+        Bound on a residual at each visit.
     anchor : ndarray of shape (n_visits,), dtype int64
-        Row of `slopes` that a visit fills; negative if it fills none.
+        Row of `slopes` that each visit fills, or a negative number for visits that fill no row.
     columns : ndarray of shape (n_people, n_columns)
         Derivative of the true score of a point with respect to each coefficient.
     scores : ndarray of shape (n_people, n_pairs)
@@ -99,8 +105,8 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Filled with the derivatives of expected sums, per bin of the visited feature.
     reach : ndarray of shape (n_leaves,)
         Filled with the derivatives of the expected residuals with respect to the true scores,
-        summed over the points in a leaf. Each sum is multiplied by the standard deviation of the
-        part of the other curves that is still missing and correlated with the visited feature.
+        summed over the records in each leaf. Each sum is multiplied by the standard deviation of
+        the part of the other curves that is still missing and correlated with the visited feature.
     """
     _add_up(
         np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score,
@@ -121,7 +127,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
 
 
 def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the variance of each row of values; weights add up to 1."""
+    """Return the weighted variance of each row of values; weights add up to 1."""
     mean = np.cumsum(weights * values, axis=1)[:, -1]
     square = np.cumsum(weights * values * values, axis=1)[:, -1]
     return np.maximum(square - mean * mean, 0.0)
@@ -132,11 +138,11 @@ def _add_up(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, table, visit_feature, leaf_of_bin,
     bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
 ):  # fmt: skip
-    """Do the part of `expected_sums` that processes every point at every visit.
+    """Compute the part of `expected_sums` that depends on every point and every visit.
 
-    Here, `bins` has one row per feature. For two classes, the odds of each point are kept instead
-    of its score; for a numeric target, its distance to the truth is kept, in units of the spread.
-    The inner loop therefore needs no exponential.
+    Here, `bins` has one row per feature. For two classes, the state of a point is its odds instead
+    of its score; for a numeric target, it is the true score minus the current score, in units of
+    the spread. The inner loop therefore computes no exponentials.
     """
     n_people, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
     state, chance = np.empty(n_people), np.empty(n_people)

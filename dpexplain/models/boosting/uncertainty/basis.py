@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 MOST = 400
-"""Maximum number of functions of all ordered terms together."""
+"""Maximum total number of functions of all ordered terms."""
 
 _MOST_ORDERED, _LEAST_ORDERED = 24, 4
 _MOST_CATEGORIES = 250
@@ -39,10 +39,10 @@ class Basis:
     Attributes
     ----------
     functions : ndarray of shape (n_bins, n_functions)
-        With independent standard normal coefficients, they give a curve with the prior covariance
-        and mean zero over records.
+        Basis functions. A combination with independent standard normal coefficients is a curve
+        with (nearly) the prior covariance and with mean zero over the records.
     left_out : ndarray of shape (n_bins,)
-        Prior variance that the functions do not cover.
+        Prior variance of each bin that the functions do not cover.
     shares : ndarray of shape (n_bins,)
         Proportion of the records in each bin.
     """
@@ -61,15 +61,15 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     counts : BinCounts
         Noisy number of records per bin.
     n_terms : int
-        Number of terms of the model, which share the functions.
+        Number of terms of the model, among which the maximum number of functions is divided.
 
     Returns
     -------
     Basis
-        For ordered features, an equal mix of a smooth curve with a linear part and a curve that may
-        jump (Brownian motion), along an axis halfway between values and ranks. For other features,
-        each category separately. The mean variance over records is 1. A term with one bin has no
-        functions.
+        The prior of an ordered feature is an equal mix of a smooth curve with a linear part and a
+        curve that may jump (Brownian motion), along an axis halfway between values and ranks. In
+        the prior of an unordered feature, categories are independent. The mean prior variance over
+        the records is 1. If a term has only one bin, its only function is zero.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special
@@ -100,7 +100,7 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
 
 
 def _ordered(x: FloatArray) -> FloatArray:
-    """Return the prior covariance of positions from 0 to 1."""
+    """Return the prior covariance of a curve at positions from 0 to 1."""
     apart = np.abs(np.subtract.outer(x, x))
     smooth = 0.5 * np.exp(-0.5 * (apart / _LENGTH) ** 2)
     straight = 6.0 * np.multiply.outer(x - 0.5, x - 0.5)
@@ -109,7 +109,7 @@ def _ordered(x: FloatArray) -> FloatArray:
 
 
 def _axis(edges: FloatArray | None, share: FloatArray) -> FloatArray:
-    """Return bin positions from 0 to 1, averaging values and ranks."""
+    """Return bin positions from 0 to 1, halfway between values and ranks."""
     ranks = np.cumsum(share) - share / 2.0
     n = len(share)
     values = np.arange(n, dtype=np.float64) if edges is None else (edges[1:] + edges[:-1]) / 2.0

@@ -15,10 +15,10 @@ from dpexplain.models.additive.terms import AdditiveTerms
 FloatArray = NDArray[np.float64]
 
 INSIDE_CLIP = 0.8
-"""Assumed proportion of regression residuals inside a user-defined clip.
+"""Assumed proportion of regression residuals inside a clip that the user sets.
 
-If the clip is wider, the sampling part of the bands is too wide. A clip chosen by the recipe
-follows a quantile, so this proportion is known.
+If the actual proportion is larger, the sampling part of the bands is too wide. A clip that the
+recipe chooses follows a quantile of the residuals, so the proportion is known.
 """
 
 _N_NODES = 15
@@ -50,7 +50,11 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Restrict to a random part of the records, keeping the sampling error of these records."""
+        """Scale the curvature to a random part of the records.
+
+        The residual sums of the part are assumed to be proportional to the residual sums of all
+        records, so their variance is multiplied by the square of `share`.
+        """
         return replace(
             self,
             mass=tuple(share * m for m in self.mass),
@@ -58,11 +62,11 @@ class Curvature:
         )
 
     def of_score(self, c: int) -> Curvature:
-        """Return the curvature of one class, for errors relative to all classes.
+        """Return the curvature of one class, for errors relative to the class mean.
 
-        Adding the same number to the scores of all classes changes nothing. So only errors relative
-        to the mean over the classes are corrected, with ``n / (n - 1)`` times the curvature of the
-        class.
+        Adding the same number to the scores of all classes changes no residual. Boosting therefore
+        corrects only errors relative to the mean over the n classes, and it corrects them with
+        ``n / (n - 1)`` times the curvature of the class.
         """
         if self.mass[0].ndim == 1:
             return self
@@ -85,7 +89,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Sensitivity of each residual to each score, relative to the mean of the diagonal."""
+        """Sensitivity of each score's residuals to each score, with a mean diagonal of 1."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -98,7 +102,7 @@ class Curvature:
 
     @property
     def between_scores(self) -> FloatArray:
-        """Square root of the correlation matrix of the scores' residual sums."""
+        """Square root of the correlation matrix between the scores' residual sums."""
         if self.variance[0].ndim == 1:
             return np.ones((1, 1))
         total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
@@ -142,9 +146,9 @@ def clipped_variance(inside: float) -> float:
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return the curvature and clipped residual variance of the logistic loss.
 
-    When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip, and
-    does not change outside. The scores of the other terms are assumed normal, with their variance
-    in the released model, as if features were independent.
+    When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip and
+    does not change outside. The sum of the other terms is assumed to be normal with the variance
+    that it has in the released model if features are independent.
 
     Parameters
     ----------
@@ -175,9 +179,9 @@ def poisson_curvature(
     """Return the curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
-    Real counts vary more than Poisson counts, but how much more is not released. They are assumed
-    to be geometric here, with variance ``rate + rate ** 2``, so that the sampling part is too wide
-    for Poisson counts rather than too narrow for others.
+    Real counts vary more than Poisson counts, but how much more is not released. Counts are assumed
+    to be geometric here, with variance ``rate + rate ** 2``. This makes the sampling part of the
+    bands too wide for Poisson counts, but not too narrow for counts that vary more.
 
     Parameters
     ----------
@@ -188,7 +192,7 @@ def poisson_curvature(
     inside : float or None
         Unused, because it follows from the rates.
     high : float
-        Largest public count: the unit of residuals in the loop.
+        Largest public count, which is the unit of residuals in the loop.
 
     Returns
     -------
@@ -206,7 +210,10 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion inside the clip and the clipped variance of geometric counts."""
+    """Return the proportion inside the clip and the variance of clipped residuals.
+
+    Counts are geometric, and cut off at the public range.
+    """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
         counts * np.log(rates[:, None] / (1.0 + rates[:, None])) - np.log1p(rates)[:, None]
@@ -223,7 +230,8 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     """Return the curvature and clipped residual covariance of the softmax loss.
 
     A residual is the vector ``1[y = c] - p_c``, scaled down if ``1 - p_y`` exceeds the clip. The
-    scores of the other terms are assumed jointly normal, as if features were independent.
+    sums of the other terms are assumed to be jointly normal, with the covariance that they have in
+    the released model if features are independent.
 
     Parameters
     ----------
@@ -257,11 +265,11 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean sensitivity to the scores and the covariance of clipped residuals, by bin.
+    """Return the mean sensitivity and covariance of clipped residuals in each bin.
 
-    With weights ``w = min(1, clip / (1 - p_y))`` the mean residual is ``sum_y q_y w_y (e_y - p)``,
-    with fixed outcome probabilities ``q``; its derivative with respect to the scores is taken at
-    ``q = p``.
+    For outcome probabilities ``q`` and weights ``w_y = min(1, clip / (1 - p_y))``, the mean
+    residual is ``sum_y q_y w_y (e_y - p)``. The sensitivity is minus its derivative with respect to
+    the scores for fixed ``q``, evaluated at ``q = p``.
     """
     p = np.exp(score - score.max(axis=-1, keepdims=True))
     p /= p.sum(axis=-1, keepdims=True)
@@ -289,7 +297,10 @@ def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
 
 
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return records per bin, with quadrature scores and weights of other terms."""
+    """Yield the records per bin of each term, with quadrature scores and weights.
+
+    The quadrature is over the sum of the other terms.
+    """
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(
         [

@@ -1,11 +1,11 @@
 """Estimate of the population's true curves from all released sums.
 
-The fit is replayed over a synthetic population: released counts, estimated correlations, and curves
-assumed true. In this population, every released sum has an expected value, given the scores at its
-visit, so early sums are used in the same way as late ones. Gauss-Newton steps adjust curves and
-correlations until all sums are explained. The resulting posterior includes the privacy noise of the
-sums, the sampling of records, the uncertainty of correlations, and anything that a short fit leaves
-undetermined.
+The fit is replayed over a synthetic population, which has the released counts, the estimated
+correlations and assumed true curves. In this population, the expected value of every released sum
+follows from the scores at its visit, so early sums are used in the same way as late ones.
+Gauss-Newton steps adjust the curves and the correlations until they explain all sums. The resulting
+posterior includes the privacy noise of the sums, the sampling of records, the uncertainty of the
+correlations, and everything that a short fit leaves undetermined.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _SHRINKAGE = 1.0
 """The band allows for this multiple of the shrinkage of the estimate by the prior."""
 
 _WIDER = 0.6
-"""Scales of correlated terms are enlarged by up to this fraction: the missing part of one term can
-be hidden by another term, and then looks too small."""
+"""Prior scales of correlated terms are increased by up to this fraction, because another term can
+hide the missing part of a term, and the scale of the term is then underestimated."""
 
 _SCALES = (1.0 / 3.0, 3.0)
 """Range of the factor that calibrates scores."""
 
 _LARGEST_CORRELATION = 0.98
 _USUAL = 0.7
-"""Usual size of a curve, in log-odds (or standard deviations of a residual)."""
+"""Typical size of a curve, in log-odds (or standard deviations of a residual)."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class EffectDraws:
         Estimated curves in score units, with mean zero over the (noisily counted) records.
     intercept : float
     errors : ndarray of shape (n_draws, n_values)
-        Errors whose mean outer product is the posterior covariance; values as in `NoiseModel`.
+        Errors whose mean outer product is the posterior covariance, with values in the same order
+        as in `NoiseModel`.
     scale, shift : float
         Factor and offset that calibrate the released scores.
     """
@@ -102,15 +103,15 @@ def estimate_effect(
     fit : PrivateFit
         The released fit.
     terms : AdditiveTerms
-        Its centered terms, in score units.
+        Centered terms of the fit, in score units.
     objective : Objective
         The objective of the fit.
 
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, where no estimate is available, and if the noise
-        made released numbers overflow.
+        None for counts and for several classes, where no estimate is available, or if released
+        numbers overflow because of the noise.
     """
     return _found(fit, terms, objective, _CAREFUL)
 
@@ -118,7 +119,7 @@ def estimate_effect(
 def calibrating_line(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> tuple[float, float] | None:
-    """Find the line that calibrates the released scores, using a faster estimate.
+    """Find the line that calibrates the released scores, using a fast estimate.
 
     Parameters
     ----------
@@ -126,13 +127,13 @@ def calibrating_line(
     terms : AdditiveTerms
         Released terms, not calibrated.
     objective : Objective
-        An objective of two classes.
+        Objective for two classes.
 
     Returns
     -------
     scale, shift : float
-        Calibrated log-odds are ``scale * score + shift``; None if no estimate is available. The
-        scale is positive, so the order of scores does not change.
+        Calibrated log-odds are ``scale * score + shift``. The scale is positive, so the order of
+        the scores does not change. If no estimate is available, the result is None.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:
@@ -162,7 +163,7 @@ def has_effect(objective: Objective) -> bool:
 
 
 class _Estimate:
-    """Compute one estimate, in the score units of the boosting loop."""
+    """Computation of one effect estimate, in the score units of the boosting loop."""
 
     def __init__(
         self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
@@ -183,7 +184,7 @@ class _Estimate:
         self._known = correlations(fit.pairs, counts, n_samples)
 
     def result(self) -> EffectDraws:
-        """Iterate, and return the estimate."""
+        """Run the Gauss-Newton steps and return the estimate."""
         correlation, spread = self._known
         correlation = correlation.copy()
         self._population.draw(correlation)
@@ -239,13 +240,13 @@ class _Estimate:
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
-        """Return basis functions at each point, shape (n_people, n_coefficients)."""
+        """Return the basis functions at each point, shape (n_people, n_coefficients)."""
         bins = self._population.bins
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Return the Fisher information of the records themselves, as if the sums had no noise."""
+        """Return the Fisher information in the records, without noise in the sums."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
@@ -257,7 +258,7 @@ class _Estimate:
         return np.asarray((columns * weights[:, None]).T @ columns)
 
     def _together(self, correlation: FloatArray) -> FloatArray:
-        """Return the mean square of each correlation, shape (n_features, n_features)."""
+        """Return the expected square of each correlation, shape (n_features, n_features)."""
         n = len(self._sizes)
         first, second = np.triu_indices(n, 1)
         squares = np.zeros((n, n))
@@ -265,7 +266,7 @@ class _Estimate:
         return squares
 
     def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
-        """Return the pairs whose unknown correlations affect sums the most."""
+        """Return the pairs whose uncertain correlations affect the sums the most."""
         sizes = np.array(
             [
                 np.sqrt(b.shares @ (b.functions @ own) ** 2)
@@ -280,10 +281,10 @@ class _Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Map mean and covariance to the bins of the released terms."""
+        """Convert coefficients and their covariance to curves and errors per bin."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
-        # Where the prior smooths a step away, or shrinks, the estimate may be off by as much.
+        # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
         off = _SHRINKAGE * after.shrinkage[:d]
         covariance = covariance + np.outer(off, off)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
@@ -328,18 +329,19 @@ def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
 
 
 def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit probabilities with log-odds that are linear in the scores.
+    """Fit a logistic regression with one regressor to given probabilities.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
+        Values of the regressor.
     chance : ndarray of shape (n,)
         Probabilities to be fitted, between 0 and 1.
 
     Returns
     -------
     slope, shift : float
-        Maximum-likelihood estimates.
+        Maximum-likelihood estimates: the fitted log-odds are ``slope * scores + shift``.
     """
     design = np.column_stack([scores, np.ones(len(scores))])
     line = np.array([1.0, 0.0])

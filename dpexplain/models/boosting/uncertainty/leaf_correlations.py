@@ -3,15 +3,15 @@
 If features were independent, an error d of the visited curve would change a leaf sum by the
 curvature mass times d, and errors of other curves would change it only through their means. If two
 features are correlated, an error in one curve can be masked by the opposite error in the other: the
-fit repairs neither error, and a band that assumes independent features is too narrow. Sums of pairs
-of features are not used here. But for every leaf sum, the curves at that time are known. This gives
-a linear regression with known noise; simulations draw correlations from its posterior. If the sums
-contain little information, the draws remain widely spread.
+fit does not repair these errors, and a band that assumes independent features is too narrow. For
+every leaf sum, the curves at that time are known. Therefore, correlations can be estimated by a
+linear regression with known noise, and simulations draw them from its posterior. If the sums
+contain little information, the draws remain widely spread. Pair sums are not used here.
 
-Notation: within a feature, functions of the bins are orthonormal in the curvature mass, the first
-one constant. The coupling of two features is the matrix of inner products of their functions, a
-matrix of correlations. The block matrix of all couplings, with identities on the diagonal, is
-positive semidefinite.
+Notation: for each feature, functions of the bins are orthonormal with respect to the curvature
+mass, and the first function is constant. The coupling of two features is the matrix of inner
+products of their functions, which are correlations. The block matrix of all couplings, with
+identity matrices on the diagonal, is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _PRIOR_STD = 0.25
 """Prior standard deviation of a correlation, on average over all pairs."""
 
 _PAIR_WEIGHT = 1.0
-"""Number of correlations with the prior spread that are added to each pair when its spread is
-estimated."""
+"""Weight of the prior when the spread of a pair's correlations is estimated, as a number of
+additional correlations."""
 
 _OWN_SHARE = (0.85, 0.25)
-"""Prior mean and standard deviation of the fraction of its own roughness that a term repairs:
-details finer than the functions here are correlated, too."""
+"""Prior mean and standard deviation of the fraction of its own roughness that a term repairs. It is
+below 1 because features are also correlated in details that are finer than the functions."""
 
 _OWN_LIMITS = (0.3, 1.0)
 _FUNCTIONS = (3, 2, 1)
 _MOST_FUNCTIONS = 36
-"""Maximum number of functions of all features together; the correlation of each pair is
-estimated."""
+"""Maximum total number of functions of all features. A correlation is estimated for each pair of
+functions of different features."""
 
 _ROUNDS = 4
 _LEAST_EIGENVALUE = 0.01
@@ -59,7 +59,7 @@ class Correlation:
     Attributes
     ----------
     functions : tuple of ndarray of shape (n_bins, n_functions), one per feature
-        Square root of the mass times an orthonormal function.
+        Orthonormal functions of the bins, multiplied by the square root of the mass.
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
@@ -76,7 +76,11 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return correlation draws, with each feature's sensitivity to itself on the diagonal."""
+        """Return the sensitivity of the sum over each function to errors along the others.
+
+        Between features, these are the drawn correlations. On the diagonal, it is the part of a
+        feature's own error that `own_share` leaves out.
+        """
         found = self.draws.copy()
         start = self.start
         for k, share in enumerate(self.own_share):
@@ -105,7 +109,7 @@ def estimate_correlation(
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature, assuming independent features.
     rng : numpy.random.Generator
-        Generator for the draws.
+        Generator of the draws.
     bound : float
         Bound on scores per bin, in units of the loop.
     scale : float
@@ -143,7 +147,7 @@ def _functions(fit: PrivateFit, mass: Sequence[FloatArray]) -> tuple[FloatArray,
         )
         if sum(f.shape[1] for f in found) <= _MOST_FUNCTIONS:
             return found
-    # More features than that: those whose curves are largest keep their function.
+    # If there are more features than functions, only the largest curves keep a function.
     sizes = [
         float(m @ (t - t.mean()) ** 2)
         for m, t in zip(mass, map(_mean_over_classes, fit.bags[0]), strict=True)
@@ -173,7 +177,7 @@ def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: in
 
 
 class _Problem:
-    """Joint normal equations of all correlations and repaired fractions."""
+    """Normal equations for all correlations and repaired fractions jointly."""
 
     def __init__(self, functions: Sequence[FloatArray]) -> None:
         self._start = _starts(functions)
@@ -190,19 +194,22 @@ class _Problem:
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
     def add(self, k: int, found: Equations) -> None:
-        """Add the equations of one feature, with an unknown remainder per bin."""
+        """Add the equations of one feature, with an unknown remaining residual per bin."""
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members
         columns = np.column_stack([found.own, found.loads[:, known]])
         at = np.concatenate([[self._n + k], place[known]])
         inner = np.linalg.inv(np.eye(members.shape[1]) + members.T @ members)
-        # Woodbury: the leftovers enter the covariance of the sums with low rank.
+        # Woodbury identity: remaining residuals add a low-rank part to the covariance of the sums.
         crossed = columns.T @ members
         self._products[np.ix_(at, at)] += columns.T @ columns - crossed @ inner @ crossed.T
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations, shape (n_draws, n_total, n_total), and estimate repaired fractions."""
+        """Draw correlations from the posterior, and estimate the repaired fractions.
+
+        The draws have the shape (n_draws, n_functions_total, n_functions_total).
+        """
         n, n_all = self._n, len(self._target)
         center, spread = _OWN_SHARE
         mean = np.concatenate([np.zeros(n), np.full(n_all - n, center)])
@@ -228,7 +235,7 @@ class _Problem:
 
 
 def _positive(correlations: FloatArray, start: NDArray[np.int64]) -> FloatArray:
-    """Project each draw onto valid correlation matrices."""
+    """Replace each draw by the nearest valid correlations (positive definite)."""
     n = correlations.shape[-1]
     if not n:
         return correlations

@@ -22,19 +22,22 @@ _MISFIT = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Leaf sums of one feature and class, in standard deviations.
+    """Regression equations for the leaf sums of one feature and class.
+
+    Each equation is divided by the standard deviation of its error.
 
     Attributes
     ----------
     sums : ndarray of shape (n_leaves,)
-        Sums minus known contributions.
+        Leaf sums minus their known contributions.
     own : ndarray of shape (n_leaves,)
-        Change expected from the roughness of the feature's own curve, if the fit repairs it fully.
+        Expected change due to the roughness of the feature's own curve, if the fit repairs it
+        fully.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
-        Change expected from each correlation.
+        Expected change per unit of each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Membership of bins in each leaf, divided by the leaf's noise: every bin has an unknown
-        remaining residual.
+        Coefficients of the unknown remaining residuals of the bins, in units of the noise; 0 for
+        bins outside the leaf.
     """
 
     sums: FloatArray
@@ -51,13 +54,13 @@ class LeafSums:
     ----------
     fit : PrivateFit
     path : Path
-        Path of the fit's curves.
+        Curves of the fit at every visit.
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature.
     mean_mass : sequence of ndarray of shape (n_bins,)
         Curvature of each feature, averaged over scores.
     functions : sequence of ndarray of shape (n_bins, n_functions)
-        Functions of the bins, including the mass.
+        Functions of the bins, as in `Correlation`.
     scale : float
         Score units per unit of the loop.
     """
@@ -102,13 +105,17 @@ class LeafSums:
         )
 
     def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Return the remaining changes of other features' means and functions, by leaf."""
+        """Return the remaining changes of the other features' curves, for each leaf.
+
+        The first array contains the changes in the means, and the second array contains the
+        changes along the functions.
+        """
         means, reach = np.zeros(len(visit)), []
         for j, (history, mass, weights) in enumerate(
             zip(self.path.tables, self.mass, self.mean_mass, strict=True)
         ):
             total = max(float(weights.sum()), 1e-12)
-            # An error of another class counts as far as this class reacts to it.
+            # An error of another class is weighted by the sensitivity of this class to it.
             errors = self.scale * ((history - history[-1]) @ (mass.sum(axis=0)[c] / total))
             at = self.path.before[visit, j]
             if j == k:
@@ -119,7 +126,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return the effect of the feature's own curve, by bin: smooth part and remainder."""
+        """Return the smooth and the rough part of the effect of the feature's own curve."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

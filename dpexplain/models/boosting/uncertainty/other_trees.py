@@ -1,4 +1,4 @@
-"""Structure uncertainty, from refits with different bins and trees."""
+"""Uncertainty due to random structure, from refits with different bins and trees."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpexplain.models.boosting.uncertainty.refits.structures import fresh_struct
 FloatArray = NDArray[np.float64]
 
 _N_SAMPLES = 6
-"""Number of simulated samples of people, each with its own draw of the correlations; structures are
-divided among these samples."""
+"""Number of simulated samples of records, each with its own draw of the correlations; structures
+are divided among these samples."""
 
 _FIRST = 24
 """Number of structures used to estimate how far a fit falls short of its target."""
@@ -37,7 +37,7 @@ def restructured(
     n_structures: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Simulate structure errors, with the released curves as target.
+    """Simulate errors due to bins and trees, with the released curves as target.
 
     Parameters
     ----------
@@ -51,10 +51,10 @@ def restructured(
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float
-        Sensitivity of this score's residuals to the score itself, by way of the basis functions,
+        Sensitivity of this score's residuals to the score itself, through the basis functions,
         relative to the mean over all scores.
     intercept : float
-        Learned part of the intercept, without the initial score of the fit.
+        Part of the intercept that was learned, which excludes the initial score of the fit.
     learning_rate : float
         Fraction of each step that is added.
     n_structures : int
@@ -65,22 +65,22 @@ def restructured(
     ndarray of shape (n_structures, n_values)
     """
     cells = _Cells(fit, curvature, coupling, mixing, learning_rate)
-    # Trees also follow what is particular about the sample, each in its own way.
+    # Trees also follow the peculiarities of the sample, each tree in a different way.
     residual = _residual_errors(cells.evenly(curvature.variance), rng).T
     curves = _shrunk(terms, privacy)
     found = cells.fitted(cells.of_bins(curves), intercept, 0.0 * residual, _FIRST, rng)
-    # A fit stops before it is there: what it is after turns into the curves that were released.
+    # Fits fall short of their target, so the target is moved: fits then end near the released ones.
     short = cells.of_bins(curves) - found[:, :-1].mean(axis=0)[cells.bin_of_cell]
     aim = cells.of_bins(curves) + short
     found = cells.fitted(aim, intercept, residual, n_structures, rng)
     samples = np.arange(len(found)) % _N_SAMPLES
     means = np.stack([found[samples == i].mean(axis=0) for i in range(_N_SAMPLES)])
-    # Means of few structures take a part of the scatter with them.
+    # Subtracting means over few structures removes a part of the scatter; the factor restores it.
     return (found - means[samples]) * np.sqrt(len(found) / (len(found) - _N_SAMPLES))
 
 
 class _Cells:
-    """Cells of all features, concatenated, with their releases."""
+    """Cells of all features, concatenated, for refits with new structures."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class _Cells:
         return zip(values, self._cells, self._width, strict=True)
 
     def evenly(self, values: Sequence[FloatArray]) -> list[FloatArray]:
-        """Spread bin values evenly over their cells."""
+        """Divide the value of each bin evenly among its cells."""
         return [(v / np.maximum(w, 1))[c] for v, c, w in self._with(values)]
 
     def of_bins(self, values: Sequence[FloatArray]) -> FloatArray:
@@ -130,7 +130,7 @@ class _Cells:
         n_structures: int,
         rng: np.random.Generator,
     ) -> FloatArray:
-        """Fit a curve per cell with new structures; return values per bin, then the intercept."""
+        """Fit curves with new structures; return values per bin, then the intercept."""
         fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
         shape = (n_structures, len(self._people))
         noisy = self._people + binned.cell_noise_std * rng.standard_normal(shape)
@@ -199,10 +199,10 @@ def _bin_means(
 
 
 def _shrunk(terms: AdditiveTerms, privacy: FloatArray) -> list[FloatArray]:
-    """Remove roughness due to noise from curves by positive-part shrinkage.
+    """Shrink the released curves by the proportion of their variance that is noise.
 
-    New structures do not reproduce the noise of the released curves. If that noise were not removed
-    from the curves, it would be counted twice.
+    Refits with new structures do not reproduce the noise of the released curves. If the noise were
+    not removed by this positive-part shrinkage, it would be counted twice.
     """
     curves, first = [], 0
     for scores, count in zip(terms.scores, terms.counts, strict=True):

@@ -42,7 +42,7 @@ def correlations(
     Returns
     -------
     mean, std : ndarray of shape (n_pairs,)
-        One value per pair, in the order of ``numpy.triu_indices``.
+        Arrays with one value per pair, in the order of ``numpy.triu_indices``.
     """
     first, second = np.triu_indices(len(counts), 1)
     if pairs is None:
@@ -53,7 +53,7 @@ def correlations(
     both = (pairs.sums / n - 1.0 + 2.0 * above[first] + 2.0 * above[second]) / 4.0
     score = ndtri(above)
     expected = np.stack([both_below(score[first], score[second], r) for r in _GRID], axis=1)
-    # Another sample of records would have had another share above both cuts.
+    # The proportion of records above both cuts also varies between samples of records.
     std = np.hypot(pairs.noise_std / (4.0 * n), 0.25 / np.sqrt(n))
     log = (
         -0.5 * ((expected - both[:, None]) / std) ** 2 - 0.5 * (np.arctanh(_GRID) / PRIOR_STD) ** 2

@@ -16,12 +16,12 @@ _LEAST_EIGENVALUE = 0.02
 
 
 class Population:
-    """Synthetic population: quasi-random points, each with a bin in every feature.
+    """Synthetic population of quasi-random points, each with one bin per feature.
 
     Parameters
     ----------
     order : sequence of ndarray of shape (n_bins,)
-        Bins of each feature in order, from the lowest to the highest.
+        Bins of each feature, sorted from the lowest to the highest.
     shares : sequence of ndarray of shape (n_bins,)
         Proportion of the records in each bin.
     n_people : int
@@ -45,12 +45,13 @@ class Population:
         return f"<Population of {self.n_people} points>"
 
     def draw(self, correlations: FloatArray) -> None:
-        """Redraw the points with different correlations and the same bin counts.
+        """Redraw the points with new correlations and the same proportions of bins.
 
         Parameters
         ----------
         correlations : ndarray of shape (n_pairs,)
-            In the order of ``numpy.triu_indices``; projected onto valid correlations.
+            Correlation of each pair, in the order of ``numpy.triu_indices``. If the correlations
+            are inconsistent, they are replaced by similar valid correlations.
         """
         n = len(self._order)
         self.matrix = _possible(n, correlations)
@@ -81,7 +82,7 @@ class Population:
 
 
 def _possible(n: int, correlations: FloatArray) -> FloatArray:
-    """Return the correlation matrix with eigenvalues bounded away from zero."""
+    """Return a correlation matrix whose eigenvalues are bounded away from zero."""
     matrix = np.eye(n)
     first, second = np.triu_indices(n, 1)
     matrix[first, second] = matrix[second, first] = correlations

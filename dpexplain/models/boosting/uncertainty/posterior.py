@@ -1,4 +1,4 @@
-"""Normal equations of all sums, and their posterior."""
+"""Information in all sums, and the posterior of coefficients and correlations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FloatArray = NDArray[np.float64]
 
 _ROUNDS = 8
 _PSEUDO = 1.0
-"""Number of coefficients of typical size that are added to each term when its scale is
-estimated."""
+"""Weight of the typical size when the scale of a term is estimated, as a number of additional
+coefficients."""
 
 _INTERCEPT_PRECISION = 1e-4
 
@@ -35,16 +35,16 @@ class Information:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Normal distribution of all coefficients and correlations.
+    """Normal posterior distribution of all coefficients and correlations.
 
     Attributes
     ----------
     mean : ndarray of shape (n,)
     covariance : ndarray of shape (n, n)
     scales : ndarray of shape (n_terms,)
-        Prior standard deviation of each term's curve.
+        Estimated prior standard deviation of each term's curve.
     shrinkage : ndarray of shape (n,)
-        Shrinkage that the prior would cause if the mean were the truth.
+        Shrinkage that the prior would cause if the posterior mean were the truth.
     """
 
     mean: FloatArray
@@ -68,7 +68,7 @@ def information(
         Coefficients and correlations for which the expected sums were computed.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
         Information in the records themselves: its inverse is the covariance of the coefficients
-        that are best for the records, around the coefficients that are best for the population.
+        that fit the records best, around the coefficients that fit the population best.
 
     Returns
     -------
@@ -101,13 +101,13 @@ def posterior(
     sizes : sequence of int
         Number of coefficients of each term.
     correlation, correlation_std : ndarray of shape (n_chosen,)
-        Prior of the correlations.
+        Prior mean and standard deviation of the correlations.
     scales : ndarray of shape (n_terms,)
         Initial scales.
     usual : float
         Typical size of a curve.
     wider : ndarray of shape (n_terms,)
-        Factor by which the estimated scales are multiplied.
+        Factor by which the estimated scale of each term is multiplied for the final posterior.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def recovered_curves(
     Parameters
     ----------
     seen : sequence of Evidence
-        One per feature.
+        Released sums of each feature.
     curvature : Curvature
         Curvature over the records in the sums, for one score.
     terms : AdditiveTerms
@@ -60,8 +60,8 @@ def recovered_curves(
     Returns
     -------
     tuple, one per term, of ndarray of shape (n_bins,) or None
-        In score units, centered over records; special bins as released. None for unordered
-        categories.
+        Curves in score units, centered over the records in value bins; special bins keep their
+        released scores. None for unordered categories.
     """
     curves: list[FloatArray | None] = []
     for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):

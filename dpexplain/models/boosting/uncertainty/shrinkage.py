@@ -1,9 +1,9 @@
 """Shrinkage of curves, estimated from released leaf sums.
 
 A private fit stops early, so that noise does not accumulate, and its curves are flatter than the
-true ones. Later leaf sums reveal this: they contain the remaining residuals in the direction of
-the curve. One factor per term is enough, and it can be estimated well from all sums together. This
-uses only released numbers, so it costs no privacy.
+true curves. The leaf sums reveal this, because the residuals that remain are partly in the
+direction of the curve. The shrinkage of a term is described by one factor, which can be estimated
+well from all sums together. This uses only released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _LIMITS = (0.5, 3.0)
 class Evidence:
     """Released sums that show how much one curve is shrunk.
 
-    Up to noise, a sum is the residual left in its leaf at the final scores, ``bins @ (mass *
-    missing)``.
+    Apart from noise, a shifted sum is the residual that remains in its leaf at the final scores:
+    ``bins @ (mass * missing)``, where `missing` is the true curve minus the final curve.
 
     Attributes
     ----------
     bins : ndarray of shape (n_sums, n_bins)
         1 for the bins of the leaf, 0 elsewhere.
     left : ndarray of shape (n_sums, n_scores)
-        The sum, shifted to the final scores.
+        Noisy leaf sums, shifted to the final scores.
     curve : ndarray of shape (n_bins, n_scores)
         Final scores of the loop, not centered.
     """
@@ -53,7 +53,9 @@ class Evidence:
 
 
 def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Evidence]:
-    """Shift all released sums to the final scores.
+    """Shift the released sums of each feature to the final scores.
+
+    The sums of the first visits are dropped.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Eviden
     Returns
     -------
     list of Evidence
-        One per feature.
+        One element per feature.
     """
     path = released_path(fit, bound)
     means = [
@@ -94,12 +96,12 @@ def _shares(curvature: Curvature) -> list[FloatArray]:
 def stretches(
     evidences: Sequence[Evidence], curvature: Curvature, noise_std: float
 ) -> list[FloatArray]:
-    """Estimate the factor per term that undoes its shrinkage.
+    """Estimate the factor that reverses the shrinkage of each term.
 
     Parameters
     ----------
     evidences : sequence of Evidence
-        One per feature.
+        One element per feature.
     curvature : Curvature
         Curvature over the records in the sums.
     noise_std : float
@@ -117,7 +119,7 @@ def stretches(
     for k, (mass, seen) in enumerate(zip(curvature.per_score, evidences, strict=True)):
         centered = seen.curve - shares[k] @ seen.curve
         for c in range(n_scores):
-            # What a longer curve would leave.
+            # Sums that would remain if the missing part were equal to the curve.
             along = seen.bins @ (mass[:, c] * centered).sum(axis=1)
             precision = along @ along / noise_std**2 + 1.0 / _USUAL_SPREAD**2
             factors[c, k] += along @ seen.left[:, c] / noise_std**2 / precision

@@ -1,7 +1,7 @@
 """Simulate the noise of a model's curves from released quantities.
 
-There are three parts. Each is simulated on bins, without records, so this is post-processing and
-costs no privacy.
+The noise has three parts. Each is simulated on bins and uses no records, so this is post-processing
+and costs no privacy.
 
 * Privacy: the distribution of the noise in every leaf sum is known, and so is the response of
   boosting: an error d of the score in a bin lowers the next residual sum in this bin by d times
@@ -11,12 +11,12 @@ costs no privacy.
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
   order of the features.
 * Sampling: a different sample of records would have different residual sums, which stay the same in
-  every round. Their variance follows from the noisy counts: p (1 - p) for classes, minus the
-  clipped part; for a regression, it is the variance of normal residuals, of which the clip leaves a
-  known proportion unchanged.
+  every round. Their variance follows from the noisy counts. Per record, it is p (1 - p) for
+  classes, reduced by clipping; for a regression, it is the variance of clipped normal residuals, of
+  which the clip leaves a known proportion unchanged.
 
-Sums of pairs of features are not used here. Feature correlations are estimated from the
-released sums, and redrawn for each group of simulations (`leaf_correlations.py`).
+Feature correlations are estimated from the released leaf sums, and redrawn for each group of
+simulations (`leaf_correlations.py`). Pair sums are not used here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ N_SIMULATIONS = 200
 5%."""
 
 _LEAST_SIMULATIONS = 80
-"""Number of simulated fits with several classes, which share the work; the relative error is 8%."""
+"""Minimum number of simulated fits for several classes, for which the number is reduced to save
+time; the relative error is 8%."""
 
 N_STRUCTURES = 120
 """Number of simulated structures; the relative error is 6%."""
@@ -67,26 +68,26 @@ def simulate_noise(
     n_simulations: int = N_SIMULATIONS,
     n_structures: int = N_STRUCTURES,
 ) -> tuple[NoiseDraws, ...]:
-    """Simulate errors from noise, structure and sampling.
+    """Simulate errors due to privacy noise, random structure and sampling.
 
     Parameters
     ----------
     fit : PrivateFit
         The released fit.
     terms : AdditiveTerms
-        Its centered terms, in score units.
+        Centered terms of the fit, in score units.
     objective : Objective
         The objective of the fit.
     n_simulations : int, default=200
-        Number of simulated fits for privacy noise, and also for sampling; fewer for several
-        classes.
+        Number of simulated fits for privacy noise, and the same number for sampling. For several
+        classes, it is reduced.
     n_structures : int, default=120
         Number of simulated structures.
 
     Returns
     -------
     tuple of NoiseDraws
-        A single element, or one element per class.
+        A single element or, for more than two classes, one element per class.
     """
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])
@@ -98,7 +99,8 @@ def simulate_noise(
     n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
     n_simulations -= n_simulations % len(coupling.draws)
     privacy, sampling = _replayed(fit, curvature, coupling, objective, n_simulations, rng)
-    # Errors shared by all classes are none: those of one apart from the others react more.
+    # Errors shared by all classes have no effect, so errors of one class relative to the others
+    # are corrected more strongly.
     apart = n_scores / (n_scores - 1) if n_scores > 1 else 1.0
     start = objective.offset + objective.scale * fit.start
     structure = [
@@ -150,7 +152,7 @@ def _replayed(
     start = _starts([len(c.counts) for c in counts])
     leaf_start = _starts([len(v.leaf_weight) for v in visits])
     n_scores = objective.loss.n_scores
-    # Bags have noise of their own, which their mean averages out; trees are alike.
+    # The noise of the bags is independent and averages out; their trees are similar.
     noise_std = np.repeat(
         np.float32(objective.scale * fit.leaf_noise_std / np.sqrt(len(fit.bags))),
         np.diff(leaf_start),
@@ -190,7 +192,7 @@ def _replayed(
         unbound_start,
     )
     errors = state.transpose(1, 2, 0).astype(np.float64)
-    if n_scores > 1:  # a score that all classes share changes nothing
+    if n_scores > 1:  # adding one number to the scores of all classes has no effect
         errors -= errors.mean(axis=0)
     both = [_centered(e, counts, start) for e in errors]
     privacy = [e[:n_simulations] for e in both]
@@ -204,7 +206,7 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return constrained curves before projection, by visit, with offsets."""
+    """Return constrained curves before projection, and where each visit starts."""
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):
         return np.zeros(0), place
@@ -231,8 +233,8 @@ def _residual_errors(
 ) -> NDArray[np.float32]:
     """Draw residual sums per bin and score, consistent across features.
 
-    The totals of all features agree, and components along the functions have the same correlations
-    as the functions.
+    The totals over the bins agree between features, and the components along the functions have
+    the drawn correlations.
     """
     n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
     between = curvature.between_scores
@@ -260,13 +262,13 @@ def _residual_errors(
 def _centered(
     errors: FloatArray, counts: Sequence[BinCounts], start: NDArray[np.int64]
 ) -> FloatArray:
-    """Center each term with the fit's weights; shift the mean to the intercept."""
+    """Center each term with the fit's weights, and add its mean to the intercept."""
     parts, intercept = [], np.zeros(len(errors))
     for k, feature in enumerate(counts):
         own = errors[:, start[k] : start[k + 1]]
         weights = np.where(feature.perhaps_nobody, 0.0, np.maximum(feature.counts, 0.0))
         mean = own @ weights / weights.sum() if weights.sum() > 0 else np.zeros(len(own))
-        # Bins that contribute nothing keep the band that their own estimate would have had.
+        # Bins that contribute nothing keep the band that their unmodified scores would have had.
         parts.append(own - mean[:, None])
         intercept += mean
     return np.column_stack([*parts, intercept])
@@ -277,10 +279,10 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Return the noise of a term that has too few records for two leaves.
+    """Return the noise of a term that has too few records for trees with two leaves.
 
-    If a curve is zero, the effect is not necessarily zero. The term gets the noise that the same
-    number of trees with two equal leaves would have accumulated.
+    The curve of the term is zero, but its effect is not necessarily zero. Therefore, the term gets
+    the noise that the same number of trees with two equal leaves would have accumulated.
     """
     counts = fit.binned.counts[feature].counts
     people = max(float(np.maximum(counts, 0.0).sum()), 1.0)

@@ -1,4 +1,4 @@
-"""Released sums of a fit, with the scores at each visit."""
+"""Comparison of the released sums of a fit with their expected values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dpexplain.models.boosting.uncertainty.population import Population
 FloatArray = NDArray[np.float64]
 
 _MISFIT = 0.02
-"""Error, not explained by correlations, of the mean missing part of the other curves in a bin; in
-standard deviations of that part, if features are fully correlated."""
+"""Error that remains in the mean missing part of the other curves in a bin after correlations are
+taken into account, in standard deviations of this part, for fully correlated features."""
 
 _ANCHORS = 8
 """Number of passes at which derivatives are computed; sums of other passes use the derivatives of
@@ -27,14 +27,15 @@ the nearest of these passes."""
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Differences between released and expected sums, with derivatives.
+    """Differences between released and expected sums, with their derivatives.
 
     Attributes
     ----------
     missing : ndarray of shape (n_leaves,)
-        Released minus expected sums, in standard deviations of their noise.
+        Released minus expected sums, in standard deviations of their errors.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums with respect to each column, in the same unit.
+        Derivative of the expected sums with respect to each coefficient or correlation, in the
+        same unit.
     """
 
     missing: FloatArray
@@ -42,7 +43,7 @@ class Sums:
 
 
 class Trajectory:
-    """Releases of a fit, by visit and leaf.
+    """Released leaf sums of a fit, with the known scores at each visit.
 
     Parameters
     ----------
@@ -88,17 +89,17 @@ class Trajectory:
         curves: FloatArray,
         together: FloatArray,
     ) -> Sums:
-        """Compute the sums expected for given true curves.
+        """Compare the released sums with the sums expected for given true curves.
 
         Parameters
         ----------
         population : Population
         truth : ndarray of shape (n_people,)
-            Score of each point.
+            True score of each point.
         columns : ndarray of shape (n_people, n_coefficients)
             Derivatives of `truth` with respect to the coefficients.
         scores : ndarray of shape (n_people, n_pairs)
-            From `Population.score_functions`.
+            Derivatives from `Population.score_functions`.
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
@@ -107,7 +108,7 @@ class Trajectory:
         Returns
         -------
         Sums
-            With ``n_coefficients + n_pairs`` columns.
+            Differences, with derivatives in ``n_coefficients + n_pairs`` columns.
         """
         expected, reach = np.zeros((2, len(self._released)))
         n_columns = columns.shape[1] + scores.shape[1]
@@ -136,7 +137,7 @@ class Trajectory:
             slopes,
             reach,
         )
-        # An error of the population is the same at every pass, so it does not average out.
+        # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, _MISFIT * np.sqrt(self._n_passes) * reach)
         missing = (self._released - expected) / std
         return Sums(missing, self._per_leaf(slopes) / std[:, None])
@@ -158,7 +159,7 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 
 
 def _updates(fit: PrivateFit, bound: float) -> FloatArray:
-    """Return the score change of each visit, per bin."""
+    """Return the change in the score of each bin at each visit."""
     tables = released_path(fit, bound).tables
     done = [0] * len(tables)
     parts = []
@@ -173,7 +174,10 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the row of derivatives that each visit fills (or -1), and the one that it uses."""
+    """Return which row of derivatives each visit fills, and which row it uses.
+
+    For visits that fill no row, the first index is -1.
+    """
     n_passes = len(visit_feature) // n_features
     at = np.unique(np.round(np.linspace(0.0, 1.0, _ANCHORS) ** 2 * (n_passes - 1)).astype(np.int64))
     of_pass = np.arange(len(visit_feature)) // n_features

@@ -99,7 +99,7 @@ def replay(  # type: ignore[no-untyped-def]
                 _add(state, row, gain[first_leaf + into], sums, into * n_scores + c, 0, n_sim)
         if unbound is not None and direction[k] != 0:
             curve = unbound[unbound_start[v] : unbound_start[v] + n_bins]
-            # Models with constraints have one score: a row per bin.
+            # Models with constraints have one score, so there is one row per bin.
             _move(state[first : first + n_bins], curve, people[first : first + n_bins],
                   direction[k])  # fmt: skip
         for c in range(n_scores):
@@ -127,9 +127,9 @@ def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
     curve : ndarray of shape (n_bins,), dtype float64
         Released curve before projection.
     people : ndarray of shape (n_bins,), dtype float64
-        Weights; bins with zero weight come last and do not change.
+        Weight of each bin; bins with zero weight come last and do not change.
     direction : int
-        1 or -1.
+        1 for a curve constrained to rise, -1 for a curve constrained to fall.
     """
     n = 0
     while n < len(people) and people[n] > 0.0:

@@ -14,12 +14,12 @@ from dpexplain._utils.compiling import njit
 from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 _TRIES = 16
-"""Number of random sets of cuts tried per tree before it gets one leaf fewer, as in the fit."""
+"""A tree gets one leaf fewer after this number of unsuccessful random draws, as in the fit."""
 
 
 @njit(error_model="numpy")
 def _below(seed, n):  # type: ignore[no-untyped-def]
-    """Draw an integer in [0, n) by a step of splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    """Draw an integer in [0, n) with splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
     seed[0] += np.uint64(0x9E3779B97F4A7C15)
     z = seed[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,19 +41,19 @@ def draw_trees(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first cell of each feature among all cells.
     n_bins, n_value : ndarray of shape (n_features,), dtype int64
-        Number of bins of each feature, and number of its bins that hold values.
+        Number of bins of each feature, and number of its bins that contain values.
     shuffled : ndarray of shape (n_features,), dtype bool
         Whether value bins are shuffled before each split.
     max_leaves : int
     min_leaf_count : float
     features : ndarray of shape (n_features,), dtype int64
-        Features in some order; shuffled in place for each pass.
+        Indices of all features; shuffled in place for each pass.
     visit_feature, n_leaves : ndarray of shape (n_visits,), dtype int64
         Filled with the feature of each visit and the number of leaves of its tree.
     leaf_of_bin : ndarray of shape (n_visits, most_bins), dtype uint8
         Filled with the leaf of each bin.
     order, cumulated, cuts : ndarray
-        Work arrays: int64, float64 and int64.
+        Work arrays of type int64, float64 and int64.
     seed : ndarray of shape (1,), dtype uint64
         State of the generator; changed in place.
     """
@@ -130,11 +130,11 @@ def follow_trees(  # type: ignore[no-untyped-def]
     people, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
     total, means, values, cross, by_leaf,
 ):  # fmt: skip
-    """Boost one simulation along its trees, and fill `table` with the scores.
+    """Boost one simulation with given trees, and fill `table` with the scores.
 
-    Rows of `by_bin` are the noisy count, its variance, the curvature mass, the target, and the
-    divisor of the updates before and after weighting. `direction` is None if no curve is
-    constrained: the projection is then not compiled.
+    Rows of `by_bin` are the noisy count, its variance, the curvature mass, the residual sum to be
+    learned, and the nonnegative noisy count with and without step weights. `direction` is None if
+    no curve is constrained: the projection is then not compiled.
     """
     n_functions = values.shape[0]
     least = min_leaf_count if min_leaf_count > 1.0 else 1.0
@@ -145,8 +145,8 @@ def follow_trees(  # type: ignore[no-untyped-def]
         for leaf in range(by_leaf.shape[1]):
             for row in range(5):
                 by_leaf[row, leaf] = 0.0
-        # Errors of the own curve count by its share, those of others through what is
-        # common: means, and correlated functions.
+        # Errors of the feature's own curve are multiplied by `own`. Errors of other curves act
+        # through their means and through correlated functions.
         elsewhere, own = total - means[k], own_share[k]
         common = total - own * means[k]
         first, n_own = function_start[k], function_start[k + 1] - function_start[k]

@@ -1,7 +1,7 @@
 """Propagation of score errors through the released trees, without using records.
 
-All simulations advance together, one column each; the result is tested against a naive numpy
-version.
+All simulations advance together, with one column per simulation. The result is tested against a
+naive numpy version.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     state : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
         Error of the score per bin; changed in place.
     persistent : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
-        Error of the residual sum of each bin that is the same at every visit (sampling).
+        Error of the residual sum of each bin due to sampling, which is the same at every visit.
     noise : ndarray of shape (n_leaves_total, n_scores, n_fresh), dtype float32
         Noise of each leaf sum in the first `n_fresh` simulations; the others have no noise.
     start : ndarray of shape (n_features + 1,), dtype int64
@@ -59,10 +59,10 @@ def replay_trees(  # type: ignore[no-untyped-def]
         Sensitivity of the sum over one function to errors along another function, with one matrix
         per group of adjacent simulations.
     mixing : ndarray of shape (n_scores, n_scores), dtype float32
-        Sensitivity of each score's residuals to each score, by way of the functions.
+        Sensitivity of each score's residuals to each score, through the functions.
     own_share : ndarray of shape (n_features,), dtype float32
-        Fraction of its own errors, beyond the functions and the mean, that affects a feature's leaf
-        sums.
+        Fraction of a feature's own errors that affects its leaf sums. It does not apply to the mean
+        of the errors or to their components along the functions, which have their full effect.
     direction : ndarray of shape (n_features,), dtype int64
         1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     people : ndarray of shape (n_bins_total,), dtype float64

@@ -1,7 +1,7 @@
 """Refits with new histograms, bins and trees, without leaf noise.
 
-Steps that each simulation takes only once use numpy, because kernels would take more time to
-compile than they save. The test compares the result with the curve to which a fit must converge.
+Steps that run only once per simulation use numpy, because kernels would take more time to compile
+than they save. The test compares the result with the curve to which a fit must converge.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ def merged_cells(
     counts : ndarray of shape (n_simulations, n_value_cells)
         Noisy counts per cell.
     min_count, noise_std, noise_ratio : float
-        As for `merge_sparse_cells`.
+        Minimum count of a bin, noise standard deviation of a cell, and minimum ratio of a bin's
+        count to its noise, as for `merge_sparse_cells`.
 
     Returns
     -------
     bin_of_cell : ndarray of shape (n_simulations, n_value_cells), dtype int64
+        Merged bin of each cell.
     n_bins : ndarray of shape (n_simulations,), dtype int64
         Number of merged bins.
     """
@@ -51,7 +53,7 @@ def merged_cells(
         full = held >= enough[width]
         index += full
         held[full], width[full] = 0.0, 0
-    # What is left at the end joins the last full bin.
+    # Remaining cells at the end are added to the last full bin.
     n_bins = np.maximum(index, 1)
     return np.minimum(bin_of_cell, n_bins[:, None] - 1), n_bins
 
@@ -70,7 +72,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first cell of each feature among all cells.
     n_special : ndarray of shape (n_features,), dtype int64
-        Number of cells at the end of each feature that hold no value of the schema.
+        Number of special cells at the end of each feature, such as missing or other.
     merge : ndarray of shape (n_features,), dtype bool
         Whether neighboring cells are merged.
     shuffled : ndarray of shape (n_features,), dtype bool
@@ -98,12 +100,12 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         Sensitivity of the sum over one function to errors along another function, in the
         simulations of each sample.
     own_share : ndarray of shape (n_features,)
-        Fraction of its own errors, beyond the functions and the mean, that affects a feature's leaf
-        sums.
+        Fraction of a feature's own errors that affects its leaf sums. It does not apply to the mean
+        of the errors or to their components along the functions, which have their full effect.
     cell_noise_std : float
         Noise standard deviation of one cell, in records.
     share : float
-        Fraction of the records that are in a bag; bins are merged using all records.
+        Fraction of the records that are in a bag. Bins are merged using the counts of all records.
     min_count, noise_ratio : float
         As for `merged_cells`.
     n_epochs, max_leaves : int
@@ -113,8 +115,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     Returns
     -------
     scores : ndarray of shape (n_simulations, n_cells_total)
-        Fitted score per cell, centered with the noisy counts.
+        Fitted score of each cell, centered with the noisy counts.
     intercepts : ndarray of shape (n_simulations,)
+        Fitted intercept of each simulation.
     """
     n_sim, n_cells = noisy_counts.shape
     n_features, most = len(start) - 1, functions.shape[1]
@@ -124,7 +127,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     def by_feature(of_cells: FloatArray) -> FloatArray:
         return np.bincount(feature, of_cells, n_features).astype(np.float64, copy=False)
 
-    # Sums run from the first cell to the last, as np.bincount has them.
+    # Sums are accumulated from the first cell to the last, as in np.bincount.
     people = by_feature(mass)
     aims = by_feature(mass * target) / np.maximum(people, 1e-12)
     of_target = np.zeros(function_start[-1])
@@ -183,7 +186,7 @@ def _bins(
     unit: IntArray,
     *how: float,
 ) -> tuple[IntArray, IntArray]:
-    """Return the bin of each cell within its feature and the bins that hold values."""
+    """Return the bin of each cell, and the number of value bins of each feature."""
     bin_of_cell = np.empty(noisy_counts.shape, np.int64)
     n_value = np.zeros((len(noisy_counts), len(n_special)), np.int64)
     for k, (a, z) in enumerate(itertools.pairwise(start)):
