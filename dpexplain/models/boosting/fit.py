@@ -289,7 +289,7 @@ def fit_private(
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:
-    """Return the number of releases of one boosting run: trees and clip queries.
+    """Return the number of trees and clip queries in one boosting run.
 
     Parameters
     ----------

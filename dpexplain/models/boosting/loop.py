@@ -118,7 +118,7 @@ def boost(
     n_bins : sequence of int
         Number of bins of each feature.
     bound : float
-        Scores per bin are clipped to ``[-bound, bound]``. The bound is public, and no sequence of
+        Public bound: scores per bin are clipped to ``[-bound, bound]``, so that no sequence of
         noisy answers can lead to a NaN residual.
     start : list of ndarray or None, default=None
         Scores per bin that the records already have; None for zeros.

@@ -22,7 +22,7 @@ Constraints: TypeAlias = Mapping[str, Direction | int]
 Projection: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 SIGNS: Final = {"increasing": 1, "decreasing": -1}
-"""Sign of each direction."""
+"""Sign of the slope of a curve with each direction."""
 
 _DIRECTIONS: Final[dict[int, Direction | None]] = {1: "increasing", 0: None, -1: "decreasing"}
 
@@ -95,7 +95,7 @@ def projections(
     counts: Sequence[NDArray[np.float64]],
     n_special: Sequence[int],
 ) -> list[Projection | None]:
-    """Return the projection of each feature's curve; None if it is unconstrained.
+    """Return the projection of each feature's curve; None for unconstrained features.
 
     Parameters
     ----------

@@ -70,8 +70,8 @@ class Objective:
     scale, offset : float
         A score s of the boosting loop is ``offset + scale * s`` on the link scale.
     residual_unit : float
-        Size of the loop's residual unit, in the unit of the target (in units of probability for
-        classes).
+        Unit of the loop's residuals, expressed in the unit of the target (in units of probability
+        for classes).
     half_range : float
         Half the public range of the target, in residual units of the boosting loop.
     start : float
@@ -203,7 +203,7 @@ def logistic() -> Objective:
 
 
 def softmax(schema: Schema) -> Objective:
-    """Return the objective for several classes, with softmax of centered scores."""
+    """Return the objective for several classes: softmax with centered scores."""
     n_classes = len(classes_of(schema).labels)
     return Objective(
         loss=softmax_loss(n_classes),
@@ -272,7 +272,7 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation between centered bags, shape (n_bins, ...)."""
+    """Return the standard deviation of centered curves between bags, by bin."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 

@@ -47,7 +47,7 @@ class CountStep:
         clip.
     least_weight : float
         Minimum expected number of events in a leaf, in units of the clip; about two standard
-        deviations of the noise. If a leaf of a tree has fewer, all its leaves get one update.
+        deviations of the noise. If any leaf of a tree has fewer, all leaves get the same update.
     """
 
     def __init__(

@@ -161,10 +161,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         preset, there are at most 32 bins.
     learning_rate : float or None, default=None
         Fraction of a leaf's mean residual that is added at each step, in (0, 1]. If None, it is
-        larger the fewer passes there are; with the paper preset, it is 0.01.
+        larger if there are fewer passes; with the paper preset, it is 0.01.
     max_rounds : int or None, default=None
-        Number of passes over the features. If None, there are 5 to 200 passes, and more of them if
-        there is less noise; with the paper preset, there are 300.
+        Number of passes over the features. If None, it is between 5 and 200, and larger if there
+        is less noise; with the paper preset, it is 300.
     max_leaves : int or None, default=None
         Number of leaves per tree, from 2 to 255. If None, there are 3.
     clip : float or None, default=None

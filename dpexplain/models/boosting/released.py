@@ -200,7 +200,7 @@ class PrivateFit:
     bags : list of list of ndarray
         Scores per bin of each bag, not centered, in units of the loop.
     schedule : Schedule
-        Passes, learning rate and clip derived by the recipe.
+        Number of passes, learning rate and clip of the fit.
     leaf_noise_ratio : float
         Noise standard deviation of one leaf sum, in units of the clip.
     start : float

@@ -85,7 +85,7 @@ def _trees_of_units(
 ) -> NDArray[np.uint8]:
     """Draw random trees in which all bins of a unit share a leaf.
 
-    Returned is the leaf of each bin, with shape (n_trees, n_bins).
+    The result contains the leaf of each bin and has the shape (n_trees, n_bins).
     """
     unit = feature.unit_of_bin
     if unit is None:
@@ -140,7 +140,7 @@ def _cuts(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Draw random splits for each tree until all leaves have enough records.
 
-    Returned are the first such splits of each tree, and whether the draws contained any.
+    The result contains the first such splits of each tree, and whether the draws contained any.
     """
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))

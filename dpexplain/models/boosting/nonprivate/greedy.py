@@ -15,7 +15,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_cut(gradient, curvature, start, stop, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best split of the bins from `start` to `stop`, and its gain.
+    """Return the best split of the bins in [start, stop), and its gain.
 
     The split is -1 if no split reduces the loss.
     """

@@ -1,4 +1,4 @@
-"""Fused passes over the records: apply the last update, sum residuals per group.
+"""Fused passes over the records: apply an update and sum residuals per group.
 
 The guarantee requires that a record's residual depend, to the last bit, only on its own values and
 the public transcript. Hence there is no fastmath and no floating-point reduction over records,

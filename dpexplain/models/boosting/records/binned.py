@@ -210,7 +210,7 @@ class Records:
         return inside
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair; see `BinnedRecords`."""
+        """Return one sum over the records for each pair of features."""
         first, second = np.triu_indices(len(upper), 1)
         sums = np.zeros(len(first), dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):

@@ -116,7 +116,7 @@ class ChunkedRecords:
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair; see `BinnedRecords`."""
+        """Return one sum over the records for each pair of features."""
         return total(p.pair_sums(upper) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:

@@ -67,7 +67,8 @@ def encode_partition(
 class Shard:
     """Records of some partitions on one worker.
 
-    Methods never raise an error: they return its type in the first element of their result.
+    Methods do not raise errors. The first element of their result is the type of the error, or ""
+    if there was no error.
 
     Parameters
     ----------
@@ -456,7 +457,7 @@ class ClusterRecords:
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair; see `BinnedRecords`."""
+        """Return one sum over the records for each pair of features."""
         return total(self._shards.ask("pair_sums", upper))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:

@@ -1,4 +1,4 @@
-"""Sources of the records of a private fit, and the source for a table in memory.
+"""Interface of record sources of a private fit, and the source for one table.
 
 A fit needs only exact integers that add up over parts of the records: counts per cell and, after
 cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one table, in

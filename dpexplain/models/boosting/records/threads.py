@@ -177,7 +177,7 @@ class SharedRecords:
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair; see `BinnedRecords`."""
+        """Return one sum over the records for each pair of features."""
         return self._total(lambda share: share.pair_sums(upper))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:

@@ -1,4 +1,4 @@
-"""Curvature and residual variance of the loss per bin."""
+"""Curvature of the loss, and variance of the residuals, in each bin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LARGEST_COUNT = 500
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """Curvature and residual variance of the loss per bin.
+    """Curvature of the loss, and variance of the residuals, in each bin.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     clip : float
         Bound on a residual, in units of probability.
     inside : float or None
-        Unused, because it follows from the probabilities.
+        Unused, because this proportion follows from the probabilities.
 
     Returns
     -------
@@ -180,8 +180,9 @@ def poisson_curvature(
 
     When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
     Real counts vary more than Poisson counts, but how much more is not released. Counts are assumed
-    to be geometric here, with variance ``rate + rate ** 2``. This makes the sampling part of the
-    bands too wide for Poisson counts, but not too narrow for counts that vary more.
+    to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the bands is
+    therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would be too
+    narrow for counts that vary more.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def poisson_curvature(
     clip : float
         Bound on a residual, in counts.
     inside : float or None
-        Unused, because it follows from the rates.
+        Unused, because this proportion follows from the rates.
     high : float
         Largest public count, which is the unit of residuals in the loop.
 
@@ -212,7 +213,7 @@ def poisson_curvature(
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
     """Return the proportion inside the clip and the variance of clipped residuals.
 
-    Counts are geometric, and cut off at the public range.
+    Counts have a geometric distribution and are clipped to the public range.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
@@ -240,7 +241,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on ``1 - p_y``, in units of probability.
     inside : float or None
-        Unused, because it follows from the probabilities.
+        Unused, because this proportion follows from the probabilities.
 
     Returns
     -------

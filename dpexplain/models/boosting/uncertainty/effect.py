@@ -33,7 +33,7 @@ _LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
 _SHRINKAGE = 1.0
-"""The band allows for this multiple of the shrinkage of the estimate by the prior."""
+"""The band includes a bias of this multiple of the shrinkage that the prior causes."""
 
 _WIDER = 0.6
 """Prior scales of correlated terms are increased by up to this fraction, because another term can
@@ -79,6 +79,7 @@ class EffectDraws:
     curves : tuple of ndarray of shape (n_bins,), one per term
         Estimated curves in score units, with mean zero over the (noisily counted) records.
     intercept : float
+        Estimated intercept, in score units.
     errors : ndarray of shape (n_draws, n_values)
         Errors whose mean outer product is the posterior covariance, with values in the same order
         as in `NoiseModel`.
@@ -246,7 +247,7 @@ class _Estimate:
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
-        """Return the Fisher information in the records, without noise in the sums."""
+        """Return the Fisher information in the records, before noise is added."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))

@@ -54,7 +54,7 @@ _LEAST_EIGENVALUE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Basis functions per feature, and posterior draws of their correlations.
+    """Basis functions of each feature, and posterior draws of their correlations.
 
     Attributes
     ----------
@@ -76,10 +76,10 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return the sensitivity of the sum over each function to errors along the others.
+        """Return the sensitivity of sums over the functions to errors along the functions.
 
-        Between features, these are the drawn correlations. On the diagonal, it is the part of a
-        feature's own error that `own_share` leaves out.
+        For functions of different features, it is the drawn correlation. On the diagonal, it is the
+        part of a feature's own error that `own_share` does not include.
         """
         found = self.draws.copy()
         start = self.start
@@ -235,7 +235,7 @@ class _Problem:
 
 
 def _positive(correlations: FloatArray, start: NDArray[np.int64]) -> FloatArray:
-    """Replace each draw by the nearest valid correlations (positive definite)."""
+    """Modify each draw so that its correlation matrix is positive definite."""
     n = correlations.shape[-1]
     if not n:
         return correlations

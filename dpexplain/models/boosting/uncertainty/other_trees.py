@@ -47,7 +47,7 @@ def restructured(
     curvature : Curvature
         Curvature of that score.
     privacy : ndarray of shape (n_draws, n_values)
-        Simulated errors of that score from privacy noise.
+        Simulated errors of that score due to privacy noise.
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float

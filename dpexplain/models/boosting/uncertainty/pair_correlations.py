@@ -34,7 +34,7 @@ def correlations(
     Parameters
     ----------
     pairs : PairSums or None
-        If None, there are no pair sums, and the prior is returned.
+        Released pair sums. If None, the prior mean and standard deviation are returned.
     counts : sequence of BinCounts
     n_samples : float
         Noisy number of records.
@@ -66,7 +66,7 @@ def correlations(
 
 
 def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
-    """Return the bivariate normal probability below `a` and `b`.
+    """Return the probability that two normal variables are below `a` and `b`.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Population:
         return f"<Population of {self.n_people} points>"
 
     def draw(self, correlations: FloatArray) -> None:
-        """Redraw the points with new correlations and the same proportions of bins.
+        """Redraw the points with new correlations, keeping the proportion in each bin.
 
         Parameters
         ----------

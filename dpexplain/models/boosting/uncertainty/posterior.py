@@ -103,7 +103,7 @@ def posterior(
     correlation, correlation_std : ndarray of shape (n_chosen,)
         Prior mean and standard deviation of the correlations.
     scales : ndarray of shape (n_terms,)
-        Initial scales.
+        Initial prior standard deviation of each term's curve.
     usual : float
         Typical size of a curve.
     wider : ndarray of shape (n_terms,)

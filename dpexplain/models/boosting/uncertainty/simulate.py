@@ -79,8 +79,8 @@ def simulate_noise(
     objective : Objective
         The objective of the fit.
     n_simulations : int, default=200
-        Number of simulated fits for privacy noise, and the same number for sampling. For several
-        classes, it is reduced.
+        Number of simulated fits for privacy noise, and the same number for sampling. If there are
+        several classes, the number is reduced.
     n_structures : int, default=120
         Number of simulated structures.
 
