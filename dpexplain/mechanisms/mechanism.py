@@ -88,7 +88,7 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If the previous phase was not finished, or no charged event covers a release.
+            If the previous phase was not finished, or no charged event covers its releases.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -101,7 +101,7 @@ class Mechanism:
         self._phase, self._used, self._process = phase, 0, os.getpid()
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add the next draws to exact sums.
+        """Add the next noise draws to exact sums.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Run a block of code in a phase; an error in the block discards the noise of the phase.
+        """Run a ``with`` block in a phase; an error in the block discards the noise.
 
         Parameters
         ----------
@@ -235,12 +235,12 @@ class Mechanism:
         self._noise = np.empty(0, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A list of what may leave, not of what may not.
+        # List what may leave the object, not what may not.
         return {"_source": self._source, "_limited": self._allowance is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._source = state["_source"]
-        self.limit_to(() if state["_limited"] else None)  # what was charged pays for one mechanism
+        self.limit_to(() if state["_limited"] else None)  # charged events pay for one mechanism
         self._forget()
 
     def __repr__(self) -> str:

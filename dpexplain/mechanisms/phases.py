@@ -23,17 +23,17 @@ from dpexplain.mechanisms.noise_source import NoiseSource, check_scale
 
 __all__ = ["AnyPhase", "ChoicePhase", "LaplacePhase", "Phase", "SampledPhase"]
 
-# At this scale the discrete Gaussian gives away more than the continuous one by a share of 1.6e-10
-# in mu, far less than the inflation of the noise gives back; a coarser lattice would spend more
+# At this scale, the mu of the discrete Gaussian exceeds the mu of the continuous one by a fraction
+# of 1.6e-10, far less than the wider noise saves. On a coarser lattice, the noise would cost more
 # than Gaussian DP accounts for. See `Phase`.
 _SMALLEST_SIGMA = 2.0**14
 
-# More than the rounding of a sensitivity that was worked out in floats, which must not hide a step.
+# More than the rounding error of a sensitivity computed in floats; must not hide a whole step.
 _STEP_MARGIN = 1e-12
 
 
 class NoisyPhase:
-    """Base class of frozen phases with additive noise."""
+    """Base class for phases with additive noise."""
 
     label: str
     sensitivity_int: float
@@ -123,7 +123,7 @@ class Phase(NoisyPhase):
     Parameters
     ----------
     label : str
-        What is released: "histograms", "boosting".
+        Name of what is released, such as "histograms" or "boosting".
     sensitivity_int : float
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
@@ -184,7 +184,7 @@ class Phase(NoisyPhase):
 
 @dataclass(frozen=True)
 class SampledPhase(Phase):
-    """Releases on Poisson samples of the records, drawn secretly.
+    """Releases on secret Poisson samples of the records.
 
     Parameters
     ----------
@@ -197,11 +197,11 @@ class SampledPhase(Phase):
     n_values : int
         As for `Phase`.
     n_changed : int
-        Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
-        replace-one adjacency. The contribution of each of them is bounded by an equal part of the
-        sensitivity.
+        Number of records (or persons, if rows are grouped) that differ between neighbors: 1 for
+        add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
+        bounded by an equal part of the sensitivity.
     sampling_probability : float
-        Probability that a person is included in a release, in (0, 1].
+        Probability that a record (or person) is included in a release, in (0, 1].
     """
 
     n_changed: int
@@ -216,7 +216,7 @@ class SampledPhase(Phase):
 
     @property
     def record_bound_int(self) -> float:
-        """L2 bound on one person's contribution to a sum, in lattice steps.
+        """L2 bound on the contribution of a record (or person) to a sum, in lattice steps.
 
         Returns
         -------
@@ -248,7 +248,7 @@ class LaplacePhase(NoisyPhase):
     Parameters
     ----------
     label : str
-        What is released: "leaves".
+        Name of what is released, such as "leaves".
     sensitivity_int : float
         L1 sensitivity of one release in lattice steps, positive.
     scale_int : float
@@ -310,7 +310,7 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event that covers a given number of releases, exact to the lattice step.
+        """Return the event that covers a given number of releases on the exact lattice.
 
         Parameters
         ----------
@@ -340,12 +340,12 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices with one common scale.
+    """Choices by the exponential mechanism that share one scale.
 
     Parameters
     ----------
     label : str
-        What is chosen: "splits".
+        Name of what is chosen, such as "splits".
     spread_int : float
         Bound on the spread of the changes that a record makes to utilities, in lattice steps,
         summed over the groups of one release. If groups are disjoint, a record changes only one of
@@ -414,7 +414,7 @@ class ChoicePhase:
         return np.empty(0, dtype=np.int64)
 
     def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with the scale of its choices multiplied by a factor, for audits.
+        """Return the phase with the scale of its choices multiplied by a factor.
 
         Parameters
         ----------

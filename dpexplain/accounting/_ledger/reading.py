@@ -37,7 +37,7 @@ class LedgerReading:
         Returns
         -------
         str
-            As given.
+            Name passed when the ledger was created.
         """
         return self._store.known.dataset
 
@@ -59,7 +59,7 @@ class LedgerReading:
         Returns
         -------
         float
-            As given.
+            Value passed when the ledger was created.
         """
         return self._store.known.delta
 
@@ -88,7 +88,7 @@ class LedgerReading:
 
     @property
     def path(self) -> str | None:
-        """File or database that holds the ledger.
+        """File or database in which the ledger is stored.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class LedgerReading:
         Returns
         -------
         tuple of LedgerEntry
-            Oldest first; a ledger with a path sees the charges of other processes too.
+            If the ledger has a path, they include the charges of other processes.
         """
         return self._store.current().entries
 
@@ -115,7 +115,7 @@ class LedgerReading:
         Returns
         -------
         tuple of ReleasedFile
-            See `PrivacyLedger.add_release`.
+            Files recorded by `PrivacyLedger.add_release`.
         """
         return self._store.current().releases
 
@@ -126,8 +126,8 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy of them that is kept elsewhere, on a certificate or on
-            paper, can later prove that nothing recorded before was changed.
+            64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or on paper, can
+            later prove that nothing recorded before the copy was made has been changed.
         """
         return self._store.current().head
 
@@ -138,8 +138,8 @@ class LedgerReading:
         Returns
         -------
         bool
-            False for a file from an older version that has not been charged since then: nobody can
-            tell whether such a file was changed by hand. The next charge starts the chain.
+            False for a file that an older version wrote and that has not been charged since then.
+            Changes made to this file by hand cannot be detected; the next charge starts the chain.
         """
         return self._store.current().chained
 
@@ -160,7 +160,7 @@ class LedgerReading:
         return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
 
     def total_epsilon(self, delta: float | None = None) -> float:
-        """Total epsilon of all charges.
+        """Return the total epsilon of all charges.
 
         Parameters
         ----------
@@ -175,9 +175,11 @@ class LedgerReading:
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
-        """Total epsilon of all private charges, if planned before any result was seen.
+        """Return the total epsilon of all private charges, for fits planned in advance.
 
-        It is a guarantee for what is published only if everything published is private.
+        The total holds if the number and the budgets of the fits were fixed before any result was
+        seen; otherwise, use `adaptive_epsilon`. It is a guarantee for what is published only if
+        everything published is private.
 
         Parameters
         ----------
@@ -202,8 +204,8 @@ class LedgerReading:
         Returns
         -------
         float
-            The cap, if it was set before the first private charge; otherwise the reading of an
-            odometer. Both are stated at the delta of the ledger, for its unit.
+            The cap, if it was set before the first private charge; otherwise the reading of a
+            privacy odometer. Both are stated at the delta of the ledger, for its unit.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
@@ -217,12 +219,12 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is no cap, 0 if nothing is left.
+            Infinite if there is no cap; 0 if nothing is left.
         """
         return self._store.current().remaining_epsilon
 
     def affordable(self, events: Iterable[Event], *, unit: Unit = RECORD) -> bool:
-        """Whether the cap leaves room for these events.
+        """Return whether the cap leaves room for these events.
 
         Parameters
         ----------
@@ -234,13 +236,13 @@ class LedgerReading:
         Returns
         -------
         bool
-            False if `charge` would refuse them.
+            False if `charge` would reject them.
         """
         planned = LedgerEntry("planned", tuple(events), check_unit(unit))
         return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Epsilon of the entries that are published.
+        """Compute the epsilon of the entries that are published.
 
         Parameters
         ----------
@@ -271,12 +273,12 @@ class LedgerReading:
         )
 
     def summary(self) -> LedgerSummary:
-        """State of the ledger as plain data.
+        """Return the state of the ledger as plain data.
 
         Returns
         -------
         LedgerSummary
-            For views, files and reports; it cannot be charged.
+            Summary for views, files and reports; it cannot be charged.
         """
         return self._store.current().summary()
 
@@ -286,12 +288,12 @@ class LedgerReading:
         Parameters
         ----------
         published : sequence of int, optional
-            Indices of the published entries in `entries`; all private ones by default.
+            Indices of the published entries in `entries`; by default, all private entries.
 
         Returns
         -------
         PrivacyStatement
-            With ``text()``, ``markdown()`` and ``to_json()``.
+            Statement with the methods ``text()``, ``markdown()`` and ``to_json()``.
 
         Raises
         ------
@@ -324,7 +326,7 @@ class LedgerReading:
         return [state.entries[index] for index in indices]
 
     def frame(self) -> pd.DataFrame:
-        """Events as a table, oldest first.
+        """Return the events as a table, oldest first.
 
         Returns
         -------
@@ -337,12 +339,13 @@ class LedgerReading:
         return ledger_frame(self._store.current())
 
     def to_json(self) -> str:
-        """Write the ledger as JSON.
+        """Return the ledger as JSON.
 
         Returns
         -------
         str
-            Everything that determines the totals; numbers are exact to the last bit.
+            JSON text that contains everything that determines the totals; numbers are exact to
+            the last bit.
         """
         return self._store.current().to_json()
 
