@@ -1,4 +1,4 @@
-"""Convert events to epsilon by the tightest valid bound or a named accountant.
+"""Convert events to epsilon, with the tightest valid bound or a chosen accountant.
 
 Gaussian releases have a closed form. Everything else is composed as a privacy loss distribution,
 and bounded by Rényi divergences and by the Gaussian closed form if these are tighter or the
@@ -47,7 +47,7 @@ def epsilon_from_events(
     delta : float
         Additive slack of the guarantee, in (0, 1).
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Adjacency for which the events are stated.
+        Adjacency to which the noise multipliers of the events refer.
     replace : bool, default=False
         State epsilon for replace-one adjacency instead, in which one record is replaced by
         another.

@@ -85,8 +85,9 @@ def additive_budget(
 ) -> BudgetSplit:
     """Divide epsilon and delta between the phases, as in the original DP-EBM paper.
 
-    The histograms get ``bin_fraction * epsilon`` and training the rest; each gets half of delta.
-    This spends less than (epsilon, delta); it is provided to reproduce published tables.
+    The histograms get ``bin_fraction * epsilon``, training gets the rest, and each of the two
+    phases gets half of delta. This spends less than (epsilon, delta); it is provided to reproduce
+    published tables.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the sum of pure epsilons that are counted apart, and on mu."""
+        """Pairs of limits, on the sum of separately counted pure epsilons and on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -171,7 +171,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum the squared mu that cover the entries, each within its share of delta."""
+    """Sum the squares of the mu that cover the entries within their shares of delta."""
     n_tails = 0
     squares = []
     for spending in entries:

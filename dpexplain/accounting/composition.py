@@ -12,7 +12,7 @@ __all__ = ["classic_noise_multiplier", "compose_mu", "gdp_noise_multiplier"]
 
 
 def compose_mu(mus: Iterable[float]) -> float:
-    """Compose Gaussian-DP parameters: the square root of the sum of their squares.
+    """Compose Gaussian-DP parameters as the square root of the sum of their squares.
 
     The rule is exact and holds for adaptively chosen queries [1]_. If the result is compared with
     a cap before each release, the rule also holds for adaptively chosen parameters [2]_.

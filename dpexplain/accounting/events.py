@@ -184,7 +184,7 @@ class DiscreteLaplaceEvent:
         Returns
         -------
         float
-            Rounded to a float.
+            The ratio, rounded to a float.
         """
         return self.scale / self.sensitivity
 

@@ -13,13 +13,13 @@ the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(
 / 2)``; between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
-single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the total
-of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
-at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
-a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
-a)``. A difference with these signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has an inner
-product of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the
-differences of delta.
+single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the sum
+of their two values x. Both w and w' satisfy ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w'
+is positive at the ends and not positive between them: there,
+``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``,
+which is at least ``(1 + a)**2 w(x) = (1 - a) (1 + a)``. A difference with these signs that is
+orthogonal to ``a**x`` and ``a**(D - x)`` has an inner product of at least 0 with every
+``max(0, a**x - c a**(D - x))``, and these products are the differences of delta.
 """
 
 from __future__ import annotations

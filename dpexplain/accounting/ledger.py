@@ -127,7 +127,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         path : str or Path
-            File or address of an earlier ``PrivacyLedger(..., path=path)``. If the database holds
+            File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
             several ledgers, the address ends in ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
@@ -229,7 +229,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError, ValueError
-            As for `charge`. In these cases nothing is changed.
+            As for `charge`. Either all entries are recorded or none of them.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -252,7 +252,7 @@ class PrivacyLedger(LedgerReading):
     def add_release(
         self, entry: int, sha256: str, provenance: Provenance | None = None
     ) -> ReleasedFile:
-        """Record the hash of a released file that belongs to an entry; this costs nothing.
+        """Record the hash of a released file of an entry, at no privacy cost.
 
         The hash of a file that is not private would let others test guesses about records.
         Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.
@@ -321,7 +321,8 @@ class PrivacyLedger(LedgerReading):
         -----
         Later charges stay within the new cap. The guarantee that everything together stays within
         a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge; statements keep naming that cap, or the reading of the odometer.
+        before the first charge; privacy statements continue to state that cap, or the reading of
+        the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)

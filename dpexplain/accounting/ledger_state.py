@@ -126,7 +126,7 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that must agree before a ledger can continue a stored one."""
+        """Limits that must equal the stored limits before a stored ledger is continued."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
@@ -229,13 +229,13 @@ class LedgerState:
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
-        """Append charges; the first private one records the current cap."""
+        """Append charges; the current cap is recorded with the first private charge."""
         spends = any(not entry.spending(self.adjacency).empty for entry in entries)
         start = self.cap_epsilon if spends and self.cap_at_start is None else self.cap_at_start
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """Summarize the state: the epsilon of each entry and of all together."""
+        """Summarize the state, with the epsilon of each entry and of all entries together."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]

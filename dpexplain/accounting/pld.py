@@ -59,7 +59,7 @@ def pld_available() -> bool:
 
 
 def pld_epsilon(spending: Spending, delta: float) -> float:
-    """Bound epsilon through the privacy loss distribution.
+    """Bound epsilon using the privacy loss distribution.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
 
 
 def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound delta through the privacy loss distribution.
+    """Bound delta using the privacy loss distribution.
 
     Parameters
     ----------

@@ -2,14 +2,14 @@
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
 neighboring data sets is at most r [1]_. Under composition, divergences add up at each order. They
-give an upper bound on epsilon at any delta. The bound is slightly above the one from privacy loss
-distributions, but needs no additional library.
+give an upper bound on epsilon at any delta. The bound is slightly larger than the bound from
+privacy loss distributions, but needs no additional library.
 
 This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release, this is a one-dimensional integral of an analytic function that decays
 like a Gaussian. The trapezoidal rule computes it to nearly double precision for every real order,
-both directions and both adjacencies. For integer orders under add/remove adjacency, it is
-also a binomial sum [2]_, which is used for the high orders that small epsilons need.
+both directions and both adjacencies. For integer orders under add/remove adjacency, the cumulant
+is also a binomial sum [2]_, which is used for the high orders that small epsilons need.
 
 References
 ----------
@@ -52,7 +52,7 @@ _ABSOLUTE_MARGIN, _RELATIVE_MARGIN = 1e-14, 1e-12
 
 
 def rdp_epsilon(spending: Spending, delta: float) -> float:
-    """Bound epsilon through Rényi divergences.
+    """Bound epsilon using Rényi divergences.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def rdp_epsilon(spending: Spending, delta: float) -> float:
 
 
 def rdp_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound delta through Rényi divergences.
+    """Bound delta using Rényi divergences.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     Raises
     ------
     ValueError
-        If there are releases other than Gaussian ones, or the adjacency differs.
+        If a release is not Gaussian, or the adjacency is not add/remove.
     """
     log_delta = math.log(check_delta(delta))
     if spending.laplace or spending.pure or spending.adjacency != "add_remove":

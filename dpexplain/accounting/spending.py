@@ -62,7 +62,7 @@ class Spending:
         events : iterable of Event
             Events in any order.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class Spending:
         Parameters
         ----------
         parts : sequence of Spending
-            At least one, all for the same adjacency.
+            Objects to merge, at least one, all stated for the same adjacency.
 
         Returns
         -------
@@ -182,9 +182,10 @@ class Spending:
         Returns
         -------
         tuple of (float, int, int)
-            Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. With
-            discrete Laplace noise of scale t, a change of D has the losses ``(D - 2 x) / t`` for
-            x = 0, ..., D; the worst pure mechanism has only the two ends, as if D were 1.
+            For each kind of release: epsilon, number of steps from the loss ``-epsilon`` up to
+            ``epsilon``, and count. With discrete Laplace noise of scale t, a change of D has the
+            losses ``(D - 2 x) / t`` for x = 0, ..., D; the worst pure mechanism has only the two
+            ends, as if D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),

@@ -53,7 +53,7 @@ class EntrySummary:
     events : tuple of dict
         The events as plain data, see `event_to_dict`.
     unit : str, default="one record"
-        Unit that the noise of the events protects.
+        Unit of privacy that the noise of the events protects.
     """
 
     label: str
@@ -372,7 +372,7 @@ def counted_entries(count: int) -> str:
     Returns
     -------
     str
-        ``"1 entry"``, ``"2 entries"``.
+        Text such as ``"1 entry"`` or ``"2 entries"``.
     """
     return f"{count} {'entry' if count == 1 else 'entries'}"
 

@@ -161,7 +161,7 @@ class OtherUnit:
     Parameters
     ----------
     text : str
-        Description in the file.
+        Description of the unit in the file.
     """
 
     text: str
@@ -319,8 +319,8 @@ def unit_from_text(text: object, place: int) -> Unit:
     text : object
         The description; None if the file names no unit.
     place : int
-        Index of the entry in its ledger. It distinguishes unnamed persons, because two entries may
-        protect different kinds.
+        Index of the entry in its ledger. It distinguishes unnamed kinds of persons, because two
+        entries may protect different kinds.
 
     Returns
     -------

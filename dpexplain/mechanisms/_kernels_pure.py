@@ -43,8 +43,9 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     ----------
     words : ndarray of shape (n_words,), dtype uint64
         Random bits. A trial reads one word for the sign (its highest bit), one for a position, and
-        one for the coin that accepts or rejects the position. It then adds the scale once for each
-        coin that shows heads with probability ``exp(-1)``, until one shows tails.
+        one for the coin that accepts or rejects the position. It then flips coins that show heads
+        with probability ``exp(-1)``, one word each, and adds the scale for each head, until a coin
+        shows tails.
     start : int
         Index of the first word of the first trial.
     scale : int

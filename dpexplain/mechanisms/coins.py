@@ -58,7 +58,7 @@ class Coins(Protocol):
         Returns
         -------
         ndarray of shape (n,), dtype float64
-            In [0, 1).
+            Numbers in [0, 1).
         """
         ...
 
@@ -205,7 +205,7 @@ class SeededCoins:
         Returns
         -------
         ndarray of shape (n,), dtype float64
-            In [0, 1).
+            Numbers in [0, 1).
         """
         return self._generator.random(n)
 
@@ -242,7 +242,7 @@ class SeededCoins:
 
 
 def secret_coins() -> SecretCoins:
-    """Create a source of draws that must be secret, such as which records are sampled.
+    """Create a source of secret random draws, such as for the sampling of records.
 
     Noise does not come from this source but from a `NoiseSource`.
 

@@ -20,11 +20,12 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism:
-    """Mechanism that adds fresh integer noise to integer sums.
+    """Mechanism that adds fresh noise to integer sums and makes random choices.
 
     All noise of a phase is drawn before the first release, because the drawing time then reveals
-    nothing about a single value, and because the exact sampler is fast only in bulk. The noise
-    leaves the object only inside a release; its repr, copies and pickles contain no noise.
+    nothing about a single value, and because the exact sampler is fast only for many draws at once.
+    The noise leaves the object only inside a release; its repr, copies and pickles contain no
+    noise.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If the previous phase was not finished, or no charged event covers its releases.
+            If the previous phase was not finished, or no charged event covers the new one.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -116,9 +117,9 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, if it has fewer than n draws left, or if the process has been
-            forked since the phase began: both processes would use the same noise, and noise is
-            never used twice. Also if the charged events do not cover the release.
+            If no phase was begun, if it has fewer than n draws left, if the charged events do not
+            cover the release, or if the process has been forked since the phase began, because both
+            processes would then use the same noise.
         ValueError
             If `query` is not a one-dimensional int64 array.
         """

@@ -84,14 +84,14 @@ class NoiseSource:
     backend : {"exact", "opendp", "rounded"}, default="exact"
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
         system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
-        the same distribution with OpenDP's sampler, an independent implementation that is some
-        hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
+        the same distribution with OpenDP's sampler, an independent implementation that is about
+        a hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
         generator keyed by the operating system: rounding a Gaussian that is added to an integer is
-        post-processing, so it is as private as the continuous mechanism, except for the quality of
-        floating-point normals in the far tail.
+        post-processing, so the guarantee of the continuous mechanism holds, except for the quality
+        of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
-        Draw the same noise in every run, for tests and teaching. Anyone who knows the seed can
-        subtract the noise, so nothing drawn this way is private.
+        Seed with which every run draws the same noise, for tests and teaching. Anyone who knows the
+        seed can subtract the noise, so no result with this noise is private.
 
     Examples
     --------

@@ -105,18 +105,18 @@ def _check_positive(name: str, value: float) -> None:
 class Phase(NoisyPhase):
     """Releases that share one noise scale and whose noise is drawn together.
 
-    *Cost*: the same as for continuous Gaussian noise of the same scale. Let F be the distribution
-    function of the discrete Gaussian that is drawn, evaluated at the integers, and let Phi be the
-    standard normal distribution function. If
+    *Cost*: the releases cost the same as with continuous Gaussian noise of the same scale. Let F be
+    the distribution function of the discrete Gaussian that is drawn, evaluated at the integers, and
+    let Phi be the standard normal distribution function. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
     then the errors of every test of ``z + d`` against z are at least as large as the errors of a
-    test of N(d / sigma_int, 1) against N(0, 1): the corners of its trade-off curve lie above the
-    trade-off curve of the normals, which is convex. This holds in every coordinate, hence for
-    vectors and for compositions. It also holds for the mixtures that result from sampling records,
-    because threshold tests are optimal there too. For a scale s the left side is at most
-    ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
+    test of N(d / sigma_int, 1) against N(0, 1): the corners of the trade-off curve of the discrete
+    noise lie above the trade-off curve of the normals, which is convex. This holds in every
+    coordinate, hence for vectors and for compositions. It also holds for the mixtures that result
+    from sampling records, because threshold tests are optimal there too. For a scale s the left
+    side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
     ``(1 + 1e-6) sigma_int``. This is enough for scales of at least about 204 steps; from ``2**14``
     steps on, it is enough by a factor of 6,000.
 
@@ -310,7 +310,7 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event that covers a given number of releases on the exact lattice.
+        """Return the event, with its exact lattice, for a given number of releases.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Addresses of ledgers in databases; no error message reveals their password."""
+"""Addresses of ledgers in databases; error messages never show a password."""
 
 from __future__ import annotations
 

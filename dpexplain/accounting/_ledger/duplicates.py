@@ -1,6 +1,6 @@
-"""Detect two independent ledgers for one data set in this process.
+"""Warn of two independent ledgers for one data set in this process.
 
-Without this warning, rerunning a notebook cell could silently create a second ledger with a full
+Without the warning, rerunning a notebook cell could silently create a second ledger with a full
 budget.
 """
 

@@ -61,7 +61,7 @@ class LedgerEntry:
     events : tuple of Event
         The releases, at least one.
     unit : Record or Person, default=RECORD
-        Unit that the noise of the events protects.
+        Unit of privacy that the noise of the events protects.
     provenance : Provenance, optional
         Date, person responsible, purpose, target and hash of the schema, if known.
     """
@@ -105,7 +105,7 @@ class LedgerEntry:
         Parameters
         ----------
         adjacency : {"add_remove", "replace"}
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class LedgerEntry:
         delta : float
             Delta at which to state epsilon.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------

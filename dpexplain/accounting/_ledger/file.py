@@ -1,4 +1,4 @@
-"""The ledger file: read and written as a whole, by one process at a time."""
+"""Ledgers in files, which are read and written as a whole and under a lock."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def process_ledger(
 
     A model with ``ledger="stays"`` charges ``process_ledger("stays")``, an ordinary ledger in
     memory: its content is public, and it is lost when the process ends. Each model with
-    ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` lists all models of this
-    kind; its total is their joint cost if all of them used the same records.
+    ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the charges of all
+    these models; its total is their joint cost if all of them used the same records.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def ledgers_of(
 
 @contextmanager
 def unlisted() -> Iterator[None]:
-    """Do not list fits without a ledger inside a ``with`` block.
+    """Exclude the fits in a ``with`` block from the list of fits without a ledger.
 
     This is for fits that were already charged, or that use public data.
 

@@ -78,7 +78,7 @@ class Provenance:
         Parameters
         ----------
         other : Provenance
-            Used only for facts that are missing here.
+            Provenance that supplies the missing facts.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class ReleasedFile:
     sha256 : str
         SHA-256 of the file's bytes, as `sha256sum` prints it.
     provenance : Provenance, optional
-        When the file was released, by whom and why.
+        Public facts about the release, such as its date, person and purpose.
     """
 
     entry: int

@@ -48,7 +48,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is none.
+            Infinite if there is no cap.
         """
         return self._store.current().cap_epsilon
 
@@ -65,7 +65,7 @@ class LedgerReading:
 
     @property
     def adjacency(self) -> Adjacency:
-        """Adjacency: which data sets count as neighbors.
+        """Adjacency, the definition of neighboring data sets.
 
         Returns
         -------
@@ -81,8 +81,8 @@ class LedgerReading:
         Returns
         -------
         Record or Person
-            The unit that was given. If none was given, the unit that all private entries share,
-            or one record if their units differ.
+            The unit of the ledger, if one was set. Otherwise, the unit that all private entries
+            share, or one record if there is none.
         """
         return self._store.current().total_unit
 
@@ -170,7 +170,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if any charge is not private.
+            Total epsilon; infinite if any charge is not private.
         """
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
@@ -191,7 +191,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if a charge has no bound for the unit.
+            Total epsilon; infinite if a charge has no bound for the unit.
         """
         state = self._store.current()
         for_whom = state.total_unit if unit is None else check_unit(unit)
@@ -214,7 +214,8 @@ class LedgerReading:
     def remaining_epsilon(self) -> float:
         """Largest epsilon that one more private fit may use at the ledger's delta.
 
-        Because composition costs less than addition, this is more than the cap minus the total.
+        This is usually more than the cap minus the total, because the epsilons of several fits
+        compose to less than their sum.
 
         Returns
         -------

@@ -20,7 +20,7 @@ __all__ = ["LedgerStore", "place_of"]
 
 
 def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> LedgerPlace:
-    """Return the storage that a path or an address names.
+    """Return the storage at a path or an address.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class LedgerStore:
             yield self.known
 
     def write(self, state: LedgerState) -> None:
-        """Store this as the newest state; call only inside `exclusive`."""
+        """Store the new state; call only inside `exclusive`."""
         if self.place is not None:
             self._version = self.place.write(state.to_json())
         self.known = replace(state, chained=True)

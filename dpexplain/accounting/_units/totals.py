@@ -1,4 +1,4 @@
-"""Totals of a ledger for one unit of privacy, for planned and adaptive fits."""
+"""Total epsilons of a ledger for one unit of privacy."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     totals : iterable of UnitTotal
         Totals of a ledger.
     labels : sequence of str
-        Labels of the private entries of the ledger. If no total is for this unit, they are listed
-        as unbounded.
+        Labels of the private entries of the ledger. If there is no total for this unit, they are
+        listed as unbounded.
 
     Returns
     -------
