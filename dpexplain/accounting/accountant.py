@@ -1,4 +1,4 @@
-"""Convert events to epsilon by the tightest valid bound or a named accountant.
+"""Convert events to epsilon, with the tightest valid bound or a chosen accountant.
 
 Gaussian releases have a closed form. Everything else is composed as a privacy loss distribution,
 and bounded by Rényi divergences and by the Gaussian closed form if these are tighter or the
@@ -47,7 +47,7 @@ def epsilon_from_events(
     delta : float
         Additive slack of the guarantee, in (0, 1).
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Adjacency for which the events are stated.
+        Adjacency to which the noise multipliers of the events refer.
     replace : bool, default=False
         State epsilon for replace-one adjacency instead, in which one record is replaced by
         another.
@@ -66,7 +66,7 @@ def epsilon_from_events(
     ValueError
         If a parameter is out of range, or the accountant does not support an event.
     TypeError
-        If `events` contains something else.
+        If `events` contains something that is not an event.
     ModuleNotFoundError
         If ``accountant="pld"`` needs dp-accounting and it is not installed.
 
@@ -98,12 +98,12 @@ def epsilon_from_events(
 
 
 def check_pld() -> None:
-    """Raise ImportError if dp-accounting is missing.
+    """Check that dp-accounting is installed.
 
     Raises
     ------
     ModuleNotFoundError
-        With the command that installs it.
+        If it is not installed; the message states the command that installs it.
     """
     if not pld_available():
         raise ModuleNotFoundError(
@@ -113,7 +113,7 @@ def check_pld() -> None:
         )
 
 
-# An epsilon from which on the closest bound is not worth its time, or leaves the range of floats.
+# Above this epsilon, the tightest bound takes too long or exceeds the range of floats.
 _PROTECTS_NOBODY = 1e4
 
 
@@ -135,7 +135,7 @@ def epsilon_of(spending: Spending, delta: float) -> float:
     """
     bounds = [epsilon_from_mu(spending.gaussian_bound, delta)]
     if not (spending.gaussian or spending.squared_mu or spending.subsampled):
-        bounds.append(spending.sum_of_pure)  # which a few pure mechanisms cannot beat
+        bounds.append(spending.sum_of_pure)  # the tightest bound for a few pure mechanisms
     if not spending.gaussian:
         bounds.append(rdp_epsilon(spending, delta))
     if not spending.gaussian and min(bounds) < _PROTECTS_NOBODY:

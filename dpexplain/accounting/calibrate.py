@@ -37,13 +37,15 @@ class BudgetSplit:
         Returns
         -------
         float
-            Square root of the sum of both squares.
+            Square root of ``mu_bins**2 + mu_train**2``.
         """
         return math.hypot(self.mu_bins, self.mu_train)
 
 
 def joint_budget(epsilon: float, delta: float, bin_share: float) -> BudgetSplit:
-    """Split the squared mu of one guarantee between the phases, so that no budget is lost.
+    """Split the squared mu of a guarantee between the two phases of a fit.
+
+    The two parts compose to exactly the guarantee, so no budget is lost.
 
     Parameters
     ----------
@@ -81,10 +83,11 @@ def additive_budget(
     n_train_releases: int,
     composition: Literal["gdp", "classic"] = "gdp",
 ) -> BudgetSplit:
-    """Divide epsilon and delta, as in the original DP-EBM paper.
+    """Divide epsilon and delta between the phases, as in the original DP-EBM paper.
 
-    The histograms get ``bin_fraction * epsilon`` and training the rest; each gets half of delta.
-    This spends less than (epsilon, delta); it is provided to reproduce published tables.
+    The histograms get ``bin_fraction * epsilon``, training gets the rest, and each of the two
+    phases gets half of delta. This spends less than (epsilon, delta); it is provided to reproduce
+    published tables.
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ def additive_budget(
     n_train_releases : int
         Number of training releases, one per tree.
     composition : {"gdp", "classic"}, default="gdp"
-        Rule that turns each part into noise.
+        Composition rule that determines the noise for each part.
 
     Returns
     -------

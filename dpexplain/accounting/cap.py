@@ -72,7 +72,7 @@ class Cap:
     Parameters
     ----------
     epsilon : float
-        Limit on epsilon; infinite for no limit.
+        Limit on epsilon; infinite if there is no limit.
     delta : float
         Delta of the ledger, in (0, 1).
     """
@@ -82,7 +82,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the sum of separately counted pure epsilons, and on composed mu."""
+        """Pairs of limits, on the sum of separately counted pure epsilons and on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -92,19 +92,19 @@ class Cap:
         )
 
     def allows(self, before: Sequence[Spending], charge: Sequence[Spending]) -> bool:
-        """Whether the cap leaves room for a charge.
+        """Return whether the cap leaves room for a charge.
 
         Parameters
         ----------
         before : sequence of Spending
             Spending of the entries of the ledger, oldest first.
         charge : sequence of Spending
-            The charge to check.
+            Spending of the entries to be charged.
 
         Returns
         -------
         bool
-            False if the charge must be refused.
+            False if the charge must be rejected.
         """
         if math.isinf(self.epsilon) or all(spending.empty for spending in charge):
             return True
@@ -125,7 +125,7 @@ class Cap:
         Returns
         -------
         float
-            The cap itself if nothing was spent, 0 if nothing is left.
+            The cap itself if nothing has been spent; 0 if nothing is left.
         """
         if math.isinf(self.epsilon) or all(spending.empty for spending in before):
             return self.epsilon
@@ -133,19 +133,20 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, room)), self.delta)
 
     def taken(self, before: Sequence[Spending], charge: Sequence[Spending]) -> float:
-        """Return the epsilon of the Gaussian charge that would use as much of the cap as this one.
+        """Return how much of the cap a charge uses, as the epsilon of a Gaussian charge.
 
         Parameters
         ----------
         before : sequence of Spending
             Spending of the entries of the ledger, oldest first.
         charge : sequence of Spending
-            The charge to check.
+            Spending of the entries to be charged.
 
         Returns
         -------
         float
-            The epsilon of the charge itself, if the charge is Gaussian or the ledger is empty.
+            Epsilon of the Gaussian charge that would use the same part of the cap. If the charge is
+            Gaussian, or nothing has been spent before, this is its own epsilon.
         """
         if all(spending.gaussian for spending in charge) or all(s.empty for s in before):
             return epsilon_of(Spending.together(charge), self.delta)
@@ -153,7 +154,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Squared mu left under the loosest limit; negative if it is exceeded."""
+        """Return the squared mu left under the loosest limit; negative if it is exceeded."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -170,7 +171,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Add up, over all entries, the squared mu that covers each within its share of delta."""
+    """Sum the squares of the mu that cover the entries within their shares of delta."""
     n_tails = 0
     squares = []
     for spending in entries:
@@ -187,17 +188,17 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 
 
 def _tail(place: int, delta: float) -> float:
-    """Return the share of delta for one entry.
+    """Return the share of delta for the tail of one entry.
 
-    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``: there is one such
-    half for each of the two ways of counting pure releases.
+    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``. Each of the
+    two ways of counting pure releases uses one half.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 
 
 @lru_cache(maxsize=1024)
 def approximate_mu(spending: Spending, tail: float) -> float:
-    """Return the smallest mu that covers releases up to a tail, rounded up.
+    """Return the smallest mu that covers releases except for a tail, rounded up.
 
     Parameters
     ----------
@@ -217,21 +218,21 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     if last == 0.0:
         return 0.0
     epsilons = np.linspace(0.0, last, _GRID + 1)
-    # Between two points of the grid the curve to be covered is at most its value at the left
-    # one, and the covering curve at least its value at the right one.
+    # Between two grid points, the curve to be covered is at most its value at the left point, and
+    # the covering curve is at least its value at the right point.
     needed = (np.minimum(_deltas(spending, epsilons[:-1]), 1.0) - tail) / (1.0 - tail)
     mu = 0.0
     for delta, epsilon in zip(needed[::-1].tolist(), epsilons[:0:-1].tolist(), strict=True):
         if delta >= 1.0:
             return math.inf
         if delta > 0.0 and delta_from_mu(mu, epsilon) * (1.0 - _MARGIN) < delta:
-            # No less than before: where delta is within the margin of 1, less would do here alone.
+            # Never lowered: if delta is within the margin of 1, a smaller mu would be enough here.
             mu = max(mu, mu_from_epsilon(epsilon, delta) * (1.0 + _MARGIN))
     return mu
 
 
 def _deltas(spending: Spending, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the smallest of all bounds on delta."""
+    """Return the smallest known bound on delta at each epsilon."""
     mu = spending.gaussian_bound
     closed_form = np.array([delta_from_mu(mu, epsilon) for epsilon in epsilons.tolist()])
     bounds = [closed_form, rdp_delta(spending, epsilons), pld_delta(spending, epsilons)]

@@ -12,7 +12,7 @@ __all__ = ["classic_noise_multiplier", "compose_mu", "gdp_noise_multiplier"]
 
 
 def compose_mu(mus: Iterable[float]) -> float:
-    """Compose Gaussian-DP parameters: the square root of the sum of their squares.
+    """Compose Gaussian-DP parameters as the square root of the sum of their squares.
 
     The rule is exact and holds for adaptively chosen queries [1]_. If the result is compared with
     a cap before each release, the rule also holds for adaptively chosen parameters [2]_.
@@ -49,7 +49,7 @@ def compose_mu(mus: Iterable[float]) -> float:
 
 
 def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
-    """Return the noise multiplier of several Gaussian releases, by Gaussian DP.
+    """Return the noise multiplier for several Gaussian releases under Gaussian DP.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
 
 
 def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
-    """Return the noise multiplier of several Gaussian releases, by strong composition.
+    """Return the noise multiplier for several Gaussian releases by strong composition.
 
     The result is larger than needed; it is provided to reproduce published tables. The formula
     ``sqrt(8 T log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon

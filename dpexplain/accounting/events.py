@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _LONGEST_TEXT = 10_000
-_LARGEST_COUNT = 2**53  # beyond, a float cannot tell one release, or one step, more
+_LARGEST_COUNT = 2**53  # above this, a float cannot represent one more release or step
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class GaussianEvent:
 
     Here q is a vector of sums that one record changes by at most L in the Euclidean norm, and the
     coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * L``. The
-    discrete Gaussian noise that mechanisms draw is counted the same way: it is enough wider than
-    stated to cover the cost of its lattice (see `dpexplain.mechanisms.Phase`).
+    discrete Gaussian noise that mechanisms draw is counted the same way: its standard deviation
+    exceeds the stated one by enough to cover the cost of the lattice (see
+    `dpexplain.mechanisms.Phase`).
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class GaussianEvent:
 
     @property
     def mu(self) -> float:
-        """Gaussian-DP parameter of all releases of the event, composed.
+        """Gaussian-DP parameter of all releases of the event together.
 
         Returns
         -------
@@ -90,8 +91,9 @@ class SubsampledGaussianEvent:
         Description of what was released, such as "gradients".
     noise_multiplier : float
         Noise standard deviation divided by the bound on the L2 norm of one record's contribution
-        to the sum, under either adjacency: the accountant knows that a replaced record may change
-        a sum by twice the bound. Positive and finite.
+        to the sum; positive and finite. It is stated in the same way for both adjacencies, because
+        the accountant takes into account that a replaced record may change a sum by twice the
+        bound.
     sampling_probability : float
         Probability that a record is included, in (0, 1].
     count : int, default=1
@@ -182,7 +184,7 @@ class DiscreteLaplaceEvent:
         Returns
         -------
         float
-            Rounded to a float.
+            The ratio, rounded to a float.
         """
         return self.scale / self.sensitivity
 
@@ -255,7 +257,7 @@ _NAME_OF_TYPE = {event_type: name for name, event_type in EVENT_TYPES.items()}
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
-    """Write an event as plain data.
+    """Convert an event to plain data for JSON.
 
     Parameters
     ----------
@@ -265,7 +267,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``{"type": ..., "label": ..., ...}``, ready for JSON.
+        Data of the form ``{"type": ..., "label": ..., ...}``.
 
     Raises
     ------
@@ -278,7 +280,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 
 def event_from_dict(content: Mapping[str, Any]) -> Event:
-    """Read an event from plain data, strictly.
+    """Parse an event from plain data, strictly.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ a normal variable with mean 0 from one with mean mu, both with variance 1 [1]_. 
     delta = P(Z > x - mu/2) - exp(epsilon) P(Z > x + mu/2),    x = epsilon / mu,
 
 which is the exact curve of the Gaussian mechanism [2]_. With Mills' ratio R(t) = P(Z > t) / phi(t)
-this is ``phi(x - mu/2) * (R(x - mu/2) - R(x + mu/2))``. The factor exp(epsilon) is gone, so nothing
-overflows, and for small mu the difference becomes the integral of -R' = 1 - t R(t), in which
-nothing cancels.
+this equals ``phi(x - mu/2) * (R(x - mu/2) - R(x + mu/2))``. There is no factor exp(epsilon) that
+could overflow. For small mu, the difference is computed as the integral of -R' = 1 - t R(t), in
+which nothing cancels.
 
 Accuracy: the computed log(delta) is off by less than 1e-10 for epsilon up to 1000 and delta down
 to 1e-15, so every function works with a delta that is smaller (or, if delta is the result, larger)
@@ -34,12 +34,12 @@ __all__ = ["delta_from_mu", "epsilon_from_mu", "mu_from_epsilon", "mu_of_pure"]
 
 _LOG_SQRT_2_PI = 0.5 * math.log(2.0 * math.pi)
 
-# More than the error of the computed log(delta); see the module's text.
+# More than the error of the computed log(delta); see the docstring of the module.
 _LOG_DELTA_MARGIN = 1e-10
 # A bracket of the solver is narrow enough at this width, relative to its upper end.
 _BRACKET = 1e-12
-# mu is lowered by this share on top, so that sums of mu**2 may be compared with a cap at a
-# relative tolerance (see PrivacyLedger) without ever exceeding what the cap stands for.
+# mu is also lowered by this fraction, so that sums of mu**2 can be compared with a cap at a
+# relative tolerance (see PrivacyLedger) and still never exceed the true cap.
 _MU_MARGIN = 1e-9
 
 # From here on the asymptotic series of Mills' ratio is exact to double precision.
@@ -58,7 +58,7 @@ _NODES = (
 
 
 def delta_from_mu(mu: float, epsilon: float) -> float:
-    """Return the smallest delta at which mu-GDP gives (epsilon, delta)-DP.
+    """Return the smallest delta at which mu-GDP implies (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -88,10 +88,11 @@ def delta_from_mu(mu: float, epsilon: float) -> float:
 
 
 def epsilon_from_mu(mu: float, delta: float) -> float:
-    """Return the smallest epsilon at which mu-GDP gives (epsilon, delta)-DP.
+    """Return the smallest epsilon at which mu-GDP implies (epsilon, delta)-DP.
 
-    Bisection finds the epsilon at which the curve passes ``delta * (1 - 1e-10)`` and returns
-    the upper end of a bracket of relative width 1e-12.
+    Bisection narrows a bracket around the epsilon at which the delta of mu-GDP equals
+    ``delta * (1 - 1e-10)``. The result is the upper end of the bracket, at a relative width of
+    1e-12.
 
     Parameters
     ----------
@@ -129,10 +130,11 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
 
 
 def mu_from_epsilon(epsilon: float, delta: float) -> float:
-    """Return the largest mu at which mu-GDP gives (epsilon, delta)-DP.
+    """Return the largest mu at which mu-GDP implies (epsilon, delta)-DP.
 
-    Bisection finds the mu at which the curve passes ``delta * (1 - 1e-10)``; the lower end of
-    a bracket of relative width 1e-12 is then lowered by a relative amount of 1e-9.
+    Bisection narrows a bracket around the mu at which the delta of mu-GDP equals
+    ``delta * (1 - 1e-10)``. The result is the lower end of the bracket, at a relative width of
+    1e-12, lowered by a fraction of 1e-9.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     return _largest_mu(epsilon, check_delta(delta))
 
 
-@lru_cache(maxsize=256)  # a fit asks several times for the same guarantee
+@lru_cache(maxsize=256)  # a fit requests the same guarantee several times
 def _largest_mu(epsilon: float, delta: float) -> float:
     target = math.log(delta) - _LOG_DELTA_MARGIN
     high = 1.0
@@ -233,17 +235,17 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
 
 
 def _covers_small_pure(z: float, epsilon: float) -> bool:
-    """Compare P(0 < Z < z) with tanh(epsilon / 2) / 2, which avoids cancellation."""
+    """Check that P(0 < Z < z) is at least tanh(epsilon / 2) / 2; avoids cancellation."""
     return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
 
 
 def _covers_large_pure(z: float, epsilon: float) -> bool:
-    """Compare log(1 / P(Z > z)) with log(1 + exp(epsilon)), which avoids overflow."""
+    """Check that 1 / P(Z > z) is at least 1 + exp(epsilon), on a log scale."""
     return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 
 def _log_delta(mu: float, epsilon: float) -> float:
-    """Return the logarithm of the delta of mu-GDP at epsilon; -inf if delta underflows."""
+    """Return log(delta) of mu-GDP at epsilon; -inf if delta underflows."""
     if mu == 0.0 or epsilon == math.inf:
         return -math.inf
     if mu == math.inf:
@@ -258,26 +260,26 @@ def _log_delta(mu: float, epsilon: float) -> float:
 
 
 def _log_density(t: float) -> float:
-    """Logarithm of the standard normal density."""
+    """Return the logarithm of the standard normal density."""
     return -0.5 * t * t - _LOG_SQRT_2_PI
 
 
 def _log_upper_tail(t: float) -> float:
-    """Logarithm of P(Z > t) for a standard normal Z."""
+    """Return the logarithm of P(Z > t) for a standard normal Z."""
     if t < _FAR_TAIL:
         return math.log(0.5 * math.erfc(t / math.sqrt(2.0)))
     return _log_mills(t) + _log_density(t)
 
 
 def _log_mills(t: float) -> float:
-    """Logarithm of Mills' ratio P(Z > t) / phi(t)."""
+    """Return the logarithm of Mills' ratio P(Z > t) / phi(t)."""
     if t < _FAR_TAIL:
         return _log_upper_tail(t) - _log_density(t)
     return math.log1p(-_far_deficit(t)) - math.log(t)
 
 
 def _log_mills_drop(start: float, width: float) -> float:
-    """Return log(R(start) - R(start + width)) of Mills' ratio R for a small width."""
+    """Return log(R(start) - R(start + width)) for Mills' ratio R and a small width."""
     half = 0.5 * width
     middle = start + half
     mean = sum(weight * _mills_deficit(middle + half * node) for node, weight in _NODES)

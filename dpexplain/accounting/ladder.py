@@ -7,19 +7,19 @@ without the record, in the direction of the change and clipped to ``x = 0, ..., 
     P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
 
 between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
-D / t. With D = 1 it is randomized response, the worst of all mechanisms with this epsilon. The
+D / t. With D = 1, this is randomized response, the worst of all mechanisms with this epsilon. The
 continuous Laplace distribution is the limit for small steps, and reveals less than any lattice: at
 the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t - epsilon)
 / 2)``; between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
-single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the total
-of both x. Both w and w' give ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is positive
-at the ends and not positive between them: there ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2
-a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``, which is at least ``(1 + a)**2 w(x) = (1 - a) (1 +
-a)``. A difference with these signs that is orthogonal to ``a**x`` and ``a**(D - x)`` has a product
-of at least 0 with every ``max(0, a**x - c a**(D - x))``, and these products are the differences of
-delta.
+single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the sum
+of their two values x. Both w and w' satisfy ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w'
+is positive at the ends and not positive between them: there,
+``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``,
+which is at least ``(1 + a)**2 w(x) = (1 - a) (1 + a)``. A difference with these signs that is
+orthogonal to ``a**x`` and ``a**(D - x)`` has an inner product of at least 0 with every
+``max(0, a**x - c a**(D - x))``, and these products are the differences of delta.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 
 __all__ = ["masses_on_grid", "raised"]
 
-# More than the rounding of a loss, and of a share of a cell.
+# More than the rounding error of a loss, and of a part of the probability of a cell.
 _LOSS_MARGIN, _SHARE_MARGIN = 1e-14, 1e-11
 
 
 def raised(epsilon: float) -> float:
-    """Increase a loss by its rounding margin.
+    """Increase a loss by a margin for rounding errors.
 
     Parameters
     ----------
@@ -52,27 +52,27 @@ def raised(epsilon: float) -> float:
 
 
 def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDArray[np.float64]]:
-    """Round the loss up to a grid, as tightly as the grid allows.
+    """Round the loss of discrete Laplace noise to a grid without underestimating it.
 
-    The probabilities of a grid cell under both data sets are divided between its two ends so that
-    both sums stay the same. The true loss is an average of the resulting loss, so no later
-    composition is underestimated; at the grid points, delta is exact [1]_.
+    The probability of each grid cell is divided between the two ends of the cell, so that its
+    probabilities under both data sets stay the same. The true loss is an average of the rounded
+    losses, so no later composition is underestimated; at the grid points, delta is exact [1]_.
 
     Parameters
     ----------
     epsilon : float
         Largest loss, positive and finite.
     n_steps : int
-        Number of steps of the ladder from ``-epsilon`` to `epsilon`, at least 1.
+        Number of equal steps between the losses ``-epsilon`` and `epsilon`, at least 1.
     step : float
-        Width of a cell of the grid.
+        Width of a grid cell.
 
     Returns
     -------
     first : int
-        Index of the first mass: its loss is ``first * step``.
+        Grid index of the first mass, whose loss is ``first * step``.
     masses : ndarray of shape (n_points,)
-        Probability of each loss; the sum of all is at least 1.
+        Probability of each loss; the probabilities add up to at least 1.
 
     References
     ----------
@@ -80,12 +80,12 @@ def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDAr
        Approximations of Privacy Loss Distributions", PoPETs 2022, arXiv:2207.04380.
     """
     epsilon = raised(epsilon)
-    rung = epsilon / n_steps  # 1 / t, and half of the distance of two losses
+    rung = epsilon / n_steps  # 1 / t, which is half the distance between two losses
     last = math.ceil(epsilon / step)
-    places = np.arange(-last - 1, last, dtype=np.float64)  # of the lower ends of all cells
+    places = np.arange(-last - 1, last, dtype=np.float64)  # lower ends of all cells
     masses = np.zeros(len(places) + 1)
     cell_of_end = np.clip(np.ceil([epsilon / step, -epsilon / step]) - 1.0, places[0], places[-1])
-    # Rungs between the ends whose loss lies above the lower end of a cell and not above the upper.
+    # Inner rungs whose loss is above the lower end of a cell but not above its upper end.
     beyond = np.ceil((epsilon - np.append(places, last) * step) / (2.0 * rung))
     beyond = np.clip(beyond, 1.0, float(n_steps))
     low, n = beyond[1:], beyond[:-1] - beyond[1:]
@@ -94,7 +94,7 @@ def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDAr
         (cell_of_end, np.array([0.0, float(n_steps)]), np.ones(2), np.ones(2)),
     )
     for place, low, n, weight in parts:
-        # Rungs low, ..., low + n - 1: a geometric sum, whose mean loss is that of the middle.
+        # Rungs low, ..., low + n - 1: a geometric sum, whose mean loss is the loss in the middle.
         chance = weight * np.exp(-low * rung) / (1.0 + math.exp(-rung))
         middle = epsilon - (2.0 * low + n - 1.0) * rung
         above = chance * np.expm1(np.minimum(place * step - middle, 0.0)) / math.expm1(-step)

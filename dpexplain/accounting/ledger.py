@@ -23,18 +23,18 @@ from dpexplain.exceptions import BudgetError
 
 __all__ = ["PrivacyLedger"]
 
-# Ledgers of this process by identity: a pickle that comes back is the ledger it was made from.
+# Ledgers of this process by identity, so that unpickling here returns the original ledger.
 _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 
 
 class PrivacyLedger(LedgerReading):
-    """Tracks the privacy budget of one data set and enforces a cap.
+    """Ledger that tracks the privacy budget of one data set and enforces a cap.
 
     Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
     of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
-    any result was seen. If results decide which fits follow, another number holds instead
-    (`adaptive_epsilon`): a cap that was set before the first fit, which is a filter on the sum of
-    the squared mu, or, if there is no cap, the reading of an odometer.
+    any result was seen. If results decide which fits follow, `adaptive_epsilon` holds instead. It
+    is the cap, if one was set before the first fit (a privacy filter on the sum of the squared
+    mu), and otherwise the reading of a privacy odometer.
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
     total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
@@ -52,11 +52,11 @@ class PrivacyLedger(LedgerReading):
     delta : float, default=1e-6
         Delta at which the ledger states epsilon.
     path : str or Path, optional
-        JSON file that holds the ledger, created if it does not exist. Each charge reads and writes
+        JSON file that stores the ledger, created if it does not exist. Each charge reads and writes
         it under a lock, so that processes may share it. On a network drive, the lock is only as
-        reliable as the drive's locking. Instead of a file, the address of a database (extra
-        ``database``), such as ``"postgresql://user@host/database"`` or
-        ``"sqlite:////folder/file.db"``; a database can hold the ledgers of several data sets.
+        reliable as the drive's locking. Alternatively, the address of a database (requires the
+        extra ``database``), such as ``"postgresql://user@host/database"`` or
+        ``"sqlite:////folder/file.db"``; a database can store the ledgers of several data sets.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
@@ -68,7 +68,7 @@ class PrivacyLedger(LedgerReading):
 
     See Also
     --------
-    PrivacyLedger.open : Continue an existing file with its stored limits.
+    PrivacyLedger.open : Open an existing ledger with its stored limits.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         path : str or Path
-            File or address of an earlier ``PrivacyLedger(..., path=path)``. If the database holds
+            File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
             several ledgers, the address ends in ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
@@ -172,13 +172,13 @@ class PrivacyLedger(LedgerReading):
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about the charge. If the date, the person or the purpose is missing,
-            today's date in UTC or the person or purpose of the ledger is filled in.
+            Public facts about the charge. A missing date is set to today's date in UTC; a missing
+            person or purpose is taken from the ledger.
 
         Returns
         -------
         LedgerEntry
-            What was recorded.
+            The recorded entry.
 
         Raises
         ------
@@ -211,7 +211,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         charges : iterable of (label, events)
-            As for `charge`.
+            Label and events of each entry, as for `charge`.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the adjacency of the ledger.
         what : str, default="fit"
@@ -224,12 +224,12 @@ class PrivacyLedger(LedgerReading):
         Returns
         -------
         tuple of LedgerEntry
-            What was recorded.
+            The recorded entries, in the order of `charges`.
 
         Raises
         ------
         BudgetError, ValueError
-            As for `charge`. In these cases nothing is changed.
+            As for `charge`. Either all entries are recorded or none of them.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -252,10 +252,10 @@ class PrivacyLedger(LedgerReading):
     def add_release(
         self, entry: int, sha256: str, provenance: Provenance | None = None
     ) -> ReleasedFile:
-        """Record the hash of a released file that belongs to an entry; this costs nothing.
+        """Record the hash of a released file of an entry, at no privacy cost.
 
-        The hash of a file that is not private would let others test guesses about records. So pass
-        only hashes of released files; `dpexplain.certificate.release` checks that.
+        The hash of a file that is not private would let others test guesses about records.
+        Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class PrivacyLedger(LedgerReading):
         Returns
         -------
         ReleasedFile
-            What was recorded; the same file is recorded once per entry and provenance.
+            The recorded file; the same file is recorded only once per entry and provenance.
 
         Raises
         ------
@@ -310,7 +310,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         ValueError
-            If the number is not positive.
+            If `cap_epsilon` is not positive.
         TypeError
             If `unit` is not a unit.
         BudgetError
@@ -321,7 +321,8 @@ class PrivacyLedger(LedgerReading):
         -----
         Later charges stay within the new cap. The guarantee that everything together stays within
         a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge; statements keep naming that cap, or the reading of the odometer.
+        before the first charge; privacy statements continue to state that cap, or the reading of
+        the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)
@@ -360,7 +361,7 @@ class PrivacyLedger(LedgerReading):
     def from_json(cls, text: str, path: str | os.PathLike[str] | None = None) -> PrivacyLedger:
         """Create a ledger that continues a saved one.
 
-        The two are independent: continue with only one of them.
+        The new ledger is independent of the saved one; charge only one of them from then on.
 
         Parameters
         ----------
@@ -407,7 +408,11 @@ class PrivacyLedger(LedgerReading):
 def _revived(
     identity: str, text: str, path: str | None, facts: Provenance | None = None
 ) -> PrivacyLedger:
-    """Unpickle a ledger: the same object; in another process, its file, its row or a copy."""
+    """Restore a pickled ledger.
+
+    In the process of the original ledger, return the original. In any other process, open its file
+    or row; a ledger in memory becomes a copy that cannot be charged.
+    """
     live = _LIVE.get(identity)
     if live is not None:
         return live

@@ -86,8 +86,8 @@ class LedgerState:
     unit : Record, Person or None, default=None
         Unit that the cap protects; None for the unit of the first private charge.
     cap_at_start : float or None, default=None
-        Cap at the first private charge, which therefore cannot depend on results; None before the
-        first private charge.
+        Cap at the time of the first private charge, which cannot depend on results; None before
+        the first private charge.
     releases : tuple of ReleasedFile, default=()
         Released files that belong to entries, oldest first.
     unchained : int, default=0
@@ -126,11 +126,11 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that must agree before a ledger can continue a stored one."""
+        """Limits that must equal the stored limits before a stored ledger is continued."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Whether the limits equal those of an earlier state, except for a lowered cap."""
+        """Return whether an earlier state had the same limits, except for a higher cap."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -162,7 +162,7 @@ class LedgerState:
 
     @cached_property
     def total_unit(self) -> Unit:
-        """Unit of the totals: the ledger's unit, the one all entries share, or one record."""
+        """Unit of the totals: the ledger's, the common unit of all entries, or one record."""
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
@@ -172,7 +172,7 @@ class LedgerState:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Return the largest epsilon of one more Gaussian charge, for the unit of the cap."""
+        """Largest epsilon of one more Gaussian charge, for the unit of the cap."""
         return self.cap.remaining(self.spent(self.cap_unit()))
 
     def epsilon_for(
@@ -198,15 +198,15 @@ class LedgerState:
             return total
         if math.isfinite(self.cap_at_start) and same_unit(unit, self.cap_unit()):
             return self.cap_at_start
-        # The grids of accountants may leave the total of a single entry a hair above.
+        # Because accountants round to grids, the total of a single entry may be slightly larger.
         return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Total epsilon of all private events, for the unit of the totals."""
+        """Return the total epsilon of all private events, for the unit of the totals."""
         return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Total epsilon of all charges, for the unit of the totals."""
+        """Return the total epsilon of all charges, for the unit of the totals."""
         return self.private_epsilon(delta) if self.private else math.inf
 
     def without_bound(
@@ -217,25 +217,25 @@ class LedgerState:
         return without_bound(chosen, unit, self.adjacency)
 
     def affordable(self, entries: Sequence[LedgerEntry]) -> bool:
-        """Whether the cap leaves room for these charges."""
+        """Return whether the cap leaves room for these charges."""
         if math.isinf(self.cap_epsilon):
             return True
         unit = self.cap_unit(entries)
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return how much of the cap these charges use, as the epsilon of a Gaussian charge."""
+        """Return how much of the cap charges use, as the epsilon of a Gaussian charge."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def with_entries(self, entries: tuple[LedgerEntry, ...]) -> LedgerState:
-        """Append charges; the first private one records the current cap."""
+        """Append charges; the current cap is recorded with the first private charge."""
         spends = any(not entry.spending(self.adjacency).empty for entry in entries)
         start = self.cap_epsilon if spends and self.cap_at_start is None else self.cap_at_start
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """Summarize the state: the epsilon of each entry and of all together."""
+        """Summarize the state, with the epsilon of each entry and of all entries together."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
@@ -271,7 +271,7 @@ class LedgerState:
             if not any(same_unit(unit, known) for known in found):
                 found.append(unit)
         unnamed = [unit for unit in found if isinstance(unit, Person) and not unit.named]
-        # Several groupings without a name have no bound each, and no reader can tell them apart.
+        # Several unnamed groupings have no bound, and readers cannot distinguish them: list one.
         return tuple(self._total(unit) for unit in found if unit not in unnamed[1:])
 
     def _total(self, unit: Unit) -> UnitTotal:
@@ -284,7 +284,7 @@ class LedgerState:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the state as plain data, with its hash chain."""
+        """Convert the state and its hash chain to plain data for JSON."""
         limits = {
             "dataset": self.dataset,
             "cap_epsilon": number_to_json(self.cap_epsilon),
@@ -311,12 +311,12 @@ class LedgerState:
     def at(
         self, n_entries: int, n_releases: int, cap_epsilon: float, unit: Unit | None
     ) -> LedgerState:
-        """Return the state at the time when only the first entries and files were recorded.
+        """Return an earlier state, which has only the first entries and released files.
 
         Parameters
         ----------
         n_entries, n_releases : int
-            Number of entries, and of released files, at that time.
+            Number of entries and number of released files at that time.
         cap_epsilon : float
             Cap at that time, which may have been lowered since.
         unit : Record, Person or None
@@ -325,7 +325,8 @@ class LedgerState:
         Returns
         -------
         LedgerState
-            The state; its head shows whether the ledger really was in this state.
+            The earlier state; comparing its head with a recorded one shows whether the ledger
+            really was in this state.
         """
         entries = self.entries[:n_entries]
         spends = any(not entry.spending(self.adjacency).empty for entry in entries)
@@ -339,12 +340,12 @@ class LedgerState:
         )
 
     def to_json(self) -> str:
-        """Write the state as JSON; numbers round-trip exactly."""
+        """Return the state as JSON; numbers round-trip exactly."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> LedgerState:
-        """Read the output of `to_json` strictly; a broken chain is an error."""
+        """Parse the output of `to_json` strictly; a broken hash chain is an error."""
         content = parse(text)
         version: Any = content.get("version") if isinstance(content, Mapping) else None
         fields = {"format", "version", "dataset", "cap_epsilon", "delta", "adjacency", "entries"}
@@ -396,7 +397,7 @@ def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
 def state_of_older_summary(
     content: Mapping[str, Any], entries: Sequence[EntrySummary]
 ) -> LedgerState:
-    """Rebuild the state behind an older summary that states its units in words.
+    """Rebuild the state from an older summary that describes its units in words.
 
     Parameters
     ----------
@@ -408,7 +409,8 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        Its units are read as in an older ledger file, and never imply a stronger guarantee.
+        State whose units are parsed as in an older ledger file; they never strengthen the
+        guarantee.
     """
     found = tuple(
         LedgerEntry(
@@ -429,12 +431,15 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Mark the cap at the first private charge as unknown, if there was a charge."""
+    """Return infinity for the unknown cap at the first private charge.
+
+    Return None if no charge is private.
+    """
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all events of a charge for replace-one adjacency if any of them is stated for it."""
+    """State all parts of a charge for replace-one adjacency if any part is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 
 __all__ = ["loss_distribution", "pld_available", "pld_delta", "pld_epsilon"]
 
-# Grid steps per standard deviation of the loss of a release: what rounding adds to epsilon is
-# below a share of 1e-4.
+# Grid steps per standard deviation of the loss of a release: with this many, rounding increases
+# epsilon by a fraction of less than 1e-4.
 _STEPS_PER_DEVIATION = 48.0
-# With fewer, rounding would dominate, and Rényi divergences do better.
+# With fewer, rounding would dominate, and Rényi divergences give a tighter bound.
 _FEWEST_STEPS_PER_DEVIATION = 4.0
-# Finer grids drown in the rounding of the probabilities.
+# On finer grids, the rounding of the probabilities would dominate.
 _FINEST_STEP = 2e-6
 _MOST_POINTS = 4e6
 # The grid of one release is filled point by point, which is slow.
 _MOST_POINTS_OF_ONE = 4e4
-# One release with less noise than a thousandth of a record's share promises nothing.
+# A single release whose noise is below a thousandth of a record's change promises nothing.
 _LARGEST_RATIO = 1e3
 _RELATIVE_MARGIN = 1e-12
-# Beyond, epsilon is no number to take the exponential of.
+# Above this epsilon, exp(epsilon) could overflow.
 _LARGEST_EXPONENT = 500.0
 
 
 def pld_available() -> bool:
-    """Whether dp-accounting is installed.
+    """Return whether dp-accounting is installed.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def pld_available() -> bool:
 
 
 def pld_epsilon(spending: Spending, delta: float) -> float:
-    """Bound epsilon through the privacy loss distribution.
+    """Bound epsilon using the privacy loss distribution.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
         return math.inf
     with np.errstate(all="ignore"):
         epsilon, more = float(distribution.get_epsilon_for_delta(target)), _RELATIVE_MARGIN
-    # It is found by going down the grid cell by cell, whose rounding shows on long grids.
+    # The search descends the grid cell by cell; on long grids, its rounding errors matter.
     allowed = target + 0.5 * margin
     while math.isfinite(epsilon) and distribution.get_delta_for_epsilon(epsilon) > allowed:
         epsilon, more = epsilon + more * max(epsilon, 1.0), 4.0 * more
@@ -89,7 +89,7 @@ def pld_epsilon(spending: Spending, delta: float) -> float:
 
 
 def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound delta through the privacy loss distribution.
+    """Bound delta using the privacy loss distribution.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def pld_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.fl
     small, rest = epsilon[epsilon <= _LARGEST_EXPONENT], epsilon[epsilon > _LARGEST_EXPONENT]
     deltas = np.empty_like(epsilon)
     deltas[epsilon <= _LARGEST_EXPONENT] = distribution.get_delta_for_epsilon(small.tolist())
-    # One by one, in differences of losses, whose exponentials do not overflow.
+    # One by one: scalar calls use differences of losses, whose exponentials do not overflow.
     one_by_one = [distribution.get_delta_for_epsilon(float(e)) for e in rest]
     deltas[epsilon > _LARGEST_EXPONENT] = one_by_one
     return np.minimum(1.0, deltas + rounding_margin(spending))
 
 
 def rounding_margin(spending: Spending) -> float:
-    """Bound the error in delta that the rounding of Fourier transforms causes.
+    """Bound the error in delta caused by rounding in Fourier transforms.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _n_convolutions(spending: Spending) -> float:
 def _grid_step(spending: Spending) -> float | None:
     """Choose one grid step for all releases; None if the grid would be too large."""
     change = 1.0 if spending.adjacency == "add_remove" else 2.0
-    # Standard deviation and largest value of one release's loss, and how many there are.
+    # Standard deviation and maximum of the loss of one release, and number of releases.
     losses = [(mu, 12.0 * mu + 0.5 * mu * mu, 1) for mu in (spending.mu,) if mu]
     for noise, probability, count in spending.subsampled:
         ratio = change / noise
@@ -219,7 +219,7 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the step so that the most important loss is a multiple of it."""
+    """Shorten the grid step so that the most important loss is a multiple of the step."""
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

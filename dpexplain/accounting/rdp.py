@@ -2,14 +2,14 @@
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
 neighboring data sets is at most r [1]_. Under composition, divergences add up at each order. They
-give an upper bound on epsilon at any delta. The bound is slightly above the one from privacy loss
-distributions, but needs no additional library.
+give an upper bound on epsilon at any delta. The bound is slightly larger than the bound from
+privacy loss distributions, but needs no additional library.
 
 This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
-subsampled Gaussian release it is a one-dimensional integral of an analytic function that falls
-like a Gaussian, which the trapezoidal rule computes to nearly double precision for every real
-order, both directions and both adjacencies. For integer orders under add/remove adjacency, it is
-also a binomial sum [2]_, which is used for the high orders that small epsilons need.
+subsampled Gaussian release, this is a one-dimensional integral of an analytic function that decays
+like a Gaussian. The trapezoidal rule computes it to nearly double precision for every real order,
+both directions and both adjacencies. For integer orders under add/remove adjacency, the cumulant
+is also a binomial sum [2]_, which is used for the high orders that small epsilons need.
 
 References
 ----------
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 __all__ = ["moments_epsilon", "rdp_delta", "rdp_epsilon"]
 
 _LARGEST_ORDER = 2**17
-# Real orders where a coarse grid would show, whole ones above.
+# Fractional orders where a coarse grid would matter, integers above.
 _N_REAL = 240
 _ORDERS: NDArray[np.float64] = np.concatenate(
     [1.0 + np.geomspace(0.02, 63.0, _N_REAL), np.rint(2.0 ** np.arange(6.5, 17.01, 0.5))]
 )
 _MOMENT_ORDERS = range(1, 65)
 _MOST_POINTS = 200_000
-# More than the rounding of one cumulant, absolute and relative.
+# More than the rounding error of one cumulant, absolute and relative.
 _ABSOLUTE_MARGIN, _RELATIVE_MARGIN = 1e-14, 1e-12
 
 
 def rdp_epsilon(spending: Spending, delta: float) -> float:
-    """Bound epsilon through Rényi divergences.
+    """Bound epsilon using Rényi divergences.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def rdp_epsilon(spending: Spending, delta: float) -> float:
 
 
 def rdp_delta(spending: Spending, epsilon: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bound delta through Rényi divergences.
+    """Bound delta using Rényi divergences.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_orders,)
-        Sums of cumulants; infinite at each order at which one could not be computed.
+        Sums of cumulants; infinite at orders at which a cumulant could not be computed.
     """
     alphas = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):
@@ -145,7 +145,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
     Raises
     ------
     ValueError
-        If there are releases other than Gaussian ones, or the adjacency differs.
+        If a release is not Gaussian, or the adjacency is not add/remove.
     """
     log_delta = math.log(check_delta(delta))
     if spending.laplace or spending.pure or spending.adjacency != "add_remove":
@@ -164,7 +164,7 @@ def moments_epsilon(spending: Spending, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _subsampled(multiplier: float, probability: float, adjacency: str) -> NDArray[np.float64]:
-    """Cumulants of one subsampled Gaussian release at each order of the grid."""
+    """Return the cumulants of one subsampled Gaussian release at all orders."""
     cumulants = np.array(
         [_one_order(float(alpha), multiplier, probability, adjacency) for alpha in _ORDERS]
     )
@@ -179,7 +179,7 @@ def _one_order(alpha: float, multiplier: float, probability: float, adjacency: s
     step = min(multiplier / 12.0, 0.5 * multiplier * multiplier)
     half = int((12.0 * multiplier + alpha + 2.0) / step) + 1 if step > 0.0 else _MOST_POINTS
     if half >= _MOST_POINTS:
-        # Below a noise multiplier of a few hundredths: the next whole order is no worse.
+        # For noise multipliers below a few hundredths, bound it by the next integer order.
         if adjacency == "add_remove" and alpha >= 2.0:
             return _binomial_cumulant(math.ceil(alpha), multiplier, probability)
         return math.inf
@@ -198,7 +198,7 @@ def _one_order(alpha: float, multiplier: float, probability: float, adjacency: s
 def _log_mixture(
     x: NDArray[np.float64], multiplier: float, probability: float
 ) -> NDArray[np.float64]:
-    """Return the log of the density of (1 - q) N(0) + q N(1), divided by that of N(0)."""
+    """Return the log of the density ratio of (1 - q) N(0) + q N(1) to N(0)."""
     moved = (x - 0.5) / multiplier / multiplier
     return np.logaddexp(math.log1p(-probability), math.log(probability) + moved)
 

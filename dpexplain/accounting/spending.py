@@ -1,4 +1,4 @@
-"""Composition of a collection of events, in any order.
+"""Merged costs of a collection of events, which do not depend on their order.
 
 Events of one kind with the same parameters are merged, so that two collections of the same events
 are equal, and costs can be cached.
@@ -43,7 +43,8 @@ class Spending:
         Epsilon and count of the pure events, and of Laplace events on an unknown lattice.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors. The other fields are stated for this adjacency, except
-        that the noise multipliers of subsampled events are relative to the bound on one record.
+        that the noise multipliers of subsampled events are relative to the bound on one record's
+        contribution.
     """
 
     squared_mu: float = 0.0
@@ -54,14 +55,14 @@ class Spending:
 
     @classmethod
     def of(cls, events: Iterable[Event], adjacency: Adjacency = "add_remove") -> Spending:
-        """Merge events.
+        """Merge a collection of events.
 
         Parameters
         ----------
         events : iterable of Event
-            In any order.
+            Events in any order.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------
@@ -74,7 +75,7 @@ class Spending:
         pure: list[tuple[float, int]] = []
         for event in events:
             match event:
-                # count / multiplier**2 rather than mu**2: one rounding less for a sum that is
+                # count / multiplier**2 rather than mu**2 saves one rounding in a sum that is
                 # compared with a cap.
                 case GaussianEvent(_, multiplier, count):
                     squares.append(count / multiplier / multiplier)
@@ -86,7 +87,7 @@ class Spending:
                 case DiscreteLaplaceEvent(_, scale, sensitivity, count):
                     laplace.append((scale, sensitivity, count))
                 case LaplaceEvent(_, multiplier, count):
-                    # One step may be all that a record changes: no lattice is worse.
+                    # The worst lattice is so coarse that a record changes the sum by a single step.
                     pure.append((1.0 / multiplier, count))
                 case PureEvent(_, epsilon, count):
                     pure.append((epsilon, count))
@@ -107,7 +108,7 @@ class Spending:
         Parameters
         ----------
         parts : sequence of Spending
-            At least one, all for the same adjacency.
+            Objects to merge, at least one, all stated for the same adjacency.
 
         Returns
         -------
@@ -181,9 +182,10 @@ class Spending:
         Returns
         -------
         tuple of (float, int, int)
-            Epsilon, number of steps from the loss ``-epsilon`` up to ``epsilon``, and count. With
-            discrete Laplace noise of scale t, a change of D has the losses ``(D - 2 x) / t`` for
-            x = 0, ..., D; the worst pure mechanism has only the two ends, as if D were 1.
+            For each kind of release: epsilon, number of steps from the loss ``-epsilon`` up to
+            ``epsilon``, and count. With discrete Laplace noise of scale t, a change of D has the
+            losses ``(D - 2 x) / t`` for x = 0, ..., D; the worst pure mechanism has only the two
+            ends, as if D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),
@@ -203,7 +205,7 @@ class Spending:
 
     @property
     def gaussian_bound(self) -> float:
-        """Exact Gaussian-DP parameter that covers all releases.
+        """Gaussian-DP parameter that covers all releases.
 
         Returns
         -------
@@ -250,5 +252,5 @@ def _merged(items: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
 def _sum(values: list[float]) -> float:
     try:
         return math.fsum(values)
-    except OverflowError:  # beyond the largest float: nothing is left of any promise
+    except OverflowError:  # above the largest float, so no guarantee is left
         return math.inf

@@ -21,14 +21,14 @@ from dpexplain.accounting.spending import Spending
 
 __all__ = ["subsampled_noise_multiplier"]
 
-# The epsilon that is spent lies below the one that is promised by at most this share.
+# The spent epsilon is below the promised epsilon by at most this fraction.
 _TOLERANCE = 1e-4
 _MOST_NOISE = 1e12
 _MOST_TRIALS = 200
 
 
 def _quick(spending: Spending, delta: float) -> float:
-    """Bound epsilon quickly; use the closed form for tiny epsilons and deltas."""
+    """Bound epsilon quickly, by Rényi divergences or a closed form."""
     return min(rdp_epsilon(spending, delta), epsilon_from_mu(spending.gaussian_bound, delta))
 
 
@@ -49,7 +49,7 @@ def subsampled_noise_multiplier(
     accountant: Accountant | str = "pld",
     adjacency: Adjacency | str = "add_remove",
 ) -> float:
-    """Return the noise multiplier of each subsampled Gaussian release, rounded up.
+    """Return the noise multiplier for subsampled Gaussian releases, rounded up.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def subsampled_noise_multiplier(
     sampling_probability : float
         Probability that a record is included in a release, in (0, 1].
     accountant : {"pld", "rdp", "moments"}, default="pld"
-        How the releases are composed; see `epsilon_from_events`.
+        Method that composes the releases; see `epsilon_from_events`.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
 
@@ -68,7 +68,7 @@ def subsampled_noise_multiplier(
     -------
     float
         Noise standard deviation divided by the bound on the L2 norm of one record's contribution.
-        The releases then spend at most `epsilon`, and fall short of it by at most 0.01%, or 1% if
+        With this noise, the releases spend at most `epsilon`, and at least 99.99% of it, or 99% if
         delta is near double precision and the accountant switches between bounds.
 
     Raises
@@ -92,7 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
-        """Return the epsilon of all steps with this noise, computed by the given accountant."""
+        """Return the epsilon of all steps with this noise, by the given accountant."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 
@@ -105,7 +105,7 @@ def subsampled_noise_multiplier(
 
 
 def _least_noise(spent: Callable[[float], float], target: float, start: float) -> float:
-    """Find the smallest noise within the target epsilon, from an initial guess."""
+    """Find the smallest noise multiplier that meets a target epsilon."""
     low, high = start, start
     while spent(high) > target:
         low, high = high, 2.0 * high
@@ -130,9 +130,9 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Find where a curve passes the target, by interpolation on a log scale."""
+    """Interpolate on a log scale to estimate where the curve crosses the target."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
-    # A little inside of the safe side, and never so near an end that the bracket hardly shrinks.
+    # Aim slightly at the safe side, and not so close to an end that the bracket hardly shrinks.
     aim = math.log(above / (1.0 - 0.5 * _TOLERANCE)) / math.log(above / below)
     return low * (high / low) ** min(max(aim, 0.05), 0.95)

@@ -42,7 +42,7 @@ class EntrySummary:
     Parameters
     ----------
     label : str
-        What was charged, for example the name of an estimator.
+        Name of what was charged, such as an estimator.
     epsilon : float
         Epsilon of this charge alone, at the ledger's delta; infinite if an event is not private.
     mu : float or None
@@ -53,7 +53,7 @@ class EntrySummary:
     events : tuple of dict
         The events as plain data, see `event_to_dict`.
     unit : str, default="one record"
-        Unit that the noise of the events protects.
+        Unit of privacy that the noise of the events protects.
     """
 
     label: str
@@ -64,12 +64,12 @@ class EntrySummary:
     unit: str = RECORD.words
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the entry as plain data.
+        """Convert the entry to plain data for JSON.
 
         Returns
         -------
         dict
-            Ready for JSON; infinity as the string ``"inf"``.
+            Fields of the object; infinity is written as the string ``"inf"``.
         """
         return {
             "label": self.label,
@@ -82,7 +82,7 @@ class EntrySummary:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> EntrySummary:
-        """Read an entry from plain data, strictly.
+        """Parse an entry from plain data, strictly.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class LedgerSummary:
     private_epsilon : float
         Epsilon of all private events together.
     replace_epsilon : float
-        The same under replace-one adjacency, in which one record is replaced by another.
+        The same epsilon under replace-one adjacency, in which one record is replaced by another.
     naive_epsilon : float
         Plain sum of the epsilons of the entries' private events, for comparison with the total,
         which is smaller because of composition.
@@ -162,12 +162,12 @@ class LedgerSummary:
     units: tuple[UnitTotal, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the summary as plain data.
+        """Convert the summary to plain data for JSON.
 
         Returns
         -------
         dict
-            Ready for JSON; infinity as the string ``"inf"``.
+            Fields of the object; infinity is written as the string ``"inf"``.
         """
         return {
             "dataset": self.dataset,
@@ -186,13 +186,13 @@ class LedgerSummary:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> LedgerSummary:
-        """Read a summary from plain data, strictly.
+        """Parse a summary from plain data, strictly.
 
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Older versions stated units in words, and wrote totals that do not
-            hold if units differ; the totals of a summary from one of them are recomputed.
+            Output of `to_dict`. Older versions described units in words, and their totals do not
+            hold if units differ; when their output is parsed, the totals are recomputed.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class LedgerSummary:
         Returns
         -------
         UnitTotal
-            Its epsilons are infinite if the ledger has no bound for this unit.
+            The total; its epsilons are infinite if the ledger has no bound for this unit.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
@@ -372,7 +372,7 @@ def counted_entries(count: int) -> str:
     Returns
     -------
     str
-        ``"1 entry"``, ``"2 entries"``.
+        Text such as ``"1 entry"`` or ``"2 entries"``.
     """
     return f"{count} {'entry' if count == 1 else 'entries'}"
 
@@ -381,7 +381,7 @@ _NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 
 def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
-    """Read entries and limits from an older version and compute the totals."""
+    """Parse the entries and limits of an older version and compute the totals."""
     from dpexplain.accounting.ledger_state import state_of_older_summary
 
     names = {field.name for field in fields(LedgerSummary)} - _NEW

@@ -1,8 +1,8 @@
 """Units of privacy: one record, or one person of a named kind.
 
 A unit is a type, never a string: whether two fits protect the same persons must not depend on the
-wording of a sentence. Persons of two kinds (patients, hospitals) are two units. Each unnamed
-grouping is a separate kind, because two of them may differ.
+wording of a sentence. Persons of different kinds, such as patients and hospitals, are different
+units. Each unnamed grouping is a separate kind, because two unnamed groupings may differ.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Record:
 
     @property
     def words(self) -> str:
-        """Name the unit in guarantees and entries.
+        """Name of the unit in guarantees and entries.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class Record:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals.
+        """Name of the unit in totals.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Person:
 
     @classmethod
     def unnamed(cls, max_rows: int) -> Person:
-        """Create a separate kind for an unnamed grouping.
+        """Create a unit for an unnamed grouping.
 
         Parameters
         ----------
@@ -122,13 +122,13 @@ class Person:
         Returns
         -------
         Person
-            A kind that equals no other.
+            A new kind of person, which differs from all others.
         """
         return cls(secrets.token_hex(16), max_rows, named=False)
 
     @property
     def words(self) -> str:
-        """Name the unit in guarantees and entries.
+        """Name of the unit in guarantees and entries.
 
         Returns
         -------
@@ -142,7 +142,9 @@ class Person:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals, without rows per person, which can differ between entries.
+        """Name of the unit in totals, without the number of rows per person.
+
+        The number of rows can differ between entries.
 
         Returns
         -------
@@ -159,7 +161,7 @@ class OtherUnit:
     Parameters
     ----------
     text : str
-        Description in the file.
+        Description of the unit in the file.
     """
 
     text: str
@@ -172,7 +174,7 @@ class OtherUnit:
 
     @property
     def words(self) -> str:
-        """Name the unit in guarantees and entries.
+        """Name of the unit in guarantees and entries.
 
         Returns
         -------
@@ -183,7 +185,7 @@ class OtherUnit:
 
     @property
     def kind_words(self) -> str:
-        """Name the unit in totals.
+        """Name of the unit in totals.
 
         Returns
         -------
@@ -204,7 +206,7 @@ _NAMES = {unit_type: name for name, unit_type in _TYPES.items()}
 
 
 def same_unit(one: Unit, other: Unit) -> bool:
-    """Whether two units protect the same persons, or both protect records.
+    """Return whether two units protect the same persons, or both protect records.
 
     Parameters
     ----------
@@ -222,7 +224,9 @@ def same_unit(one: Unit, other: Unit) -> bool:
 
 
 def whole_unit(unit: Unit) -> Unit:
-    """Drop the row limit, because a ledger protects persons with all their rows.
+    """Remove the limit on rows per person from a unit.
+
+    The cap and the totals of a ledger protect persons with all their rows.
 
     Parameters
     ----------
@@ -232,7 +236,7 @@ def whole_unit(unit: Unit) -> Unit:
     Returns
     -------
     Unit
-        The same kind of persons without a row limit, or one record.
+        The same kind of person without a limit on rows, or one record.
     """
     return Person(unit.kind, named=unit.named) if isinstance(unit, Person) else unit
 
@@ -264,7 +268,7 @@ def check_unit(unit: object) -> Unit:
 
 
 def unit_to_dict(unit: Unit) -> dict[str, Any]:
-    """Write a unit as plain data.
+    """Convert a unit to plain data for JSON.
 
     Parameters
     ----------
@@ -274,14 +278,14 @@ def unit_to_dict(unit: Unit) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``{"type": ..., ...}``, ready for JSON.
+        Data of the form ``{"type": ..., ...}``.
     """
     values = {field.name: getattr(unit, field.name) for field in fields(unit)}
     return {"type": _NAMES[type(unit)], **values}
 
 
 def unit_from_dict(content: object) -> Unit:
-    """Read a unit from plain data, strictly.
+    """Parse a unit from plain data, strictly.
 
     Parameters
     ----------
@@ -291,7 +295,7 @@ def unit_from_dict(content: object) -> Unit:
     Returns
     -------
     Unit
-        Equal to the original.
+        A unit equal to the original.
 
     Raises
     ------
@@ -308,20 +312,22 @@ def unit_from_dict(content: object) -> Unit:
 
 
 def unit_from_text(text: object, place: int) -> Unit:
-    """Read a unit that an older version wrote in words.
+    """Parse a unit that an older version described in words.
 
     Parameters
     ----------
     text : object
         The description; None if the file names no unit.
     place : int
-        Index of the entry in its ledger: two entries may protect different kinds of persons.
+        Index of the entry in its ledger. It distinguishes unnamed kinds of persons, because two
+        entries may protect different kinds.
 
     Returns
     -------
     Unit
-        If the file names no unit, a separate kind of person. The cost for one record is then
-        computed as if one row per person were used, which gives the weaker guarantee.
+        The unit that the text describes. If the file names no unit, a separate kind of person: the
+        cost for one record is then computed as if one row per person were used, which gives the
+        weaker guarantee.
 
     Raises
     ------
@@ -335,7 +341,7 @@ def unit_from_text(text: object, place: int) -> Unit:
     found = _OLD_PERSON.fullmatch(text) if isinstance(text, str) else None
     if found and int(found[1]) > 0:
         return Person(f"entry {place}", int(found[1]), named=False)
-    return OtherUnit(text)  # type: ignore[arg-type]  # which refuses what is no text
+    return OtherUnit(text)  # type: ignore[arg-type]  # which rejects anything but a string
 
 
 def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:

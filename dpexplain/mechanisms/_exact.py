@@ -1,4 +1,4 @@
-"""Sequential random words, and exact Bernoulli draws."""
+"""Streams of random words, and exact Bernoulli draws from them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Words:
     Parameters
     ----------
     there : ndarray of shape (n_words,), dtype uint64
+        Words that are returned first.
     random_bytes : callable
         Returns the requested number of fresh random bytes.
 
@@ -36,14 +37,14 @@ class Words:
         self._there, self._random_bytes, self.n_read = there, random_bytes, 0
 
     def next(self) -> int:
-        """Read a word."""
+        """Return the next word."""
         self.n_read += 1
         if self.n_read <= len(self._there):
             return int(self._there[self.n_read - 1])
         return int.from_bytes(self._random_bytes(_WORD), "little")
 
     def place(self, width: int) -> int | None:
-        """Draw a uniform integer from 0 to ``width - 1``; return None if the word is rejected."""
+        """Draw a uniform integer from 0 to ``width - 1``, or None if the word is rejected."""
         place, rest = divmod(self.next() * width, 1 << 64)
         return None if rest < (1 << 64) % width else place
 
@@ -58,7 +59,7 @@ def run(
     settle: Callable[[Words, int], bool],
     random_bytes: RandomBytes,
 ) -> None:
-    """Run compiled trials, and settle the undecided ones in exact arithmetic.
+    """Run compiled trials, and rerun the undecided ones in exact arithmetic.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def run(
         ``trials(words, start, n_done)`` returns the number of outcomes so far, the index of the
         first word of the unfinished trial, and the reason why that trial is unfinished.
     settle : callable
-        ``settle(words, n_done)`` runs one trial and returns whether it had an outcome.
+        ``settle(words, n_done)`` runs one trial in exact arithmetic and returns whether the trial
+        had an outcome.
     random_bytes : callable
         Returns the requested number of fresh random bytes.
     """

@@ -1,9 +1,9 @@
 """Fast trials for exact discrete Gaussian noise.
 
 No outcome is ever rounded: a comparison that is too close for floating-point arithmetic is returned
-as undecided, and `dpexplain.mechanisms.discrete_gaussian` settles it in exact arithmetic. The
-kernels do not use fastmath, because the error bound stated in that module assumes single IEEE
-operations.
+as undecided, and `dpexplain.mechanisms.discrete_gaussian` decides it in exact arithmetic. The
+kernels do not use fastmath, because the error bound stated in that module assumes that each
+operation is rounded separately, as the IEEE standard prescribes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ INDEX_BITS = 31
 """Number of random bits that choose the strip, unless more are needed."""
 
 GUIDE_BITS = 8
-"""Number of their leading bits, which determine where the search for the strip starts."""
+"""Number of leading bits that determine where the search for the strip starts."""
 
 COIN_BITS = 32
 """Number of random bits that decide acceptance, unless more are needed."""
 
 _REJECT, _ACCEPT, _UNDECIDED = 0, 1, 2
 
-_SLACK = 2.0**-34  # sixty times the error of the floats below
+_SLACK = 2.0**-34  # sixty times the floating-point error below
 _COIN_STEP = 2.0**-COIN_BITS
 _LONG, _CHANCE_OF_LONG = 4.0, 0.0186  # exp(-4) is 0.01832
 
@@ -105,7 +105,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     float_scale = float(scale)
     excess = step * width - scale
     word_width = np.uint64(width)
-    # Words whose product ends below this would make some places likelier than others (Lemire).
+    # Words whose product ends below this would make some positions more likely (Lemire).
     uneven = (np.uint64(0) - word_width) % word_width
     for trial in range(start, n_trials):
         if n_drawn == drawn.shape[0]:

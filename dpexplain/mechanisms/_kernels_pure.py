@@ -1,7 +1,7 @@
 """Fast trials for exact discrete Laplace noise and exact choices.
 
 No outcome is ever rounded: a comparison that is too close for floating-point arithmetic is returned
-as undecided, to be settled in exact arithmetic with the same bits. A trial that runs out of words
+as undecided, to be decided in exact arithmetic with the same bits. A trial that runs out of words
 is also returned, and is rerun with the same words followed by more words; dropping it would favor
 short trials.
 """
@@ -42,8 +42,10 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads a sign (highest bit), a position, a coin that accepts the
-        position, and a coin for each further full scale until a coin fails.
+        Random bits. A trial reads one word for the sign (its highest bit), one for a position, and
+        one for the coin that accepts or rejects the position. It then flips coins that show heads
+        with probability ``exp(-1)``, one word each, and adds the scale for each head, until a coin
+        shows tails.
     start : int
         Index of the first word of the first trial.
     scale : int
@@ -64,7 +66,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     """
     n_words = words.shape[0]
     width, float_scale = np.uint64(scale), float(scale)
-    # Words whose product ends below this would make some places likelier than others (Lemire).
+    # Words whose product ends below this would make some positions more likely (Lemire).
     uneven = (np.uint64(0) - width) % width
     while n_drawn < drawn.shape[0]:
         at = start + 3
@@ -104,8 +106,8 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads a candidate, then a coin for each part of its exponent until a
-        coin fails.
+        Random bits. A trial reads one word for a candidate, and one for the coin of each part of
+        its exponent. The candidate is rejected at the first coin that shows tails.
     start : int
         Index of the first word of the first trial.
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64

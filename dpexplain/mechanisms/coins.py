@@ -1,11 +1,11 @@
-"""Secret random draws that assign records; they cannot be predicted or repeated.
+"""Secret random draws that assign records to samples, bags or trees.
 
-Every bit comes from OpenSSL's key generator, a block cipher in counter mode seeded by the
-operating system, and reseeded in each copy of a process [1]_. No state is kept here. A fit with
-sampling draws one coin per record and step; the operating system's generator, which is used for
-noise, would take fourteen times as long. Probabilities are exact: given independent fair bits, a
-coin shows heads with exactly the probability of its float, and all row orders of a table are
-equally likely.
+The draws are called coins; they cannot be predicted or repeated. Every bit comes from OpenSSL's key
+generator, a block cipher in counter mode that is seeded by the operating system and reseeded in
+each forked process [1]_. This module keeps no state. A fit with sampling draws one coin per record
+and step; the operating system's generator, which is used for noise, would take fourteen times as
+long. Probabilities are exact: given independent fair bits, a coin shows heads with exactly the
+requested floating-point probability, and all row orders of a table are equally likely.
 
 References
 ----------
@@ -58,17 +58,17 @@ class Coins(Protocol):
         Returns
         -------
         ndarray of shape (n,), dtype float64
-            In [0, 1).
+            Numbers in [0, 1).
         """
         ...
 
     def spawn(self, n_children: int) -> Sequence[Coins]:
-        """Create independent coins.
+        """Create independent sources of random draws.
 
         Parameters
         ----------
         n_children : int
-            Number of children.
+            Number of sources to create.
 
         Returns
         -------
@@ -78,12 +78,12 @@ class Coins(Protocol):
 
 
 class SecretCoins:
-    """Stateless coins from a cryptographic generator."""
+    """Stateless source of secret random draws from a cryptographic generator."""
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n Bernoulli variables.
 
-        A coin shows heads if a uniform number is below the probability. The base-256 digits of this
+        A draw is True if a uniform number is below the probability. The base-256 digits of this
         number are drawn one by one, as long as they equal the digits of the probability. This
         terminates: a float has finitely many digits, and a number that matches all of them is not
         below it.
@@ -99,7 +99,7 @@ class SecretCoins:
         -------
         ndarray of shape (n,), dtype bool
         """
-        rest = 256.0 * probability  # exact, as is taking off the digit
+        rest = 256.0 * probability  # exact, and so is subtracting the digit
         digit = min(int(rest), 256)
         drawn = np.frombuffer(_bytes(n), dtype=np.uint8)
         shown: NDArray[np.bool_] = drawn < digit
@@ -129,8 +129,8 @@ class SecretCoins:
     def permutation(self, n: int) -> NDArray[np.intp]:
         """Draw a uniform permutation of n positions.
 
-        All orders of distinct random words are equally likely. If two words are equal, which
-        happens once in forty million times for a table of a million rows, all words are redrawn.
+        All orders of distinct random words are equally likely. If two words are equal, all words
+        are redrawn; for a table of a million rows, this has a probability of 1 in 40 million.
 
         Parameters
         ----------
@@ -148,12 +148,12 @@ class SecretCoins:
                 return order
 
     def spawn(self, n_children: int) -> Sequence[SecretCoins]:
-        """Create independent secret coins.
+        """Create independent sources of secret random draws.
 
         Parameters
         ----------
         n_children : int
-            Number of children.
+            Number of sources to create.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class SecretCoins:
 
 
 class SeededCoins:
-    """Seeded coins, for non-private fits and audits.
+    """Source of seeded random draws, for non-private fits and audits.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class SeededCoins:
         self._generator = np.random.default_rng(seed)
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
-        """Draw n Bernoulli variables, with probability rounded to 32 bits.
+        """Draw n Bernoulli variables, with the probability rounded to 32 bits.
 
         Parameters
         ----------
@@ -205,17 +205,17 @@ class SeededCoins:
         Returns
         -------
         ndarray of shape (n,), dtype float64
-            In [0, 1).
+            Numbers in [0, 1).
         """
         return self._generator.random(n)
 
     def permutation(self, n: int) -> NDArray[np.intp]:
-        """Draw a random order.
+        """Draw a random permutation of n positions.
 
         Parameters
         ----------
         n : int
-            Number of items to order.
+            Number of positions.
 
         Returns
         -------
@@ -224,12 +224,12 @@ class SeededCoins:
         return self._generator.permutation(n).astype(np.intp, copy=False)
 
     def spawn(self, n_children: int) -> Sequence[SeededCoins]:
-        """Create independent seeded coins.
+        """Create independent sources of seeded random draws.
 
         Parameters
         ----------
         n_children : int
-            Number of children.
+            Number of sources to create.
 
         Returns
         -------
@@ -242,9 +242,9 @@ class SeededCoins:
 
 
 def secret_coins() -> SecretCoins:
-    """Create coins for draws that must be secret, such as sampling.
+    """Create a source of secret random draws, such as for the sampling of records.
 
-    These coins are not used for noise, which comes from a `NoiseSource`.
+    Noise does not come from this source but from a `NoiseSource`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ trial consists of these steps:
 4. Accept with probability ``exp(-T)``, where ``T = v**2 / (2 s**2) - i**2 / (2 m**2)``.
 
 *Correctness*: v / s >= i w / s >= i / m, so T >= 0. Every integer v >= 0 equals i w + j for exactly
-one pair i, j. A trial ends with v, with a given sign, with probability
+one pair i, j. A trial ends with v and a given sign with probability
 ``(h_i / Z) (1 / w) (1 / 2) exp(-T) = exp(-v**2 / (2 s**2)) / (2 w Z)``: this is proportional to the
 target probability, with the same factor for all v. Trials are independent, so the first accepted
 value has the target distribution, and later ones are independent of it. A draw takes about 1.03
@@ -41,7 +41,7 @@ one.
   Compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times as
   large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
-Trials that remain undecided, about one in ten million, are settled with integers of any length
+Trials that remain undecided, about one in ten million, are decided with integers of any length
 (`settle`), using the same bits and as many more as needed.
 
 *Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
@@ -85,7 +85,7 @@ _TRIALS_AT_ONCE = 4096
 _TRIALS_PER_DRAW = 1.1  # 1.03 on average
 _SCALE_BITS = 41
 _LARGEST_SHIFT = 48
-_GUARD = 64  # bits that intermediate results have beyond those that are asked for
+_GUARD = 64  # additional bits of intermediate results
 
 
 def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:
@@ -135,7 +135,7 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
 
 
 class Scale:
-    """Standard deviation as a fraction, with the strips that it requires.
+    """Standard deviation as a fraction, and the width of the strips that it requires.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class _Uniform:
         self._leading, self._n_bits, self._random_bytes = leading, n_bits, random_bytes
 
     def below(self, bounds: Callable[[int], Bounds]) -> bool:
-        """Return whether the number is below the real number enclosed by ``bounds(n_bits)``."""
+        """Return whether the number is below a real number, given ``bounds(n_bits)``."""
         while True:
             low, high = bounds(self._n_bits)
             if self._leading < low:
@@ -245,7 +245,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 
 
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
-    """Return bounds on ``2**bits * P(strip drawn <= strip)``."""
+    """Return bounds on ``2**bits`` times the probability of a strip up to this one."""
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)
     low = (below[last] << bits) // (above[-1] + 1)  # + 1 covers all strips beyond the last

@@ -1,24 +1,25 @@
 """The exact exponential mechanism on integer utilities.
 
 A candidate i of a group is chosen with probability proportional to ``exp(epsilon u_i / spread)``
-[1]_, if one record changes the utilities by amounts that lie within `spread` of each other:
+[1]_. One record changes the utilities by amounts that lie within `spread` of each other:
 ``max_i (u_i - u'_i) - min_i (u_i - u'_i) <= spread``.
 
 *Privacy*: let the changes lie in ``[a, b]``, ``b - a <= spread``. The numerator of a candidate
 changes by a factor within ``exp(epsilon [a, b] / spread)``, and so does the sum of all of them, so
-their ratio changes by at most a factor of ``exp(epsilon)``. For changes of both signs up to D, this
-is the usual scale 2 D; if a record changes all utilities in the same direction, D is enough.
+their ratio changes by at most a factor of ``exp(epsilon)``. If a record changes utilities by up to
+D in either direction, the spread is the usual 2 D; if it changes all of them in the same
+direction, D is enough.
 
 *Algorithm*: draw a candidate uniformly and accept it with probability ``exp(-g)``,
 ``g = epsilon (max_j u_j - u_i) / spread``; otherwise start again. The accepted candidate has the
-stated distribution. A coin with probability ``exp(-g)`` is made of several coins with probability
+stated distribution. A coin with probability ``exp(-g)`` is composed of coins with probability
 ``exp(-2)`` and one for the remainder, so that no flip takes long. On average, a choice takes at
 most as many trials as there are candidates.
 
 *Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. Compiled code
 knows g with a relative error below ``2**-51``, so it knows the remainder, after fewer than
 ``2**14`` coins, with an error below ``2**-36``: less than the margin of a comparison
-(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are settled with integers of any
+(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are decided with integers of any
 length, using the same bits.
 
 *Time* depends on the utilities. The guarantee does not cover this or any other side channel.
@@ -108,7 +109,7 @@ def settle(words: Words, utilities: NDArray[np.int64], ratio: Fraction) -> int |
     below = int(utilities.max()) - int(utilities[candidate])
     exponent, seen = ratio * below, float(below) * float(ratio)
     parts = 0
-    while seen - PART * parts > LAST:  # as many parts as compiled code takes off
+    while seen - PART * parts > LAST:  # as many parts as compiled code subtracts
         if not words.flip(int(PART), 1):
             return None
         parts += 1

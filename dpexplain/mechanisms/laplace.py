@@ -5,8 +5,8 @@ independent fair bits, each integer has exactly this probability, by Algorithm 2
 and Steinke [1]_. One trial:
 
 1. Draw a position u uniformly from 0, ..., t - 1 and keep it with probability ``exp(-u / t)``.
-2. Flip coins that show heads with probability ``exp(-1)`` until one fails; let w be the number of
-   heads. Let x = u + t w.
+2. Flip coins that show heads with probability ``exp(-1)`` until one shows tails; let w be the
+   number of heads. Let x = u + t w.
 3. Draw a fair sign; reject -0, which would count zero twice.
 
 *Correctness*: every x >= 0 is u + t w in exactly one way, and is drawn with probability
@@ -20,7 +20,7 @@ integer is rounded up.
 *Exactness*: coins compare a uniform number, whose leading bits are known, with a number for which
 bounds are known, as in `dpexplain.mechanisms.discrete_gaussian`, with the same floating-point
 error: the exponents u / t < 1 are one correctly rounded quotient of two correctly rounded integers.
-Undecided trials are settled with integers of any length, using the same bits.
+Undecided trials are decided with integers of any length, using the same bits.
 
 References
 ----------
@@ -45,7 +45,7 @@ from dpexplain.mechanisms.discrete_gaussian import RandomBytes
 __all__ = ["draw"]
 
 LARGEST_SCALE = 2.0**50
-"""Even a draw as large as 4000 times this scale, which never occurs, fits in 62 bits."""
+"""Largest scale: even a draw of 4000 times this scale, which never occurs, fits in 62 bits."""
 
 
 def draw(scale: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:

@@ -20,11 +20,12 @@ __all__ = ["Mechanism"]
 
 
 class Mechanism:
-    """Mechanism that adds fresh integer noise to integer sums.
+    """Mechanism that adds fresh noise to integer sums and makes random choices.
 
     All noise of a phase is drawn before the first release, because the drawing time then reveals
-    nothing about a single value, and because the exact sampler is fast only in bulk. The noise
-    leaves the object only inside a release; its repr, copies and pickles contain no noise.
+    nothing about a single value, and because the exact sampler is fast only for many draws at once.
+    The noise leaves the object only inside a release; its repr, copies and pickles contain no
+    noise.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If the previous phase was not finished, or no charged event covers a release.
+            If the previous phase was not finished, or no charged event covers the new one.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -101,7 +102,7 @@ class Mechanism:
         self._phase, self._used, self._process = phase, 0, os.getpid()
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add the next draws to exact sums.
+        """Add the next noise draws to exact sums.
 
         Parameters
         ----------
@@ -116,9 +117,9 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, if it has fewer than n draws left, or if the process has been
-            forked since the phase began: both processes would use the same noise, and noise is
-            never used twice. Also if the charged events do not cover the release.
+            If no phase was begun, if it has fewer than n draws left, if the charged events do not
+            cover the release, or if the process has been forked since the phase began, because both
+            processes would then use the same noise.
         ValueError
             If `query` is not a one-dimensional int64 array.
         """
@@ -210,7 +211,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Run a block of code in a phase; an error in the block discards the noise of the phase.
+        """Run a ``with`` block in a phase; an error in the block discards the noise.
 
         Parameters
         ----------
@@ -235,12 +236,12 @@ class Mechanism:
         self._noise = np.empty(0, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A list of what may leave, not of what may not.
+        # List what may leave the object, not what may not.
         return {"_source": self._source, "_limited": self._allowance is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._source = state["_source"]
-        self.limit_to(() if state["_limited"] else None)  # what was charged pays for one mechanism
+        self.limit_to(() if state["_limited"] else None)  # charged events pay for one mechanism
         self._forget()
 
     def __repr__(self) -> str:

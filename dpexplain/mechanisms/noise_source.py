@@ -28,21 +28,22 @@ from dpexplain.mechanisms import discrete_gaussian
 __all__ = ["NOISE_BACKENDS", "NoiseBackend", "NoiseSource", "check_scale"]
 
 NoiseBackend = Literal["exact", "opendp", "rounded"]
-"""Samplers that a `NoiseSource` can draw with."""
+"""Samplers that a `NoiseSource` can use."""
 
 NOISE_BACKENDS: tuple[str, ...] = get_args(NoiseBackend)
-"""Names of these samplers, for checks."""
+"""Names of the samplers that a `NoiseSource` can use, for validation."""
 
-# The noise is this much wider than asked for. The discrete Gaussian spends a little more than
-# the continuous one on the same scale, by a share that falls with the square of the scale and
-# is far below this margin where mechanisms draw (see Phase); so is the rounding of the scale.
+# The noise is wider than requested by this factor. The discrete Gaussian costs slightly more than
+# the continuous one of the same scale, by a fraction that falls with the square of the scale. At
+# the scales that mechanisms use (see Phase), this fraction is far below the margin, and so is the
+# rounding of the scale.
 _INFLATION = 1.0 + 1e-6
 
-# A draw of 64 standard deviations, which never comes, still fits 62 bits.
+# A draw of 64 standard deviations, which never occurs, still fits in 62 bits.
 _LARGEST_SIGMA = 2.0**56
 
-# A floating-point normal has 53 bits: on a wider scale its low bits are no longer random, and
-# those of the query would show.
+# A floating-point normal has 53 bits. On a larger scale, its low bits would no longer be random,
+# and the low bits of the query would show.
 _LARGEST_ROUNDED_SIGMA = 2.0**44
 
 
@@ -64,7 +65,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
     Raises
     ------
     ValueError
-        If the scale is not in that range.
+        If the scale is outside the range.
     """
     try:
         return check_in_range("sigma_int", sigma_int, low, high, include_low=low > 0)
@@ -83,14 +84,14 @@ class NoiseSource:
     backend : {"exact", "opendp", "rounded"}, default="exact"
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
         system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
-        the same distribution with OpenDP's sampler, an independent implementation that is some
-        hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
+        the same distribution with OpenDP's sampler, an independent implementation that is about
+        a hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
         generator keyed by the operating system: rounding a Gaussian that is added to an integer is
-        post-processing, so it is as private as the continuous mechanism, except for the quality of
-        floating-point normals in the far tail.
+        post-processing, so the guarantee of the continuous mechanism holds, except for the quality
+        of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
-        Draw the same noise in every run, for tests and teaching. Anyone who knows the seed can
-        subtract the noise, so nothing drawn this way is private.
+        Seed with which every run draws the same noise, for tests and teaching. Anyone who knows the
+        seed can subtract the noise, so no result with this noise is private.
 
     Examples
     --------
@@ -284,10 +285,10 @@ def _opendp(sigma: float, size: int) -> NDArray[np.int64]:
 
 
 def _secret_generator() -> np.random.Generator:
-    """Key a generator with 256 fresh random bits.
+    """Create a generator keyed with 256 fresh random bits.
 
-    There is a new generator for each call, so no state is kept that a fork could copy or an
-    attacker could read.
+    Each call creates a new generator, so no state is kept that a fork could copy or an attacker
+    could read.
     """
     words = np.frombuffer(os.urandom(32), dtype=np.uint64)
     counter = np.concatenate([np.zeros(2, dtype=np.uint64), words[2:]])
@@ -295,7 +296,7 @@ def _secret_generator() -> np.random.Generator:
 
 
 def _rounded(generator: np.random.Generator, sigma: float, size: int) -> NDArray[np.int64]:
-    """Round half the sum of four normals, which hides their low bits."""
+    """Round half the sum of four normal variates, which hides their low bits."""
     total = generator.standard_normal(size)
     for _ in range(3):
         total += generator.standard_normal(size)

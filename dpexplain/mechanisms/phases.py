@@ -23,17 +23,17 @@ from dpexplain.mechanisms.noise_source import NoiseSource, check_scale
 
 __all__ = ["AnyPhase", "ChoicePhase", "LaplacePhase", "Phase", "SampledPhase"]
 
-# At this scale the discrete Gaussian gives away more than the continuous one by a share of 1.6e-10
-# in mu, far less than the inflation of the noise gives back; a coarser lattice would spend more
+# At this scale, the mu of the discrete Gaussian exceeds the mu of the continuous one by a fraction
+# of 1.6e-10, far less than the wider noise saves. On a coarser lattice, the noise would cost more
 # than Gaussian DP accounts for. See `Phase`.
 _SMALLEST_SIGMA = 2.0**14
 
-# More than the rounding of a sensitivity that was worked out in floats, which must not hide a step.
+# More than the rounding error of a sensitivity computed in floats; must not hide a whole step.
 _STEP_MARGIN = 1e-12
 
 
 class NoisyPhase:
-    """Base class of frozen phases with additive noise."""
+    """Base class for phases with additive noise."""
 
     label: str
     sensitivity_int: float
@@ -105,25 +105,25 @@ def _check_positive(name: str, value: float) -> None:
 class Phase(NoisyPhase):
     """Releases that share one noise scale and whose noise is drawn together.
 
-    *Cost*: the same as for continuous Gaussian noise of the same scale. Let F be the distribution
-    function of the discrete Gaussian that is drawn, evaluated at the integers, and let Phi be the
-    standard normal distribution function. If
+    *Cost*: the releases cost the same as with continuous Gaussian noise of the same scale. Let F be
+    the distribution function of the discrete Gaussian that is drawn, evaluated at the integers, and
+    let Phi be the standard normal distribution function. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
     then the errors of every test of ``z + d`` against z are at least as large as the errors of a
-    test of N(d / sigma_int, 1) against N(0, 1): the corners of its trade-off curve lie above the
-    trade-off curve of the normals, which is convex. This holds in every coordinate, hence for
-    vectors and for compositions. It also holds for the mixtures that result from sampling records,
-    because threshold tests are optimal there too. For a scale s the left side is at most
-    ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
+    test of N(d / sigma_int, 1) against N(0, 1): the corners of the trade-off curve of the discrete
+    noise lie above the trade-off curve of the normals, which is convex. This holds in every
+    coordinate, hence for vectors and for compositions. It also holds for the mixtures that result
+    from sampling records, because threshold tests are optimal there too. For a scale s the left
+    side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
     ``(1 + 1e-6) sigma_int``. This is enough for scales of at least about 204 steps; from ``2**14``
     steps on, it is enough by a factor of 6,000.
 
     Parameters
     ----------
     label : str
-        What is released: "histograms", "boosting".
+        Name of what is released, such as "histograms" or "boosting".
     sensitivity_int : float
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
@@ -184,7 +184,7 @@ class Phase(NoisyPhase):
 
 @dataclass(frozen=True)
 class SampledPhase(Phase):
-    """Releases on Poisson samples of the records, drawn secretly.
+    """Releases on secret Poisson samples of the records.
 
     Parameters
     ----------
@@ -197,11 +197,11 @@ class SampledPhase(Phase):
     n_values : int
         As for `Phase`.
     n_changed : int
-        Number of records that differ between neighbors: 1 for add/remove adjacency, 2 for
-        replace-one adjacency. The contribution of each of them is bounded by an equal part of the
-        sensitivity.
+        Number of records (or persons, if rows are grouped) that differ between neighbors: 1 for
+        add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
+        bounded by an equal part of the sensitivity.
     sampling_probability : float
-        Probability that a person is included in a release, in (0, 1].
+        Probability that a record (or person) is included in a release, in (0, 1].
     """
 
     n_changed: int
@@ -216,7 +216,7 @@ class SampledPhase(Phase):
 
     @property
     def record_bound_int(self) -> float:
-        """L2 bound on one person's contribution to a sum, in lattice steps.
+        """L2 bound on the contribution of a record (or person) to a sum, in lattice steps.
 
         Returns
         -------
@@ -248,7 +248,7 @@ class LaplacePhase(NoisyPhase):
     Parameters
     ----------
     label : str
-        What is released: "leaves".
+        Name of what is released, such as "leaves".
     sensitivity_int : float
         L1 sensitivity of one release in lattice steps, positive.
     scale_int : float
@@ -310,7 +310,7 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event that covers a given number of releases, exact to the lattice step.
+        """Return the event, with its exact lattice, for a given number of releases.
 
         Parameters
         ----------
@@ -340,12 +340,12 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices with one common scale.
+    """Choices by the exponential mechanism that share one scale.
 
     Parameters
     ----------
     label : str
-        What is chosen: "splits".
+        Name of what is chosen, such as "splits".
     spread_int : float
         Bound on the spread of the changes that a record makes to utilities, in lattice steps,
         summed over the groups of one release. If groups are disjoint, a record changes only one of
@@ -414,7 +414,7 @@ class ChoicePhase:
         return np.empty(0, dtype=np.int64)
 
     def with_noise(self, factor: float) -> ChoicePhase:
-        """Return the phase with the scale of its choices multiplied by a factor, for audits.
+        """Return the phase with the scale of its choices multiplied by a factor.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ from dpexplain.mechanisms.phases import AnyPhase, ChoicePhase, LaplacePhase, Sam
 
 __all__ = ["Allowance", "Releases"]
 
-# Of Gaussian releases, whose noise is wider than stated by a share of 1e-6.
+# Relative tolerance for Gaussian releases, whose noise is wider by a fraction of 1e-6.
 _ROUNDING = 1e-9
 
 
@@ -59,17 +59,17 @@ class Releases:
         if len(events) == 1:
             return events.pop()
         epsilon = max(phase.exact_epsilon for phase in phases if isinstance(phase, LaplacePhase))
-        # Rounded down, so that its inverse is no less than any of the ratios.
+        # Rounded down, so that its inverse is at least as large as every epsilon.
         return LaplaceEvent(self.phase.label, math.nextafter(float(1 / epsilon), 0.0), self.count)
 
 
 class Allowance:
-    """Remaining allowance of charged events; other releases are rejected.
+    """Releases that the charged events still cover; all others are rejected.
 
     Parameters
     ----------
     charged : iterable of Event
-        Events of one fit; non-private events cover nothing.
+        Events charged for one fit; non-private events do not cover any release.
     """
 
     def __init__(self, charged: Iterable[Event]) -> None:
@@ -84,7 +84,7 @@ class Allowance:
                 self._left.append((event, Fraction(event.count)))
 
     def check(self, phase: AnyPhase) -> None:
-        """Reject a phase for which no release remains.
+        """Check that the charged events cover at least one more release of a phase.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class Allowance:
             if left >= share and event.label == phase.label and _covers(event, phase)
         ]
         if covering:
-            # The cheapest event that covers it: a dearer one may be needed for a dearer phase.
+            # Use the cheapest event that covers it: a later phase may need a more expensive one.
             place = min(covering, key=lambda place: _price(self._left[place][0]))
             event, before = self._left[place]
             self._left[place] = (event, before - share if spend else before)

@@ -1,1 +1,1 @@
-"""Storage, reading and identification of a ledger."""
+"""Storage, entries and read-only view of a privacy ledger."""

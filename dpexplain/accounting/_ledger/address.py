@@ -1,4 +1,4 @@
-"""Addresses of ledgers in databases, read so that no message can show a password."""
+"""Addresses of ledgers in databases; error messages never show a password."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCHEMES = {
 }
 # user:password@host:port. Anything else may be a password with unescaped characters.
 _AUTHORITY = re.compile(r"([^@:]*(:[^@:]*)?@)?([\w.-]*|\[[0-9A-Fa-f:.%]+\])(:\d{1,5})?")
-# Options that neither hold a secret nor lead to another database or another table.
+# Options that contain no secret and do not lead to another database or table.
 _OPTIONS = {
     "application_name", "connect_timeout", "host", "passfile", "port",
     "sslcert", "sslkey", "sslmode", "sslrootcert",
@@ -41,17 +41,19 @@ _ESCAPES = (
 
 
 def check_not_an_address(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that was probably meant as an address: its name may contain a password.
+    """Reject a file name that looks like a mistyped database address.
+
+    The error message does not quote the name, because it may contain a password.
 
     Parameters
     ----------
     path : path-like
-        A file.
+        Name of the file.
 
     Raises
     ------
     ValueError
-        If it begins like an address.
+        If the name begins like a database address.
     """
     if _BEGINNING.match(os.fsdecode(path)):
         raise ValueError(_ESCAPES)
@@ -59,14 +61,14 @@ def check_not_an_address(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """Address of a database and, after ``#``, the data set of one of its ledgers.
+    """Address of a database, and the data set that the address names after ``#``.
 
     Parameters
     ----------
     url : sqlalchemy.URL
         URL that may contain a password, which is hidden when the URL is printed.
     dataset : str or None
-        Data set, if the address names one.
+        Name of the data set; None if the address does not name one.
     """
 
     url: URL
@@ -74,12 +76,13 @@ class DatabaseAddress:
 
     @classmethod
     def of(cls, address: str) -> DatabaseAddress:
-        """Read an address.
+        """Parse an address.
 
         Parameters
         ----------
         address : str
-            Such as ``postgresql://user@host/database#readmissions`` or ``sqlite:///file.db``.
+            Address such as ``postgresql://user@host/database#readmissions`` or
+            ``sqlite:///file.db``.
 
         Returns
         -------
@@ -110,7 +113,7 @@ class DatabaseAddress:
                 raise ValueError(_ESCAPES)
         try:
             url = make_url(f"{_SCHEMES[scheme]}://{rest}")
-        except Exception:  # what it says may quote a password
+        except Exception:  # its message may quote a password
             raise ValueError(_ESCAPES) from None
         if url.drivername != "sqlite" and not set(url.query) <= _OPTIONS:
             raise ValueError(
@@ -131,17 +134,17 @@ class DatabaseAddress:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file of a sqlite database; empty for PostgreSQL."""
+        """File of a sqlite database, as a tuple; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property
     def password(self) -> str:
-        """The password; empty if there is none."""
+        """Password in the address; an empty string if there is none."""
         return str(self.url.password or "")
 
     @property
     def shown(self) -> str:
-        """Address for messages: no password, no options."""
+        """Address without password and options, for messages."""
         return self._without_password().set(query={}).render_as_string()
 
     def of_dataset(self, dataset: str) -> str:
@@ -166,7 +169,7 @@ class DatabaseAddress:
 
 
 def _on_disk(url: URL) -> URL:
-    """Make the path absolute, so that a process that starts elsewhere finds the same file."""
+    """Make the path absolute, so that it does not depend on the working directory."""
     if url.host or url.query or not url.database or url.database.startswith((":", "file:")):
         raise ValueError(
             "a ledger in sqlite needs a file, because a database in memory ends with its "

@@ -18,21 +18,21 @@ from typing import Any
 
 __all__ = ["BEFORE", "chained", "check_links", "digest", "first_link", "head_of"]
 
-BEFORE = "previous"  # the field that holds the hash of the one before
+BEFORE = "previous"  # the field that contains the hash of the previous link
 
 
 def digest(content: object) -> str:
-    """Hash plain data.
+    """Compute the SHA-256 of data that JSON can represent.
 
     Parameters
     ----------
     content : object
-        Data that JSON can represent.
+        JSON-serializable data.
 
     Returns
     -------
     str
-        SHA-256 of its canonical JSON form: sorted fields, no spaces.
+        SHA-256 of the canonical JSON form, which has sorted keys and no spaces.
     """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -69,7 +69,7 @@ def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str,
     Returns
     -------
     links : list of dict
-        Copies with the field ``previous``.
+        Copies of the links with the additional field ``previous``.
     last : str
         The hash of the last link.
     """
@@ -88,9 +88,9 @@ def head_of(limits: Mapping[str, Any], lasts: Sequence[str], counts: Sequence[in
     limits : mapping
         Fields that precede the entries in the file.
     lasts : sequence of str
-        Hash of the last entry, and of the last released file.
+        Hash of the last entry and hash of the last released file.
     counts : sequence of int
-        Number of entries, and of released files.
+        Number of entries and number of released files.
 
     Returns
     -------
@@ -107,14 +107,14 @@ def check_links(
     Parameters
     ----------
     found, expected : sequence of dict
-        Links as read, and as computed from the content.
+        Links read from the file, and links computed from its content.
     what : str
         ``"entry"`` or ``"released file"``.
 
     Raises
     ------
     ValueError
-        If they differ; the message gives the first index that differs.
+        If a hash differs; the message states the index of the first link that differs.
     """
     for place, (one, other) in enumerate(zip(found, expected, strict=True)):
         if one[BEFORE] != other[BEFORE]:

@@ -1,4 +1,4 @@
-"""A ledger in a database: one row per data set, with the text that a ledger file would hold.
+"""Ledgers in a database: one row per data set, with the text of a ledger file.
 
 A charge locks the row, reads it, writes it with the next version number and commits. If the process
 dies before that, the database rolls the charge back. The same SQL runs on PostgreSQL and sqlite;
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["LedgerRow"]
 
 _TABLE = "dpexplain_ledgers"
-# Everybody in PostgreSQL must find the same table, whatever the search path of a user.
+# All PostgreSQL users must find the same table, regardless of their search paths.
 _SCHEMA = {"postgresql": "public", "sqlite": None}
 _CREATE = (
     f"CREATE TABLE {_TABLE} "
@@ -38,8 +38,9 @@ _UPDATE = (
 )
 _NAMES = f"SELECT dataset FROM {_TABLE} WHERE document <> '' ORDER BY dataset LIMIT 21"
 
-# An acknowledged commit survives a crash of the server; waiting for the row ends after a minute.
-# A process that hangs during a charge, or whose machine is gone, holds the row for five minutes.
+# An acknowledged commit survives a crash of the server. Waiting for the row times out after a
+# minute. A process that hangs during a charge, or whose machine is lost, keeps the row locked for
+# at most five minutes.
 _BEGIN = {
     "postgresql": "SELECT set_config('synchronous_commit', CASE WHEN "
     "current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' ELSE "
@@ -53,7 +54,7 @@ _RIGHTS = (
 )
 _NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
 _BUSY = "another process holds the ledger; wait until it ends"
-# By SQLSTATE, or by words where the driver knows no code.
+# Keys are SQLSTATE codes, or parts of the message if the driver reports no code.
 _ADVICE = {
     "42501": _RIGHTS,
     "42p01": _NO_LEDGER,
@@ -71,14 +72,15 @@ _UNREACHABLE = "check that the server runs and that the address is right"
 
 
 class LedgerRow(LedgerPlace):
-    """Row of the table ``dpexplain_ledgers``.
+    """Ledger stored in a row of the database table ``dpexplain_ledgers``.
 
     Parameters
     ----------
     address : str
-        See `DatabaseAddress`.
+        Address of the database, see `DatabaseAddress`.
     dataset : str or None, default=None
-        Data set of the row if the address names none; None for the only ledger in the database.
+        Data set of the ledger. If it is None and the address does not name one, the only ledger in
+        the database is used.
     """
 
     def __init__(self, address: str, dataset: str | None = None) -> None:
@@ -86,7 +88,7 @@ class LedgerRow(LedgerPlace):
         self.files = self._at.files
         self.words = f"ledger database {self._at.shown!r}"
         self._engine = _engine(self._at, self.lock_seconds)
-        self._here = threading.local()  # the connection of the thread that holds the row
+        self._here = threading.local()  # the connection of the thread that has locked the row
         named = self._at.dataset
         if named is not None and dataset not in (None, named):
             raise ValueError(
@@ -99,7 +101,7 @@ class LedgerRow(LedgerPlace):
         self.words = f"ledger {name!r} in database {self._at.shown!r}"
 
     def exists(self) -> bool:
-        """Whether the row holds a ledger."""
+        """Return whether the row contains a ledger."""
         if any(not file.exists() for file in self.files):
             return False
         with self._connected() as connection:
@@ -123,12 +125,12 @@ class LedgerRow(LedgerPlace):
             connection.commit()
         except DBAPIError:
             connection.rollback()
-            if not _has_table(connection):  # otherwise another process was faster
+            if not _has_table(connection):  # otherwise another process has created it
                 raise
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Lock the row in a transaction; only `write` commits."""
+        """Lock the row in a transaction, which `write` or `remove` commits."""
         self._check_files()
         self._refuse_second_name()
         with self._connected() as connection:
@@ -196,7 +198,7 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Connect, or join the transaction of this thread; add advice to driver errors."""
+        """Connect, or reuse the open transaction of this thread; translate driver errors."""
         from sqlalchemy.exc import DBAPIError
 
         held = getattr(self._here, "connection", None)
@@ -252,7 +254,10 @@ def _has_table(connection: Connection) -> bool:
 
 
 def _engine(at: DatabaseAddress, lock_seconds: float) -> Engine:
-    """Create an engine that connects once per transaction, so that forks share no connection."""
+    """Create an engine that opens a new connection for each transaction.
+
+    Forked processes therefore never share a connection.
+    """
     try:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool

@@ -1,6 +1,6 @@
-"""Detect two independent ledgers for one data set in this process.
+"""Warn of two independent ledgers for one data set in this process.
 
-Without this warning, rerunning a notebook cell could create the ledger again, with the whole
+Without the warning, rerunning a notebook cell could silently create a second ledger with a full
 budget.
 """
 
@@ -19,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """Interface of a ledger: its data set, its path, and whether it has issued the warning."""
+    """Interface that the detection of duplicates requires of a ledger."""
 
     _has_twin: bool
 
@@ -29,11 +29,11 @@ class Counting(Protocol):
 
     @property
     def path(self) -> str | None:
-        """File or database that holds the ledger."""
+        """Path or address of the ledger; None if it is in memory."""
 
 
-# Ledgers that fits and sweeps open for themselves say in their guarantee that they count alone;
-# those of all fits without one are about no table in particular.
+# Fits and sweeps that create a ledger for themselves state in their guarantee that it counts
+# nothing else. The ledger of all fits without a ledger is not about any particular table.
 _COUNT_ALONE = frozenset({"this fit alone", "this sweep alone", WITHOUT_A_LEDGER})
 _LOCK = threading.Lock()
 _CHARGED: dict[str, WeakSet[Counting]] = {}
@@ -47,12 +47,12 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     ledger : PrivacyLedger
         A ledger that was just opened or charged.
     charged : bool
-        Whether to remember that the ledger holds charges.
+        Whether to remember that the ledger contains charges.
 
     Warns
     -----
     PrivacyWarning
-        If the two ledgers are not kept in the same file or row, so that each of them misses the
+        If the two ledgers are not stored in the same file or row, so that each misses the
         charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:

@@ -1,4 +1,4 @@
-"""One charge of a ledger, and how it is written to a file."""
+"""Entries of a ledger, and their conversion to and from plain data."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ VERSION = 4
 UNCHAINED = 3  # the last version without hashes and provenance
 WITHOUT_UNITS = 1  # entries of version 1 did not name their unit
 _UNITS_IN_WORDS = 2
-_TOTALLED = 1e-20, 1e50  # noise multipliers, whose squares and prices for persons stay floats
+_TOTALLED = 1e-20, 1e50  # noise multipliers whose squares, also restated for persons, are finite
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One charge: events released together under one label.
+    """One charge: events charged together under one label.
 
     Parameters
     ----------
     label : str
-        What was charged, for example the name of an estimator.
+        Name of what was charged, such as an estimator.
     events : tuple of Event
         The releases, at least one.
     unit : Record or Person, default=RECORD
-        Unit that the noise of the events protects.
+        Unit of privacy that the noise of the events protects.
     provenance : Provenance, optional
-        Date, person responsible, purpose, target and hash of the schema, where known.
+        Date, person responsible, purpose, target and hash of the schema, if known.
     """
 
     label: str
@@ -100,17 +100,17 @@ class LedgerEntry:
         return not any(isinstance(event, NonPrivateEvent) for event in self.events)
 
     def spending(self, adjacency: Adjacency) -> Spending:
-        """Merge the entry's private events.
+        """Merge the costs of the entry's private events.
 
         Parameters
         ----------
         adjacency : {"add_remove", "replace"}
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------
         Spending
-            Empty if no event is private.
+            The merged costs; empty if no event is private.
         """
         return Spending.of(self.events, adjacency)
 
@@ -128,25 +128,25 @@ class LedgerEntry:
         return spending.mu if spending.gaussian else None
 
     def epsilon(self, delta: float, adjacency: Adjacency = "add_remove") -> float:
-        """Epsilon of the entry alone.
+        """Return the epsilon of this entry alone.
 
         Parameters
         ----------
         delta : float
             Delta at which to state epsilon.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Adjacency for which the events are stated.
+            Adjacency to which the noise multipliers of the events refer.
 
         Returns
         -------
         float
-            Infinite if an event is not private.
+            Epsilon of the events together; infinite if one of them is not private.
         """
         return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 
 
 def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
-    """Write an entry as plain data; numbers round-trip exactly."""
+    """Convert an entry to plain data for JSON; numbers round-trip exactly."""
     return {
         "label": entry.label,
         "unit": unit_to_dict(entry.unit),
@@ -156,7 +156,7 @@ def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
-    """Read an entry strictly, from a file of any supported version."""
+    """Parse an entry strictly, from a file of any supported version."""
     added = {"unit"} if version > WITHOUT_UNITS else set()
     added |= {"provenance", BEFORE} if version > UNCHAINED else set()
     check_object(content, {"label", "events"} | added, "an entry")
@@ -170,7 +170,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Read the record of a released file, strictly."""
+    """Parse the description of a released file, strictly."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

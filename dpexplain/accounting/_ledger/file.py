@@ -1,4 +1,4 @@
-"""The ledger file: read and written as a whole, by one process at a time."""
+"""Ledgers in files, which are read and written as a whole and under a lock."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["LedgerFile"]
 
 
 class LedgerFile(LedgerPlace):
-    """Text file with a lock.
+    """Ledger stored in a text file and protected by a lock file.
 
     Parameters
     ----------
     path : str or Path
-        The file. Its lock is ``<path>.lock`` in the same folder.
+        Path of the file. The lock file is ``<path>.lock`` in the same folder.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -29,15 +29,15 @@ class LedgerFile(LedgerPlace):
         self.words = f"ledger file {self.address!r}"
 
     def exists(self) -> bool:
-        """Whether the file exists."""
+        """Return whether the file exists."""
         return self.path.exists()
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Lock the file: other processes, and other ledgers in this process, wait."""
+        """Lock the file; other processes and other ledgers in this process wait."""
         from filelock import FileLock, Timeout
 
-        if not self.path.parent.is_dir():  # the lock would make the folder of a mistyped path
+        if not self.path.parent.is_dir():  # the lock would create the folder of a mistyped path
             raise self.failure(
                 "cannot be written: its folder does not exist", "make the folder or choose another"
             )
@@ -57,7 +57,7 @@ class LedgerFile(LedgerPlace):
             lock.release()
 
     def version(self) -> Version:
-        """Return modification time, size and inode of the file; None if it is missing."""
+        """Return the file's modification time, size and inode; None if it is missing."""
         try:
             status = self.path.stat()
         except OSError:
@@ -66,7 +66,7 @@ class LedgerFile(LedgerPlace):
 
     def read(self) -> tuple[str, Version]:
         """Return the content and its version."""
-        version = self.version()  # first: a later change must not look known
+        version = self.version()  # before reading: a later change must not look known
         try:
             if self.path.stat().st_size > self.largest_bytes:
                 raise self.failure(
@@ -109,9 +109,10 @@ class LedgerFile(LedgerPlace):
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the folder, so that the old file cannot come back after a power cut.
+    """Sync the folder, so that the old file cannot reappear after a power failure.
 
-    On systems that cannot open a folder, the system alone decides when file names are written.
+    On an operating system that cannot open folders, this does nothing; the system itself decides
+    when it writes file names to disk.
     """
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -1,10 +1,10 @@
 """The odometer: an epsilon that is valid at any adaptively chosen time.
 
-The total of a ledger holds for fits whose number and budgets were fixed in advance. Someone who
-looks at results before deciding whether to fit again, how, and when to stop can stop when the
-results happen to reveal a lot; the total at that moment is then wrong. A cap that was fixed before
-the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is no cap,
-the reading of the odometer holds.
+The total of a ledger holds for fits whose number and budgets were fixed in advance. An analyst who
+looks at results before deciding whether to fit again, how, and when to stop may stop just when the
+results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
+before the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is
+no cap, the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
 sum of the squared mu that cover all others, where subsampled releases are covered up to tails as
@@ -46,7 +46,7 @@ delta is used at all. Pure releases need no limit, because their part of the rea
 
 This is the filter of `cap` for a series of limits, one of which is chosen by the results; the cost
 is that delta is divided among the limits. For equal fits of epsilon 1 at delta 1e-6, the reading
-is an eighth above the total after two fits, and at most about a quarter above it after any number
+exceeds the total by one eighth after two fits, and by at most about one quarter after any number
 of fits.
 
 References
@@ -74,12 +74,12 @@ _GROWTH = 1.1
 
 
 def odometer_epsilon(entries: Sequence[Spending], delta: float) -> float:
-    """Read the odometer.
+    """Compute the reading of the odometer.
 
     Parameters
     ----------
     entries : sequence of Spending
-        What the entries of a ledger spent, oldest first.
+        Spending of each entry of a ledger, oldest first.
     delta : float
         Additive slack of the guarantee, in (0, 1).
 
@@ -111,7 +111,7 @@ def share(place: int, delta: float) -> float:
     Parameters
     ----------
     place : int
-        Index of the limit, from 1; 0 stands for the first entry alone.
+        Index of the limit, starting at 1; 0 for the first entry alone.
     delta : float
         Total delta, which is divided among the limits.
 
@@ -124,7 +124,7 @@ def share(place: int, delta: float) -> float:
 
 
 def limit_of(square: float, first: float) -> tuple[int, float]:
-    """Find the smallest limit that is not exceeded.
+    """Find the smallest limit that a sum of squared mu does not exceed.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def limit_of(square: float, first: float) -> tuple[int, float]:
     Returns
     -------
     place : int
-        Index of the limit, from 1.
+        Index of the limit, starting at 1.
     limit : float
         The limit, at least `square`.
     """

@@ -1,4 +1,4 @@
-"""Storage of a ledger: what a file and a row of a database have in common."""
+"""Common interface of the files and database rows in which ledgers are stored."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from dpexplain.exceptions import BudgetError
 
 __all__ = ["LedgerPlace", "Version"]
 
-Version: TypeAlias = object  # equal for equal content
+Version: TypeAlias = object  # two versions are equal if the content is
 
 
 class LedgerPlace(ABC):
-    """Text of a ledger in a file or a database, used by one process at a time.
+    """Base class for the storage of a ledger in a file or a database.
 
-    The text is read and written as a whole. Every failure raises a `BudgetError` that names the
-    file or row, says that nothing was charged, and says what to do next.
+    The ledger is read and written as a whole, by one process at a time. Failures raise a
+    `BudgetError` that names the file or row, states that nothing was charged, and suggests what to
+    do next.
     """
 
     lock_seconds: ClassVar[float] = 60.0
@@ -31,18 +32,18 @@ class LedgerPlace(ABC):
     name: str | None = None
     """Data set to which the ledger must belong; None if it may belong to any."""
     files: tuple[Path, ...] = ()
-    """Files that hold the ledger."""
+    """Files in which the ledger is stored."""
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether a ledger is stored here."""
+        """Return whether a ledger is stored here."""
 
     def prepare(self) -> None:  # noqa: B027 - most places need none
-        """Create what a new ledger needs, such as a table, but do not store the ledger yet."""
+        """Create what a new ledger needs, such as a table, without storing the ledger."""
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[None]:
-        """Lock the file or row: other processes, and other ledgers in this process, wait."""
+        """Lock the file or row; other processes and other ledgers in this process wait."""
 
     @abstractmethod
     def version(self) -> Version:
@@ -54,19 +55,21 @@ class LedgerPlace(ABC):
 
     @abstractmethod
     def write(self, text: str) -> Version:
-        """Replace the content for good and return its version; call only inside `exclusive`."""
+        """Replace the content and return its version; call only inside `exclusive`."""
 
     @abstractmethod
     def remove(self) -> None:
         """Remove the ledger; call only inside `exclusive`."""
 
     def check_name(self, dataset: str) -> None:
-        """Check the name of the ledger found here: a second name would mean a second budget.
+        """Check that the stored ledger belongs to the expected data set.
+
+        A ledger that is stored under a second name would be a second budget.
 
         Parameters
         ----------
         dataset : str
-            Data set of the ledger that was found.
+            Data set of the stored ledger.
 
         Raises
         ------
@@ -77,7 +80,7 @@ class LedgerPlace(ABC):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")
 
     def check_size(self, text: str) -> None:
-        """Check that a text is not too long to be read again."""
+        """Check that the text of the ledger is not too long to be read again."""
         if len(text.encode()) > self.largest_bytes:
             raise BudgetError(
                 f"{self.words} would grow beyond {self.largest_bytes >> 20} MiB and could not be "
@@ -85,10 +88,10 @@ class LedgerPlace(ABC):
             )
 
     def _refuse_second_name(self) -> None:
-        """Refuse a file that has a hard link.
+        """Reject a file that has a second name (a hard link).
 
-        Replacing the file would leave the old content, and so a second budget, under the name of
-        the link. A database that is opened by that name would not find its journal.
+        Replacing the file would leave the old content, and thus a second budget, under the other
+        name. A database that is opened by that name would not find its journal.
         """
         for file in self.files:
             try:
@@ -107,7 +110,7 @@ class LedgerPlace(ABC):
         Parameters
         ----------
         what : str
-            What went wrong; the message puts it after the name of the file or row.
+            What went wrong, as a phrase that follows the name of the file or row.
         advice : str
             What to do next.
 

@@ -1,4 +1,4 @@
-"""Functions that read plain data from files strictly, and write them."""
+"""Functions that convert values to and from JSON, and check what they read."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ __all__ = [
 
 
 def number_to_json(value: float) -> float | str:
-    """Write a number that may be infinite, which JSON cannot represent.
+    """Convert a number, which may be infinite, to a value that JSON can represent.
 
     Parameters
     ----------
     value : float
-        Finite or positive infinity.
+        A finite number or positive infinity.
 
     Returns
     -------
     float or str
-        The number, or ``"inf"``.
+        The number itself, or ``"inf"`` for infinity.
     """
     return "inf" if value == math.inf else value
 
 
 def number_from_json(value: object) -> object:
-    """Read the output of `number_to_json`; the caller checks the range.
+    """Convert the output of `number_to_json` back to a number.
+
+    The caller checks the type and the range of the result.
 
     Parameters
     ----------
@@ -52,26 +54,26 @@ def number_from_json(value: object) -> object:
 
 
 def not_negative(name: str, value: object) -> float:
-    """Read a number from 0 to infinity."""
+    """Return a nonnegative number, which may be infinite; raise an error otherwise."""
     return check_in_range(name, number_from_json(value), 0.0, math.inf)
 
 
 def text_field(name: str, value: object) -> str:
-    """Read a string."""
+    """Return the value if it is a string; raise ValueError otherwise."""
     if not isinstance(value, str):
         raise ValueError(f"{name} is {shown(value)}; expected a string.")
     return value
 
 
 def list_field(name: str, content: Mapping[str, Any]) -> list[Any]:
-    """Read a list."""
+    """Return a field as a list; raise ValueError if it is not a list or tuple."""
     if not isinstance(content[name], list | tuple):
         raise ValueError(f"{name} is {shown(content[name])}; expected a list.")
     return list(content[name])
 
 
 def check_fields(cls: type[Any], content: object) -> None:
-    """Check that plain data have exactly the fields of a dataclass."""
+    """Check that a mapping has exactly the fields of a dataclass."""
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or set(content) != names:
         raise ValueError(

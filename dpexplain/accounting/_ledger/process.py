@@ -1,4 +1,4 @@
-"""Ledgers of this process: one for each named table, and one for all fits without a ledger."""
+"""Ledgers of this process: one per named table, and one for fits without a ledger."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def process_ledger(
 
     A model with ``ledger="stays"`` charges ``process_ledger("stays")``, an ordinary ledger in
     memory: its content is public, and it is lost when the process ends. Each model with
-    ``ledger=None`` has its own ledger. In addition, all such models are listed in
-    ``process_ledger()``, whose total is what they cost if all of them used the same records.
+    ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the charges of all
+    these models; its total is their joint cost if all of them used the same records.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def process_ledger(
     ValueError
         If the name is blank or looks like a file.
     BudgetError
-        If a table is named in a worker process, such as those that joblib starts: the parent
-        process would not see what is charged here.
+        If a table is named in a worker process, such as one started by joblib, because the parent
+        process would not see what is charged there.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def process_ledger(
     if dataset is not None:
         return named_ledger(dataset, adjacency=adjacency)
     checked = check_adjacency(adjacency)
-    # A forked process lists its own: it has a copy of the parent's list, which it may not charge.
+    # A forked process has its own list, because it may not charge its copy of the parent's list.
     return _found((None, f"{checked} {os.getpid()}"), WITHOUT_A_LEDGER, 1e-6, checked)
 
 
@@ -150,13 +150,13 @@ def ledgers_of(
 ) -> tuple[PrivacyLedger, ...]:
     """Return the ledgers that a fit or a sweep charges.
 
-    This is the given ledger. If none is given, they are the list of fits without a ledger, and a
-    new ledger.
+    If a ledger is given, only that one is charged. Otherwise, these are the ledger that lists all
+    fits without a ledger, except inside `unlisted`, and a new ledger for this fit.
 
     Parameters
     ----------
     given : PrivacyLedger, str or None
-        Parameter ``ledger``.
+        Value of the parameter ``ledger``.
     delta : float
         Delta of the ledger, if this call creates it.
     adjacency : str
@@ -177,7 +177,9 @@ def ledgers_of(
 
 @contextmanager
 def unlisted() -> Iterator[None]:
-    """Do not list fits without a ledger: they were already charged, or read public data.
+    """Exclude the fits in a ``with`` block from the list of fits without a ledger.
+
+    This is for fits that were already charged, or that use public data.
 
     Yields
     ------

@@ -35,7 +35,7 @@ class Provenance:
     person : str, default=""
         Person responsible.
     purpose : str, default=""
-        What the release is for.
+        Purpose of the release.
     target : str, default=""
         Name of what the model predicts.
     schema : str, default=""
@@ -78,7 +78,7 @@ class Provenance:
         Parameters
         ----------
         other : Provenance
-            Used only for facts that are missing here.
+            Provenance that supplies the missing facts.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class Provenance:
         return replace(self, **missing)
 
     def to_dict(self) -> dict[str, str]:
-        """Write the known facts as plain data.
+        """Return the known facts as plain data.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: object) -> Provenance:
-        """Read the output of `to_dict` strictly.
+        """Parse the output of `to_dict` strictly.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class ReleasedFile:
     sha256 : str
         SHA-256 of the file's bytes, as `sha256sum` prints it.
     provenance : Provenance, optional
-        When the file was released, by whom and why.
+        Public facts about the release, such as its date, person and purpose.
     """
 
     entry: int
@@ -149,7 +149,7 @@ class ReleasedFile:
             raise ValueError(f"provenance={shown(self.provenance)} must be a Provenance.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write as plain data.
+        """Convert the released file to plain data for JSON.
 
         Returns
         -------
@@ -163,12 +163,12 @@ class ReleasedFile:
 
 
 def check_hash(name: str, value: object) -> str:
-    """Check a SHA-256 in hexadecimal digits.
+    """Check that a value is a SHA-256 in hexadecimal digits.
 
     Parameters
     ----------
     name : str
-        Name for the message.
+        Name of the value in the error message.
     value : object
         The value to check.
 
@@ -187,12 +187,13 @@ def check_hash(name: str, value: object) -> str:
 
 
 def schema_hash(schema: Schema) -> str:
-    """Hash a public schema.
+    """Compute the SHA-256 of a public schema.
 
     Parameters
     ----------
     schema : Schema
-        Passed to a fit, or read from its TOML file; never one inferred from private data.
+        Schema that was passed to a fit or read from its TOML file, never one that was inferred
+        from private data.
 
     Returns
     -------
@@ -204,7 +205,10 @@ def schema_hash(schema: Schema) -> str:
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Return the target and the hash of a schema; no facts if it will be inferred from data."""
+    """Return the target and the hash of a public schema.
+
+    Return no facts for None, which stands for a schema that will be inferred from the data.
+    """
     if schema is None:
         return Provenance()
     name = "" if schema.target is None else schema.target.name

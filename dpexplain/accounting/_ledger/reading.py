@@ -37,7 +37,7 @@ class LedgerReading:
         Returns
         -------
         str
-            As given.
+            Name passed when the ledger was created.
         """
         return self._store.known.dataset
 
@@ -48,7 +48,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is none.
+            Infinite if there is no cap.
         """
         return self._store.current().cap_epsilon
 
@@ -59,13 +59,13 @@ class LedgerReading:
         Returns
         -------
         float
-            As given.
+            Value passed when the ledger was created.
         """
         return self._store.known.delta
 
     @property
     def adjacency(self) -> Adjacency:
-        """Adjacency: which data sets count as neighbors.
+        """Adjacency, the definition of neighboring data sets.
 
         Returns
         -------
@@ -81,14 +81,14 @@ class LedgerReading:
         Returns
         -------
         Record or Person
-            The unit that was given. If none was given, the unit that all private entries share,
-            or one record if their units differ.
+            The unit of the ledger, if one was set. Otherwise, the unit that all private entries
+            share, or one record if there is none.
         """
         return self._store.current().total_unit
 
     @property
     def path(self) -> str | None:
-        """File or database that holds the ledger.
+        """File or database in which the ledger is stored.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class LedgerReading:
         Returns
         -------
         tuple of LedgerEntry
-            Oldest first; a ledger with a path sees the charges of other processes too.
+            If the ledger has a path, they include the charges of other processes.
         """
         return self._store.current().entries
 
@@ -115,7 +115,7 @@ class LedgerReading:
         Returns
         -------
         tuple of ReleasedFile
-            See `PrivacyLedger.add_release`.
+            Files recorded by `PrivacyLedger.add_release`.
         """
         return self._store.current().releases
 
@@ -126,8 +126,8 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy of them that is kept elsewhere, on a certificate or on
-            paper, can later prove that nothing recorded before was changed.
+            64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or on paper, can
+            later prove that nothing recorded before the copy was made has been changed.
         """
         return self._store.current().head
 
@@ -138,8 +138,8 @@ class LedgerReading:
         Returns
         -------
         bool
-            False for a file from an older version that has not been charged since then: nobody can
-            tell whether such a file was changed by hand. The next charge starts the chain.
+            False for a file that an older version wrote and that has not been charged since then.
+            Changes made to this file by hand cannot be detected; the next charge starts the chain.
         """
         return self._store.current().chained
 
@@ -160,7 +160,7 @@ class LedgerReading:
         return f"Chained: {counted_entries(len(state.entries))}{first}; head {state.head}."
 
     def total_epsilon(self, delta: float | None = None) -> float:
-        """Total epsilon of all charges.
+        """Return the total epsilon of all charges.
 
         Parameters
         ----------
@@ -170,14 +170,16 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if any charge is not private.
+            Total epsilon; infinite if any charge is not private.
         """
         return self._store.current().total_epsilon(self.delta if delta is None else delta)
 
     def private_epsilon(self, delta: float | None = None, *, unit: Unit | None = None) -> float:
-        """Total epsilon of all private charges, if planned before any result was seen.
+        """Return the total epsilon of all private charges, for fits planned in advance.
 
-        It is a guarantee for what is published only if everything published is private.
+        The total holds if the number and the budgets of the fits were fixed before any result was
+        seen; otherwise, use `adaptive_epsilon`. It is a guarantee for what is published only if
+        everything published is private.
 
         Parameters
         ----------
@@ -189,7 +191,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if a charge has no bound for the unit.
+            Total epsilon; infinite if a charge has no bound for the unit.
         """
         state = self._store.current()
         for_whom = state.total_unit if unit is None else check_unit(unit)
@@ -202,8 +204,8 @@ class LedgerReading:
         Returns
         -------
         float
-            The cap, if it was set before the first private charge; otherwise the reading of an
-            odometer. Both are stated at the delta of the ledger, for its unit.
+            The cap, if it was set before the first private charge; otherwise the reading of a
+            privacy odometer. Both are stated at the delta of the ledger, for its unit.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
@@ -212,17 +214,18 @@ class LedgerReading:
     def remaining_epsilon(self) -> float:
         """Largest epsilon that one more private fit may use at the ledger's delta.
 
-        Because composition costs less than addition, this is more than the cap minus the total.
+        This is usually more than the cap minus the total, because the epsilons of several fits
+        compose to less than their sum.
 
         Returns
         -------
         float
-            Infinite if there is no cap, 0 if nothing is left.
+            Infinite if there is no cap; 0 if nothing is left.
         """
         return self._store.current().remaining_epsilon
 
     def affordable(self, events: Iterable[Event], *, unit: Unit = RECORD) -> bool:
-        """Whether the cap leaves room for these events.
+        """Return whether the cap leaves room for these events.
 
         Parameters
         ----------
@@ -234,13 +237,13 @@ class LedgerReading:
         Returns
         -------
         bool
-            False if `charge` would refuse them.
+            False if `charge` would reject them.
         """
         planned = LedgerEntry("planned", tuple(events), check_unit(unit))
         return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Epsilon of the entries that are published.
+        """Compute the epsilon of the entries that are published.
 
         Parameters
         ----------
@@ -271,12 +274,12 @@ class LedgerReading:
         )
 
     def summary(self) -> LedgerSummary:
-        """State of the ledger as plain data.
+        """Return the state of the ledger as plain data.
 
         Returns
         -------
         LedgerSummary
-            For views, files and reports; it cannot be charged.
+            Summary for views, files and reports; it cannot be charged.
         """
         return self._store.current().summary()
 
@@ -286,12 +289,12 @@ class LedgerReading:
         Parameters
         ----------
         published : sequence of int, optional
-            Indices of the published entries in `entries`; all private ones by default.
+            Indices of the published entries in `entries`; by default, all private entries.
 
         Returns
         -------
         PrivacyStatement
-            With ``text()``, ``markdown()`` and ``to_json()``.
+            Statement with the methods ``text()``, ``markdown()`` and ``to_json()``.
 
         Raises
         ------
@@ -324,7 +327,7 @@ class LedgerReading:
         return [state.entries[index] for index in indices]
 
     def frame(self) -> pd.DataFrame:
-        """Events as a table, oldest first.
+        """Return the events as a table, oldest first.
 
         Returns
         -------
@@ -337,12 +340,13 @@ class LedgerReading:
         return ledger_frame(self._store.current())
 
     def to_json(self) -> str:
-        """Write the ledger as JSON.
+        """Return the ledger as JSON.
 
         Returns
         -------
         str
-            Everything that determines the totals; numbers are exact to the last bit.
+            JSON text that contains everything that determines the totals; numbers are exact to
+            the last bit.
         """
         return self._store.current().to_json()
 

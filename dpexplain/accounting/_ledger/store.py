@@ -1,4 +1,4 @@
-"""Current state of a ledger, kept by one process or in a file or database that many share."""
+"""Current state of a ledger, in memory or in a shared file or database."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["LedgerStore", "place_of"]
 
 
 def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> LedgerPlace:
-    """Return the storage that a path or an address names.
+    """Return the storage at a path or an address.
 
     Parameters
     ----------
     path : path-like
-        A file, or the address of a database, which contains ``://``.
+        Path of a file, or address of a database, which contains ``://``.
     dataset : str or None, default=None
         Data set of the ledger, if the address of a database does not name it.
 
@@ -36,7 +36,7 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
     Raises
     ------
     ValueError
-        If it looks like an address and cannot be read as one; the message never quotes it.
+        If `path` looks like an address but cannot be parsed; the message never quotes it.
     """
     if isinstance(path, str) and "://" in path:
         return LedgerRow(path, dataset)
@@ -45,22 +45,23 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
 
 
 class LedgerStore:
-    """Hold the state of a ledger and let one charge at a time change it.
+    """State of a ledger, which only one charge at a time can change.
 
     Parameters
     ----------
     state : LedgerState
         Initial state.
     place : LedgerPlace or None, default=None
-        File or row that holds the authoritative state; None if only this process holds it.
+        File or row that contains the authoritative state; None if the state exists only in this
+        process.
     from_elsewhere : bool, default=False
-        Whether the state is a copy of one in another process.
+        Whether the state is a copy of a ledger that was created in another process.
     """
 
     def __init__(
         self, state: LedgerState, place: LedgerPlace | None = None, *, from_elsewhere: bool = False
     ) -> None:
-        self.known = state  # the last state seen; of its limits only a cap can be set or lowered
+        self.known = state  # the last state seen; its only limit that can change is the cap
         self.place = place
         self._from_elsewhere = from_elsewhere
         self._process = os.getpid()
@@ -97,7 +98,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the ledger, unless it holds an entry or a cap (perhaps of another process)."""
+        """Remove the stored ledger, unless any process has added an entry or a cap."""
         if self.place is None:
             return
         with self.place.exclusive():
@@ -122,7 +123,7 @@ class LedgerStore:
             yield self.known
 
     def write(self, state: LedgerState) -> None:
-        """Store this as the newest state; call only inside `exclusive`."""
+        """Store the new state; call only inside `exclusive`."""
         if self.place is not None:
             self._version = self.place.write(state.to_json())
         self.known = replace(state, chained=True)
@@ -142,7 +143,7 @@ class LedgerStore:
         )
 
     def _read(self, place: LedgerPlace) -> None:
-        """Read the stored ledger; reject a different one, or one that lacks earlier charges."""
+        """Read the stored ledger; reject another ledger or one that lacks earlier charges."""
         state, version = _parsed(place)
         if not state.follows(self.known):
             raise self._other_limits(place, state)

@@ -1,4 +1,4 @@
-"""Text output of a ledger: refusals, event table and HTML."""
+"""Text output of a ledger: error messages, event table and HTML."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _COLUMNS = [
 
 
 def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Format a refusal: what a charge needs, what is left, and what to do."""
+    """Format the error message for a charge that needs more than the cap leaves."""
     needed = _decimal(state.taken(entries), up=True)
     left = _decimal(state.remaining_epsilon, up=False)
-    # A reader who subtracts the total from the cap gets less, unless nothing or all is spent.
+    # The cap minus the total is less than what is left, unless nothing or everything is spent.
     spent = state.epsilon_for(state.cap_unit(entries), state.delta)
     difference = state.cap_epsilon - spent
     more = state.remaining_epsilon - difference > 0.005 * state.cap_epsilon
@@ -55,7 +55,10 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
 
 
 def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Explain that charges have no bound for the unit of the cap; empty if they have one."""
+    """Format the error message for charges that have no bound for the unit of the cap.
+
+    The message is empty if all charges have a bound.
+    """
     unit = state.cap_unit(entries)
     if not state.without_bound(unit, entries):
         return ""
@@ -112,7 +115,7 @@ def ledger_line(summary: LedgerSummary) -> str:
 
 
 def ledger_html(summary: LedgerSummary) -> str:
-    """Write the ledger as an HTML table; every name is escaped."""
+    """Format the ledger as an HTML table; all names are escaped."""
     rows = "".join(
         f"<tr><td>{html.escape(entry.label)}</td><td>{html.escape(entry.unit)}</td>"
         f"<td>{_events_html(entry.events)}</td>"
@@ -132,7 +135,7 @@ def _events_html(events: Iterable[dict[str, Any]]) -> str:
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
-    """Return the columns private, count, noise_multiplier, mu and epsilon for one event."""
+    """Return the private, count, noise_multiplier, mu and epsilon columns of an event."""
     if isinstance(event, NonPrivateEvent):
         return False, 1, 0.0, math.inf, math.inf
     spending = Spending.of([event], state.adjacency)
@@ -142,10 +145,10 @@ def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, fl
 
 
 def _decimal(value: float, *, up: bool) -> str:
-    """Format with two or more decimals, rounded so that the refusal makes sense to a reader."""
+    """Format a number with at least two decimals, rounded up or down."""
     places = 2 if value >= 0.1 or value == 0 else 2 - math.floor(math.log10(value))
     scaled = value * 10**places
     nearest = round(scaled)
-    # A cap of 2.0 that comes back from its mu as 1.9999999 is 2.0 to a reader.
+    # A cap of 2.0 that was converted to mu and back may be 1.9999999, but is shown as 2.0.
     steps = nearest if abs(scaled - nearest) < 1e-5 else math.ceil(scaled) if up else int(scaled)
     return f"{steps / 10**places:.{places}f}"

@@ -1,9 +1,9 @@
-"""Cost of a release for a unit of privacy: for its own unit, and for one record.
+"""Cost of a release for the unit of privacy that it protects, and for one record.
 
-For the unit that a release protects, the cost is what the events of the release state. A release
-that protects records, or persons of one kind, promises nothing to persons of another kind: a person
-may have any number of rows in it, so there is **no bound**. A release that protects persons does
-have a bound for one record, but *not* the same bound as for persons.
+For the unit that a release protects, the cost follows directly from its events. A release that
+protects records, or persons of one kind, promises nothing to persons of another kind: any number of
+the rows may belong to one of these persons, so there is **no bound**. A release that protects
+persons does have a bound for one record, but *not* the same bound as for persons.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
 with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
@@ -22,7 +22,7 @@ rows together, where a single row changes a query by at most 1/k of the stated c
 * Gaussian and Laplace sums change by ``v(r) - v(s)``, whose norm is at most 2/k of the stated
   change, so the noise multiplier is multiplied by k/2;
 * by group privacy, a pure mechanism costs 2/k of its epsilon;
-* a Gaussian release on samples takes all rows of a person or none. Whether the rows in use sum to
+* a Gaussian release on samples uses all rows of a person or none. Whether the rows in use sum to
   v or to v', the norm of the sum is at most the bound for a person. This amounts to exchanging one
   person for another, which accountants call replace-one. The pair with v' = 0 does not cost more:
   N(-1), mixed with N(0), is less likely to exceed any threshold than N(0), so the best test
@@ -88,7 +88,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
     Parameters
     ----------
     entries : iterable of LedgerEntry
-        In any order.
+        Entries in any order.
     unit : Unit
         Unit to protect.
     adjacency : {"add_remove", "replace"}
@@ -97,7 +97,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
     Returns
     -------
     Spending or None
-        None if an entry has no bound for the unit.
+        The merged costs; None if an entry has no bound for the unit.
     """
     events: list[Event] = []
     sampled = False
@@ -119,7 +119,7 @@ def exchanged_spending(
     Parameters
     ----------
     entries : sequence of LedgerEntry
-        In any order.
+        Entries in any order.
     unit : Unit
         Unit to protect.
     adjacency : {"add_remove", "replace"}
@@ -128,7 +128,7 @@ def exchanged_spending(
     Returns
     -------
     Spending or None
-        Stated for replace-one adjacency; None if an entry has no bound.
+        Costs stated for replace-one adjacency; None if an entry has no bound.
     """
     if any(_changes_samples(entry, unit) for entry in entries):
         return None
@@ -142,7 +142,7 @@ def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) 
     Parameters
     ----------
     entries : iterable of LedgerEntry
-        In any order.
+        Entries in any order.
     unit : Unit
         Unit to protect.
     adjacency : {"add_remove", "replace"}
@@ -168,7 +168,7 @@ def common_unit(entries: Iterable[Charged]) -> Unit | None:
     Returns
     -------
     Unit or None
-        None if no entry is private, or if the units of the private entries differ.
+        The common unit; None if no entry is private, or if the units of the private entries differ.
     """
     found: Unit | None = None
     for entry in entries:
@@ -204,7 +204,7 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
         case GaussianEvent() | LaplaceEvent() | SubsampledGaussianEvent():
             return dataclasses.replace(event, noise_multiplier=event.noise_multiplier / share)
         case DiscreteLaplaceEvent():
-            # Rounded up, beyond the rounding of the product.
+            # Rounded up, with a margin for the rounding error of the product.
             sensitivity = math.ceil(event.sensitivity * share * (1.0 + 1e-12))
             return dataclasses.replace(event, sensitivity=sensitivity)
         case PureEvent():
@@ -214,7 +214,7 @@ def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | 
 
 
 def _changes_samples(entry: Charged, unit: Unit) -> bool:
-    """Whether one row can change what a person contributes to a release on samples."""
+    """Return whether one row can change a person's contribution to a sampled release."""
     return (
         isinstance(unit, Record)
         and isinstance(entry.unit, Person)

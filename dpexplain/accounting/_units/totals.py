@@ -1,4 +1,4 @@
-"""Totals of a ledger for one unit of privacy, for planned and adaptive fits."""
+"""Total epsilons of a ledger for one unit of privacy."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class UnitTotal:
 
     @property
     def words(self) -> str:
-        """Describe the guarantee, without delta.
+        """Guarantee in words, without delta.
 
         Returns
         -------
         str
-            Such as "one record: epsilon = 1.2".
+            Text such as "one record: epsilon = 1.2".
         """
         if self.unbounded:
             promising = f"{labels_words(self.unbounded)} promises nothing"
@@ -64,12 +64,12 @@ class UnitTotal:
         return f"{self.unit}: epsilon = {self.epsilon:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the total as plain data.
+        """Convert the total to plain data for JSON.
 
         Returns
         -------
         dict
-            Ready for JSON; infinity as the string ``"inf"``.
+            Fields of the total; infinity is written as the string ``"inf"``.
         """
         return {
             "unit": self.unit,
@@ -81,7 +81,7 @@ class UnitTotal:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> UnitTotal:
-        """Read a total from plain data, strictly.
+        """Parse a total from plain data, strictly.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class UnitTotal:
         Returns
         -------
         UnitTotal
-            Equal to the original.
+            A total equal to the original.
 
         Raises
         ------
@@ -119,13 +119,13 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     totals : iterable of UnitTotal
         Totals of a ledger.
     labels : sequence of str
-        Labels of the private entries of the ledger. If no total is for this unit, they are listed
-        as unbounded.
+        Labels of the private entries of the ledger. If there is no total for this unit, they are
+        listed as unbounded.
 
     Returns
     -------
     UnitTotal
-        Its epsilons are infinite if the ledger has no bound for this unit.
+        The total; its epsilons are infinite if the ledger has no bound for this unit.
     """
     wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
     for total in totals:
@@ -135,17 +135,17 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
 
 
 def labels_words(labels: Sequence[str]) -> str:
-    """List a few labels.
+    """Format labels as a short list.
 
     Parameters
     ----------
     labels : sequence of str
-        At least one.
+        Labels to list, at least one.
 
     Returns
     -------
     str
-        The list; if some labels are left out, it ends with their number.
+        The list; if some labels are omitted, it ends with their number.
     """
     listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
     more = len(labels) - _LABELS_SHOWN
