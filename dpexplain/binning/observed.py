@@ -12,7 +12,10 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar numbers of records. NOT PRIVATE: edges depend on the data.
+    """Return bins with similar numbers of records. NOT PRIVATE.
+
+    The inner edges are quantiles of the data, or midpoints between the observed values if there are
+    at most `max_bins` different values.
 
     Parameters
     ----------
@@ -21,7 +24,7 @@ def quantile_bins(
     feature : Numeric or Categorical
         Bounds or categories of the feature.
     values : ndarray of shape (n_samples,)
-        Encoded values, NaN for missing.
+        Encoded values, with NaN for missing values.
     max_bins : int
         Maximum number of value bins.
 
