@@ -107,7 +107,7 @@ def release_count(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyCount:
-    """Release the number of records with noise.
+    """Release a noisy number of records.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def release_histograms(
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float, default=1.0
-        L2 sensitivity of one histogram, in records: 1 (add/remove) or sqrt(2) (replace-one),
-        times the maximum number of records per person.
+        L2 sensitivity of one histogram, in records: 1 (add/remove) or sqrt(2) (replace-one), times
+        the maximum number of records per person.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def merge_sparse_cells(
         if held >= max(min_count, noise_ratio * noise_std * np.sqrt(width)):
             starts.append(cell + 1)
             held, width = 0.0, 0
-    # What is left at the end joins the last full bin.
+    # Cells left over at the end join the last complete bin.
     complete = starts[:-1] if len(starts) > 1 else starts
     return merge_bins(cells, complete)
 

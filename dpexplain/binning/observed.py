@@ -43,8 +43,8 @@ def quantile_bins(
     else:
         shares = np.arange(1, max_bins) / max_bins
         inner = np.unique(np.quantile(values[~np.isnan(values)], shares))
-    # With a public resolution the outer edges lie half a step outside, as those of
-    # the private grids do, so that both kinds of model name their bins alike.
+    # If there is a public step, the outer edges lie half a step outside the bounds, as in
+    # private grids, so that private and non-private models label their bins alike.
     margin = 0.0 if feature.step is None else feature.step / 2
     low, high = feature.low - margin, feature.high + margin
     inside = inner[(inner > low) & (inner < high)]

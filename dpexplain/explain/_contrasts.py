@@ -35,7 +35,7 @@ class Contrast(NamedTuple):
     Parameters
     ----------
     kind : {"difference", "range", "sign"}
-        What is compared.
+        Kind of claim.
     first, second : ndarray of shape (n_bins,)
         Weights of the bins in the two means; `second` is zero for a sign.
     """
@@ -236,8 +236,7 @@ def level_of(
     Returns
     -------
     int
-        See :func:`share_of`. The level is 0 (the largest variance) if the joint errors are
-        unknown.
+        See :func:`share_of`. The level is 0 (the largest variance) if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

@@ -24,9 +24,9 @@ def typical_shares(
 ) -> Shares | None:
     """Predict the probability of the second class on both sides of a contrast.
 
-    Every other feature is held at its most frequent released bin. The probability on the second
-    side is the prediction of the released model. The other probabilities are computed from it and
-    the log-odds of the claim.
+    Every other feature is set to its most frequent released bin. The probability on the second side
+    is the prediction of the released model. The other probabilities are computed from it and the
+    log-odds of the claim.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cached standard normal draws by seed."""
+"""Standard normal draws, cached by seed."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class ClaimStrip(Record):
     def asked(self) -> Claim:
         """The claim at the chosen epsilon."""
         found = self.claims[self.chosen]
-        assert found is not None  # its bins are those that were named
+        assert found is not None  # the claim exists in the fit for which it was made
         return found
 
     @property
@@ -54,7 +54,7 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon from which on the claim always holds, or None."""
+        """Smallest epsilon at and above which the claim always holds, or None."""
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
             if state != "holds":
@@ -137,7 +137,7 @@ def claim_strip(
         one class.
     term, first, second, record, threshold : optional
         See :func:`dpexplain.explain.claim`.
-        epsilon : float or None, default=None
+    epsilon : float or None, default=None
         Epsilon of the fit that determines the claimed direction; None for the largest epsilon.
     repeat : int, default=0
         Index of the fit to use among the repeats at each epsilon.

@@ -2,11 +2,10 @@
 
 A claim compares two bins or categories of a term, compares a range of bins with the other bins, or
 states one of the following: the sign of a bin, the rank of a term, or the side of a threshold on
-which the prediction for one record
-lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about the same
-term are correct at once, so a claim may be chosen after looking at the
-curve. Claims use the joint errors of
-all bins that they compare, and cost no additional privacy.
+which the prediction for one record lies. Intervals are simultaneous: with 95% confidence, all
+claims of the same kind about the same term are correct at once, so a claim may be chosen after
+looking at the curve. Claims use the joint errors of all bins that they compare, and cost no
+additional privacy.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Claim(Record):
     Parameters
     ----------
     kind : {"difference", "range", "sign", "rank", "decision"}
-        Kind of claim.
+        Kind of claim; a decision is a claim about the prediction for one record.
     term : str
         Name of the term; empty for a decision.
     first, second : str

@@ -149,21 +149,21 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base class of explanations of a model that show no samples.
+    """Base class of explanations that show a model but no samples.
 
-    They may be released if their guarantee is private.
+    They may be released if the model is private.
     """
 
     @property
     def releasable(self) -> bool:
-        """Whether the explanation may be released, because its guarantee is private."""
+        """Whether the explanation may be released, that is, whether the model is private."""
         return self.guarantee.private
 
 
 class LocalDisplay(ExplanationDisplay):
     """Base class of explanations that show samples.
 
-    They may be released if their guarantee is private and the samples are public.
+    They may be released if the model is private and the samples are public.
     """
 
     if TYPE_CHECKING:

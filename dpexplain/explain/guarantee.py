@@ -39,7 +39,7 @@ class Guarantee:
     mu : float or None, default=None
         Gaussian-DP parameter, if the mechanism is Gaussian; otherwise None.
     covers : str, default="this fit alone"
-        Description of the releases that these numbers cover.
+        Description of the releases that the guarantee covers.
     sampler : str, default=""
         Sampler and randomness source of the noise.
     version : str, default=""

@@ -25,7 +25,7 @@ LEVEL = 0.95
 """Confidence level of bands, markings and intervals."""
 
 STANDS_OUT_LEVEL = 0.97
-"""Probability that no term of a model of pure noise rises above the noise."""
+"""Probability that no term rises above the noise if the model contains only noise."""
 
 _DRAWS = 4_000
 _SEED = 20210718  # the same explanation always gives the same results
