@@ -243,7 +243,7 @@ class NoiseModel(Record):
         return np.sqrt((summed**2).sum(axis=1) + left)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         return (
             f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
             f"{self.factor.shape[1]}; see .std, .draws(n))"
