@@ -72,7 +72,7 @@ class Health:
         return len(self.findings)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per finding.
+        """Return a table with one row per finding.
 
         Returns
         -------

@@ -63,7 +63,8 @@ class ExplainsRows:
         y : object, default=None
             Ignored; accepted for consistency with the scikit-learn API.
         samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
+            Whether the rows may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------

@@ -32,7 +32,7 @@ class EditEffect:
     rms : float
         Root mean square of the change, weighted by the (noisy) counts, in the unit of the score.
     people_share : float
-        Proportion of (noisily counted) records in the changed bins, 0 to 1.
+        Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
         Number of bins in which the curve lies more than two standard deviations (total
         uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
@@ -164,7 +164,7 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest proportion of (noisily counted) records affected by one effect."""
+        """Largest proportion of records in the changed bins of one curve."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property

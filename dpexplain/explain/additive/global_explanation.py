@@ -310,7 +310,7 @@ class GlobalExplanation(
         return values.sort_values(ascending=False, kind="stable")
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per term and bin.
+        """Return a table with one row per term and bin.
 
         Returns
         -------

@@ -54,7 +54,7 @@ class InterpretManner:
         Returns
         -------
         ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
-            On the link scale, in the order of `term_names_`.
+            Contributions on the link scale; terms are in the order of `term_names_`.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class InterpretData(InterpretManner):
         Returns
         -------
         Axes
-            InterpretML returns a plotly figure; to get one, use
+            The axes with the plot. InterpretML returns a plotly figure instead; to get one, use
             :func:`dpexplain.interop.to_interpret`.
 
         Raises

@@ -30,12 +30,13 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
     """Return the scores of an additive model: the intercept plus all contributions.
 
     Terms are added to the intercept in model order. All scores in the library are computed by this
-    function, so the sum of the contributions equals the score behind a prediction to the last bit.
+    function, so the intercept plus the contributions of a sample equals the score used for its
+    prediction, to the last bit.
 
     Parameters
     ----------
     contributions : array-like of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
-        On the link scale.
+        Contributions on the link scale.
     intercept : float or array-like of shape (n_classes,)
         Score before contributions are added, on the link scale.
 
@@ -89,7 +90,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
     Parameters
     ----------
     scores : array-like of float
-        On the link scale.
+        Scores on the link scale.
     link : {"logit", "identity", "log"}
         Scale of the scores.
 
@@ -134,7 +135,8 @@ class LocalExplanation(Record, LocalDisplay):
     classes : tuple of str or None, default=None
         Class names of a classifier. If there are two classes, the score is for the second class.
     samples_public : bool, default=False
-        Whether the samples may be shown to anyone: public records or what-if inputs.
+        Whether the samples may be shown to anyone, because they are public records or what-if
+        inputs.
     target_name : str, default="target"
         Name of the target.
     target_unit : str, default=""
@@ -296,7 +298,7 @@ class LocalExplanation(Record, LocalDisplay):
         return score_unit(self.link, self.target_name, self.target_unit)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per sample and term.
+        """Return a table with one row per sample and term.
 
         Parameters
         ----------
@@ -346,7 +348,8 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------

@@ -49,7 +49,7 @@ def scores_of(
 class MulticlassExplanation(
     NoisyClasses, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
 ):
-    """An additive model with a score for each of several classes.
+    """Explanation of an additive model with a score for each of several classes.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class MulticlassExplanation(
         return tuple(self.by_class[0])
 
     def without_pairs(self) -> MulticlassExplanation:
-        """Drop the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+        """Return a copy without pairs; see :meth:`GlobalExplanation.without_pairs`.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class MulticlassExplanation(
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> MulticlassLocalExplanation:
-        """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
+        """Explain the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
@@ -152,7 +152,8 @@ class MulticlassExplanation(
         y : object, default=None
             Ignored; accepted for consistency with the scikit-learn API.
         samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
+            Whether the rows may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------
@@ -184,7 +185,7 @@ class MulticlassExplanation(
         return self._mean_importances()
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per class, term and bin.
+        """Return a table with one row per class, term and bin.
 
         Returns
         -------

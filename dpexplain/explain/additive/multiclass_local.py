@@ -85,7 +85,8 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------
@@ -99,7 +100,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         return to_shap(self, X)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per class, sample and term.
+        """Return a table with one row per class, sample and term.
 
         Parameters
         ----------

@@ -210,7 +210,7 @@ class PairCurve(Record, ModelDisplay):
         return self.contribution.ravel()[self.cell_index(first, second)]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per cell.
+        """Return a table with one row per cell.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Predictions from scores, and from explanations without their models.
 
-Models use the same functions to predict, so a saved explanation and its model agree to the last
-bit.
+Models use the same functions, so the predictions of a saved explanation and of its model are equal
+to the last bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def class_probabilities(scores: FloatArray) -> FloatArray:
-    """Convert scores of classes to probabilities.
+    """Convert scores to class probabilities.
 
     Parameters
     ----------

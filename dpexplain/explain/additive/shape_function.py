@@ -85,7 +85,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Direction to which the curve was constrained over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
-        records, trees and, in a private model, noise; the curve is their mean, which varies less.
+        their records, trees and, for a private model, noise. The curve is the mean over the bags,
+        which varies less.
     stretch : float or None, default=None
         Factor by which the curve must be multiplied to undo the shrinkage of a short fit,
         estimated from released sums; None if unknown.
@@ -94,7 +95,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        give without noise and early stopping. None if not available.
+        produce without noise and early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of `effect` due to noise, sampling, and components of the curve that a
         short fit does not determine.
@@ -246,7 +247,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         return self.contribution[self.bin_index(values)]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per bin.
+        """Return a table with one row per bin.
 
         Returns
         -------

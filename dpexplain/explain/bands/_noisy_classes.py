@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in at least one class, most important first.
 
-        If no term has any effect, the probability that any term is listed is at most 3%; this
-        probability is divided among the classes. None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is at most 3%. This
+        probability is divided equally among the classes. None if the joint noise is unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()

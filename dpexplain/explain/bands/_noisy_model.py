@@ -100,9 +100,9 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has an effect, the probability that no term is listed is 97%: the rule covers all
-        bins of all terms jointly, as `terms_above_noise` does for the released curves. None if the
-        estimate is not available.
+        If no term has an effect, the probability that any term is listed is 3%: the rule covers all
+        bins of all terms jointly. It corresponds to `terms_above_noise`, which refers to the
+        released curves. None if the estimate is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -373,7 +373,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the sign of the weighted slope, the slope itself, and its coefficients."""
+    """Return the direction and weighted slope of a curve, and the slope's coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

@@ -195,7 +195,7 @@ class NoisyFilters:
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            Noise alone gives a ratio of about 1. None if the model has no noise.
+            The ratio expected from noise alone is about 1. None if the model has no noise.
         """
         std = self.filter_std
         if std is None:
@@ -217,7 +217,7 @@ class NoisyFilters:
         Returns
         -------
         float or None
-            Noise alone gives a proportion of 0.046. None if the model has no noise.
+            The proportion expected from noise alone is 0.046. None if the model has no noise.
 
         Raises
         ------

@@ -60,7 +60,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     guarantee : Guarantee
         Privacy guarantee of the whole object.
     inverse_temperature : float, default=1.0
-        Beta: how sharply the softmax chooses between the filters of a class.
+        Beta, which determines how sharply the softmax chooses between the filters of a class.
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs (images, signals); None for a table.
     noise : FilterNoise or None, default=None
@@ -168,7 +168,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         biases : array-like of shape (n_classes, n_filters)
             Biases as trained.
         **fields
-            The other fields of the class.
+            Values of the other fields of the class.
 
         Returns
         -------
@@ -278,7 +278,8 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         inputs : array-like of shape (n_samples, n_inputs)
             Prepared inputs; see :meth:`inputs`.
         samples_public : bool, default=False
-            Whether the samples may be shown to anyone: public records or what-if inputs.
+            Whether the samples may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------
@@ -287,7 +288,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return _explained(self, checked_inputs(inputs, len(self.input_names)), samples_public)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per class, filter and input.
+        """Return a table with one row per class, filter and input.
 
         Returns
         -------

@@ -64,7 +64,8 @@ class FilterExplanation(Record, LocalDisplay):
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs; None for a table.
     samples_public : bool, default=False
-        Whether the samples may be shown to anyone: public records or what-if inputs.
+        Whether the samples may be shown to anyone, because they are public records or what-if
+        inputs.
     target_name : str, default="target"
         Name of the target.
     effective_std : array-like, shape of `effective`, or None, default=None
@@ -333,7 +334,7 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per sample, class and input.
+        """Return a table with one row per sample, class and input.
 
         Parameters
         ----------
@@ -379,7 +380,8 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------

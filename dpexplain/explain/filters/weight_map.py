@@ -159,7 +159,7 @@ class WeightMap(Record, ModelDisplay):
         return sign_certainty(self.weights, self.noise_std)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per input.
+        """Return a table with one row per input.
 
         Returns
         -------
