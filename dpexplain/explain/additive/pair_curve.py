@@ -38,7 +38,7 @@ class PairAxis(Binned):
     ordered : bool, default=False
         Whether the categories are ordered.
     special : sequence of str, default=()
-        Names of the special bins, which follow the value bins, such as ``("other", "missing")``.
+        Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     unit : str, default=""
         Unit of the feature.
     step : float or None, default=None
@@ -205,7 +205,7 @@ class PairCurve(Record, ModelDisplay):
         Returns
         -------
         ndarray of float64, shape (n,)
-            In `score_unit`.
+            Contributions in `score_unit`.
         """
         return self.contribution.ravel()[self.cell_index(first, second)]
 

@@ -60,7 +60,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     ordered : bool, default=False
         Whether the categories are ordered.
     unit : str, default=""
-        Unit of the feature; for dates ``"days since 1970-01-01"``, which labels show as dates.
+        Unit of the feature. If it is ``"days since 1970-01-01"``, labels show dates.
     description : str, default=""
         Meaning of the feature.
     noise_std : array-like of shape (n_bins,) or None, default=None
@@ -75,7 +75,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Half-width, in standard deviations, of a band that covers all bins simultaneously with 95%
         confidence; None if the joint errors of the bins are unknown.
     special : sequence of str, default=()
-        Names of the special bins, which follow the value bins, such as ``("other", "missing")``.
+        Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     step : float or None, default=None
         Public resolution of a numeric feature, in its unit; 1 for whole years.
     score_unit : str, default=""
@@ -242,7 +242,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Returns
         -------
         ndarray of float64, shape (n,)
-            In `score_unit`.
+            Contributions in `score_unit`.
         """
         return self.contribution[self.bin_index(values)]
 

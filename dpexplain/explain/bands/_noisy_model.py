@@ -373,7 +373,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction and weighted slope of a curve, and the slope's coefficients."""
+    """Return the direction and weighted slope of a curve, and the bin coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

@@ -49,7 +49,7 @@ class SampleNoise(NamedTuple):
     """Standard deviations of the explanation of one sample."""
 
     effective: FloatArray  # (n_classes, n_inputs), after subtracting the common mean
-    own: FloatArray  # (n_classes, n_inputs), before it; independent between classes
+    own: FloatArray  # (n_classes, n_inputs), before subtracting it; independent between classes
     score: FloatArray  # (n_classes,)
     own_score: FloatArray  # (n_classes,)
 

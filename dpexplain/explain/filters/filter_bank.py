@@ -214,7 +214,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Returns
         -------
         ndarray of shape (n_samples, n_classes, n_filters)
-            In log-odds.
+            Responses in log-odds.
         """
         values = checked_inputs(inputs, len(self.input_names))
         flat = self.filters.reshape(-1, len(self.input_names))
@@ -246,7 +246,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In log-odds; equal to ``explain(inputs).scores`` up to rounding.
+            Scores in log-odds; equal to ``explain(inputs).scores`` up to rounding.
         """
         values = checked_inputs(inputs, len(self.input_names))
         found = np.empty((len(values), len(self.classes)))
