@@ -1,4 +1,4 @@
-"""Bins of one feature, and the index of a value in them."""
+"""Bins of one feature, and lookup of the bin of each value."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Encoded = NDArray[np.float64] | NDArray[np.int32]
 """Values of one feature: clamped floats with NaN for missing, or category codes."""
 
 Index = NDArray[np.unsignedinteger[Any]]
-"""Bin of each record, as uint8 if that is enough, otherwise as uint16."""
+"""Bin index of each record: uint8 if there are at most 256 bins, otherwise uint16."""
 
 NUMERIC_SPECIAL = ("missing",)
 CATEGORICAL_SPECIAL = ("other", "missing")
 
 
 def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest dtype that holds a bin index."""
+    """Return the smallest unsigned dtype that can represent all bin indices."""
     if n_bins > 1 << 16:
         raise ValueError(f"{n_bins} bins exceed the limit of {1 << 16}; reduce the number of bins.")
     return np.uint8 if n_bins <= 1 << 8 else np.uint16
@@ -33,9 +33,10 @@ def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
 class FeatureBins:
     """Bins of one feature: value bins first, then the special ones.
 
-    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``; the last value bin is closed.
-    Missing values have their own bin, which always exists, and so do categories outside the
-    schema: nothing about the bins depends on whether these values occur.
+    Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``; the last value bin also includes
+    its right edge. There is always a special bin for missing values and, if the feature is
+    categorical, one for categories outside the schema, so the bins do not reveal whether such
+    values occur.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class FeatureBins:
     feature : Numeric or Categorical
         Schema entry of the feature.
     edges : ndarray of shape (n_value_bins + 1,) or None
-        Strictly increasing, in the unit of the feature; None for categories.
+        Strictly increasing bin edges in the unit of the feature; None for a categorical feature.
     """
 
     name: str
@@ -61,7 +62,7 @@ class FeatureBins:
 
     @property
     def special(self) -> tuple[str, ...]:
-        """Names of the bins after the value bins."""
+        """Names of the special bins, which follow the value bins."""
         return NUMERIC_SPECIAL if self.edges is not None else CATEGORICAL_SPECIAL
 
     @property
@@ -75,13 +76,13 @@ class FeatureBins:
         return not isinstance(self.feature, Categorical) or self.feature.ordered
 
     def index(self, encoded: Encoded) -> Index:
-        """Return the bin of each encoded value.
+        """Return the index of the bin of each encoded value.
 
         Parameters
         ----------
         encoded : ndarray of shape (n_samples,)
-            As returned by `dpexplain.tables.encoding`: floats inside the bounds with NaN for
-            missing, or category codes.
+            Values as encoded by `dpexplain.tables.encoding`: floats within the bounds, with NaN for
+            missing values; or category codes.
 
         Returns
         -------
@@ -101,16 +102,16 @@ def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureB
     Parameters
     ----------
     cells : FeatureBins
-        Numeric feature.
+        Cells of a numeric feature.
     first_cells : sequence of int
-        First cell of each merged bin, increasing, starting with 0.
+        Index of the first cell of each merged bin, in increasing order; the first index is 0.
 
     Returns
     -------
     bins : FeatureBins
         The merged bins.
     bin_of_cell : ndarray of shape (cells.n_bins,), dtype uint8 or uint16
-        Bin of each cell; the cell of missing values stays separate.
+        Index of the bin that contains each cell; missing values keep a separate bin.
     """
     assert cells.edges is not None
     starts = np.asarray(first_cells, dtype=np.intp)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class BinCounts:
-    """Noisy counts per bin of one feature, with the variances of their noise.
+    """Noisy counts of the bins of one feature, with the variances of their noise.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class BinCounts:
     ordered : bool
         Whether the value bins are ordered.
     unit_of_bin : ndarray of shape (n_bins,) or None
-        Index of the group to which each value bin belongs: all bins of a group share a leaf. None
-        if each bin is a separate group.
+        Index of the group to which each bin belongs. Trees never split a group, so all of its bins
+        fall into the same leaf. None if each bin is a separate group.
     """
 
     counts: NDArray[np.float64]
@@ -35,11 +35,17 @@ class BinCounts:
     unit_of_bin: NDArray[np.intp] | None = None
 
     def thinned(self, share: float) -> BinCounts:
-        """Return the expected counts of a random subset with this proportion of the records."""
+        """Return the expected counts in a random subset of the records.
+
+        The subset contains the proportion `share` of the records.
+        """
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Whether each bin is special and its count does not rise above its noise."""
+        """Whether each bin is a special bin that may be empty.
+
+        This is the case if the count is less than three standard deviations of its noise.
+        """
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -13,13 +13,13 @@ from dpexplain.schema import Categorical, Numeric
 Spacing = Literal["mixed", "equal"]
 
 _GEOMETRIC_SPAN = 1e-4
-"""Width of the finest geometric cell, as a fraction of the distance from anchor to bound."""
+"""Width of the finest geometric cell, as a fraction of the range that these cells cover."""
 
 
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Return the public cells of one feature, computed from its schema alone.
+    """Return the public cells (fine bins) of one feature, based only on its schema.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
-    """Move each edge to the midpoint between two possible values."""
+    """Move each edge to the midpoint between two adjacent possible values."""
     n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
     if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers
         return np.unique(edges)

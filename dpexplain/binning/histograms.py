@@ -1,8 +1,8 @@
 """Private bins: noisy histograms over public cells, with sparse cells merged.
 
-Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the exact sample size
-is replaced by a private estimate (the exact one would be an uncharged release), the noise
-determines the number of cells, and a merged bin must rise above its noise.
+This is Algorithm 3 of Nori et al. (ICML 2021, arXiv:2106.09680), with three changes: the exact
+sample size is replaced by a private estimate (using the exact one would be an uncharged release),
+the number of cells depends on the noise, and the count of a merged bin must rise above its noise.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dpexplain.mechanisms import Mechanism, Phase
 COUNT_LATTICE = 1 << 20
 """Counts are multiplied by this before noise is added.
 
-With unit steps and a noise standard deviation of a few counts, the discrete
-Gaussian spends up to 0.65% more delta than Gaussian differential privacy says.
+Without this factor, if the standard deviation of the noise is only a few counts, the delta of the
+discrete Gaussian can exceed the delta of the continuous Gaussian by up to 0.65%.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyHistograms:
-    """Result of the histogram phase, with post-processing that costs no privacy.
+    """Noisy histograms of all features, with post-processing at no privacy cost.
 
     Parameters
     ----------
     counts : tuple of ndarray of shape (n_cells,), one per feature
         Noisy number of records in each cell, including special cells; may be negative.
     noise_std : float
-        Standard deviation of the noise on one cell, in records.
+        Standard deviation of the noise on each count, in records.
     people : NoisyCount or None, default=None
-        Number of records, if it was released earlier.
+        Noisy number of records, if it was released separately; otherwise None.
     """
 
     counts: tuple[NDArray[np.float64], ...]
@@ -46,9 +46,9 @@ class NoisyHistograms:
     def n_samples(self) -> float:
         """Estimate of the number of records, at least 1.
 
-        The total of each feature's histogram is an estimate with a variance proportional to its
-        number of cells. If a count was released, it is another estimate. All estimates are
-        weighted by their precision.
+        The total of each feature's histogram is an estimate whose variance is proportional to the
+        number of cells. If the number of records was also released separately, that is a further
+        estimate. The result is the average of all estimates, weighted by their precisions.
         """
         totals = [float(c.sum()) for c in self.counts]
         if self.people is not None:
@@ -57,22 +57,23 @@ class NoisyHistograms:
 
     @property
     def n_samples_std(self) -> float:
-        """Standard deviation of the noise of `n_samples`."""
+        """Standard deviation of the noise in `n_samples`."""
         return float(1.0 / np.sqrt(sum(self._precisions)))
 
     @property
     def _precisions(self) -> list[float]:
-        """Precision of the total of each feature, and of the released count."""
+        """Precision (inverse variance) of each estimate of the number of records."""
         weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
         if self.people is not None:
             weights.append(1.0 / self.people.noise_std**2)
         return weights
 
     def agreeing(self) -> NoisyHistograms:
-        """Adjust all histograms to the same number of records.
+        """Adjust all histograms so that they have the same total.
 
         Every record is in one cell of each feature, so the totals differ only because of the noise.
-        Spreading each difference evenly over the cells gives the least-squares estimate.
+        The difference between a total and `n_samples` is spread evenly over the cells, which is the
+        least-squares estimate.
 
         Returns
         -------
@@ -90,7 +91,7 @@ class NoisyCount:
     Parameters
     ----------
     value : float
-        Noisy number, which may be negative.
+        Noisy number of records; may be negative.
     noise_std : float
         Standard deviation of its noise, in records.
     """
@@ -106,18 +107,18 @@ def release_count(
     noise_multiplier: float,
     sensitivity: float = 1.0,
 ) -> NoisyCount:
-    """Release the number of records with noise.
+    """Release a noisy number of records.
 
     Parameters
     ----------
     n_samples : int
-        Exact number, which is not stored.
+        Exact number of records; it is not stored.
     mechanism : Mechanism
         Mechanism that makes the release.
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float, default=1.0
-        Bound on the number of rows of one person.
+        Upper bound on the number of records of one person.
 
     Returns
     -------
@@ -129,14 +130,16 @@ def release_count(
 
 
 def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
-    """Return the phase that releases the number of records, in lattice steps.
+    """Return the privacy phase in which the number of records is released.
+
+    The sensitivity and the noise of the phase are in steps of ``1 / COUNT_LATTICE`` records.
 
     Parameters
     ----------
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float
-        Bound on the number of rows of one person.
+        Upper bound on the number of records of one person.
 
     Returns
     -------
@@ -147,7 +150,7 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
 
 
 def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
-    """Merge neighboring cells of a numeric feature until there are few enough.
+    """Merge neighboring cells of a numeric feature into at most `n_cells` cells.
 
     Parameters
     ----------
@@ -189,8 +192,8 @@ def release_histograms(
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity of one histogram.
     sensitivity : float, default=1.0
-        L2 sensitivity of one histogram, in records: 1 (add/remove) or sqrt(2) (replace-one),
-        times the largest number of rows per person.
+        L2 sensitivity of one histogram, in records: 1 (add/remove) or sqrt(2) (replace-one), times
+        the maximum number of records per person.
 
     Returns
     -------
@@ -203,7 +206,9 @@ def release_histograms(
 
 
 def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) -> Phase:
-    """Return the phase that releases the histograms, in lattice steps.
+    """Return the privacy phase in which the histograms are released.
+
+    The sensitivity and the noise of the phase are in steps of ``1 / COUNT_LATTICE`` records.
 
     Parameters
     ----------
@@ -241,16 +246,16 @@ def merge_sparse_cells(
     min_count : float
         Minimum noisy count of a bin.
     noise_std : float
-        Noise standard deviation of one cell, in records.
+        Standard deviation of the noise on each count, in records.
     noise_ratio : float
-        A bin of k cells has a count of at least ``noise_ratio * noise_std * sqrt(k)``;
-        0 for the rule of Algorithm 3 of Nori et al. (2021).
+        The count of a bin of k cells must be at least ``noise_ratio * noise_std * sqrt(k)``. A
+        ratio of 0 gives the rule of Algorithm 3 of Nori et al. (2021).
 
     Returns
     -------
     bins : FeatureBins
     bin_of_cell : ndarray of shape (cells.n_bins,)
-        Bin of each cell.
+        Index of the bin that contains each cell.
     """
     if cells.edges is None:
         return cells, np.arange(cells.n_bins, dtype=np.uint16)
@@ -260,7 +265,7 @@ def merge_sparse_cells(
         if held >= max(min_count, noise_ratio * noise_std * np.sqrt(width)):
             starts.append(cell + 1)
             held, width = 0.0, 0
-    # What is left at the end joins the last full bin.
+    # Cells left over at the end join the last complete bin.
     complete = starts[:-1] if len(starts) > 1 else starts
     return merge_bins(cells, complete)
 
@@ -275,7 +280,7 @@ def counts_per_bin(
     counts : ndarray of shape (n_cells,)
         Noisy count of each cell.
     bin_of_cell : ndarray of shape (n_cells,)
-        Bin of each cell.
+        Index of the bin that contains each cell.
     n_bins : int
         Number of bins.
 

@@ -12,7 +12,10 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar numbers of records. NOT PRIVATE: edges depend on the data.
+    """Return bins with similar numbers of records. NOT PRIVATE.
+
+    The inner edges are quantiles of the data, or midpoints between the observed values if there are
+    at most `max_bins` different values.
 
     Parameters
     ----------
@@ -21,7 +24,7 @@ def quantile_bins(
     feature : Numeric or Categorical
         Bounds or categories of the feature.
     values : ndarray of shape (n_samples,)
-        Encoded values, NaN for missing.
+        Encoded values, with NaN for missing values.
     max_bins : int
         Maximum number of value bins.
 
@@ -40,8 +43,8 @@ def quantile_bins(
     else:
         shares = np.arange(1, max_bins) / max_bins
         inner = np.unique(np.quantile(values[~np.isnan(values)], shares))
-    # With a public resolution the outer edges lie half a step outside, as those of
-    # the private grids do, so that both kinds of model name their bins alike.
+    # If there is a public step, the outer edges lie half a step outside the bounds, as in
+    # private grids, so that private and non-private models label their bins alike.
     margin = 0.0 if feature.step is None else feature.step / 2
     low, high = feature.low - margin, feature.high + margin
     inside = inner[(inner > low) & (inner < high)]

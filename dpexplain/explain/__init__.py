@@ -1,8 +1,8 @@
 """Explanations of additive and locally linear models, as immutable data.
 
-Every class here is a frozen dataclass whose arrays are read-only. It has ``frame()``, a short
-``repr`` and HTML repr, and a ``guarantee`` that states its privacy. To read and write JSON, see
-:mod:`dpexplain.io`; for figures, see :mod:`dpexplain.plotting`.
+The classes are frozen dataclasses with read-only arrays. Each explanation has a method ``frame()``,
+short text and HTML representations, and an attribute ``guarantee`` that states its privacy. To read
+and write JSON files, see :mod:`dpexplain.io`; for figures, see :mod:`dpexplain.plotting`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Base class of multiclass explanations and comparisons, with one part per class."""
+"""Base class for multiclass explanations and comparisons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import Display
 
 Part = TypeVar("Part")
-"""Type of the part for one class; it has a frame."""
+"""Type of the part for one class, which must have a ``frame`` method."""
 Checked = TypeVar("Checked", GlobalExplanation, LocalExplanation)
 
 
@@ -25,7 +25,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
     ----------
     classes : tuple of str
     label : object
-        The class; compared as text, so that 3 finds ``"3"``.
+        Name of the class. It is compared as a string, so 3 matches ``"3"``.
 
     Returns
     -------
@@ -45,12 +45,12 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
 
 
 def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
-    """Raise an error if a view is given all classes.
+    """Raise an error that asks for a single class.
 
     Raises
     ------
     ValueError
-        Always; the message names the method to call and the existing classes.
+        Always; the message names the method to call, and lists the classes.
     """
     raise ValueError(
         f"{what} shows one class at a time; pass .for_class(label), where label is one of "
@@ -59,7 +59,7 @@ def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
 
 
 def check_one_class(shown: Any) -> None:
-    """Reject an explanation or comparison with several classes.
+    """Check that an explanation or comparison is for a single class.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that there is one part for each class, in order, and that all are from one model."""
+    """Check that the parts cover all classes in order and are from the same model."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
@@ -85,7 +85,7 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
 
 
 class ByClass(Record, Display, Generic[Part]):
-    """Base class of frozen dataclasses with one part for each class, in their order."""
+    """Base class for frozen dataclasses with one part for each class, in order."""
 
     by_class: tuple[Part, ...]
 
@@ -114,12 +114,12 @@ class ByClass(Record, Display, Generic[Part]):
         return self.by_class[class_position(self.classes, label)]
 
     def plot(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Raise an error that asks for a class.
+        """Raise an error that asks for a single class.
 
         Parameters
         ----------
         *arguments, **options
-            Ignored; accepted because the figure of one class takes them.
+            Ignored; accepted because the method for a single class accepts them.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class ByClass(Record, Display, Generic[Part]):
         one_class_at_a_time("a figure", self.classes)
 
     def _frames(self, *arguments: Any) -> pd.DataFrame:
-        """Stack the frames of all classes, with the class as first column."""
+        """Stack the frames of all classes, with the class as the first column."""
         frames = []
         for name, part in zip(self.classes, self.by_class, strict=True):
             frame = part.frame(*arguments)  # type: ignore[attr-defined]

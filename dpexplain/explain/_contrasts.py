@@ -1,4 +1,4 @@
-"""Contrasts of a curve: differences between two weighted means of its bins, and their errors."""
+"""Contrasts of a curve: differences between weighted means of its bins."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from dpexplain.explain.noise_model import LEVEL, NoiseModel
 Kind = Literal["difference", "range", "sign"]
 
 LEVELS = 41
-"""Number of values that a share of a variance is rounded to."""
+"""Number of levels to which fractions of a variance are rounded."""
 
 BLOCKS = {"difference": 32, "range": 16}
-"""Number of blocks of bins, at most; contrasts between the same blocks share the largest error."""
+"""Maximum number of blocks of bins. All contrasts between the same two blocks use the largest of
+their errors."""
 
 _RATIO = 2000.0 ** (1.0 / (LEVELS - 1))
 
 
 class Contrast(NamedTuple):
-    """The mean over some bins, minus the mean over others if there are any.
+    """Mean of a curve over some bins, minus its mean over other bins if there are any.
 
-    If there are no others, this is the difference from the average over records, because curves
-    are centered.
+    If there are no other bins, this is the difference from the average over all records, because
+    curves are centered.
 
     Parameters
     ----------
     kind : {"difference", "range", "sign"}
-        What is compared.
+        Kind of claim.
     first, second : ndarray of shape (n_bins,)
         Weights of the bins in the two means; `second` is zero for a sign.
     """
@@ -45,19 +46,20 @@ class Contrast(NamedTuple):
 
     @property
     def loads(self) -> FloatArray:
-        """Coefficients of the bins, shape (n_bins,)."""
+        """Coefficient of each bin in the contrast, shape (n_bins,)."""
         return self.first - self.second
 
 
 def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contrast:
-    """Return the contrast of two bins, of a range of bins with the rest, or of one bin with zero.
+    """Return the contrast that corresponds to a claim about one or more bins.
 
     Parameters
     ----------
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
-        Two bins, the first and the last bin of a range, or one bin.
+        Two bins, which are compared; the first and the last bin of a range, which is compared with
+        the other bins; or one bin, which is compared with zero.
 
     Returns
     -------
@@ -74,9 +76,9 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of the bins for the mean inside and the mean outside each set of bins.
+    """Return the bin weights of the means inside and outside each set of bins.
 
-    They are proportional to the (noisy) counts, or equal if there are no counts.
+    The weights are proportional to the (noisy) counts, or equal if all counts in a set are zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -89,10 +91,10 @@ def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArr
 
 
 def factor_of(kind: Kind, term: ShapeFunction) -> float:
-    """Return the half-width of intervals in standard deviations.
+    """Return the half-width of simultaneous intervals, in standard deviations.
 
-    The intervals hold simultaneously for all claims of one kind about a term. This uses Šidák's
-    inequality, which holds for normal errors with any correlations [1]_.
+    The intervals hold simultaneously for all claims of one kind about a term. The half-width
+    follows from Šidák's inequality, which holds for normal errors with any correlations [1]_.
 
     Parameters
     ----------
@@ -110,27 +112,34 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
     """
     n, m = term.n_bins, term.n_value_bins
     count = {"difference": n * (n - 1) // 2, "range": m * (m + 1) // 2, "sign": n}[kind]
-    return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # upwards: pages hold it
+    return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # rounded up: pages store it
 
 
 def half_width(n_claims: int) -> float:
-    """Return the half-width of `n_claims` simultaneous intervals, in standard deviations."""
+    """Return the half-width of simultaneous intervals, in standard deviations.
+
+    The intervals of all `n_claims` claims hold simultaneously.
+    """
     return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(LEVEL, 1.0 / n_claims))
 
 
 def share_of(level: int) -> float:
-    """Return the fraction of the largest possible variance: 1 for level 0, down to 1 / 2000."""
+    """Return the fraction of the largest possible variance that a level represents.
+
+    It decreases from 1 for level 0 to about 1 / 2000 for the last level.
+    """
     return math.pow(_RATIO, -float(level))
 
 
 def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Round up the variances of the differences between any two bins of a term.
+    """Return the rounded variance of the difference between any two bins, as a level.
 
-    A dashboard stores one character for each contrast, so claims use the rounded values
-    everywhere. Rounding makes a standard deviation at most 10% too large, except that it never
-    gives less than the largest possible value divided by 45; it never makes one too small. With
-    more than 32 bins, neighboring bins are grouped into blocks, and all pairs of bins from the same
-    two blocks get the largest fraction among them.
+    A dashboard stores only one character for each contrast. For consistency, claims use the rounded
+    values everywhere. Variances are rounded up, so standard deviations are never too small. They
+    are at most 10% too large, except that values below 1/45 of the largest possible standard
+    deviation are replaced by 1/45 of it. If there are more than 32 bins, neighboring bins are
+    grouped into blocks, and all pairs of bins from the same two blocks get the largest of their
+    fractions.
 
     Parameters
     ----------
@@ -142,7 +151,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level of each pair of blocks of bins, row by row; see :func:`share_of`.
+        Level for each pair of blocks of bins, row by row; see :func:`share_of`.
     """
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
@@ -154,11 +163,12 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Round up the variances of the contrasts between any range of bins and the rest.
+    """Return the rounded variance of the contrast of any range of bins, as a level.
 
-    Rounding is as for pairs. The bins are grouped into at most 16 blocks. All ranges that start in
-    the same block and end in the same block get the largest of their variances, as a fraction of
-    the largest possible variance.
+    Each contrast compares a range of bins with all other bins. Variances are rounded as in
+    :func:`pair_levels`. The bins are grouped into at most 16 blocks. All ranges that start in the
+    same block and end in the same block get the largest of their variances, each as a fraction of
+    its largest possible value.
 
     Parameters
     ----------
@@ -172,8 +182,8 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level for each pair of blocks, row by row: the block of the first bin of a range, and the
-        block of its last bin.
+        Level for each pair of blocks, row by row. The first block of a pair contains the first bin
+        of a range, and the second block contains its last bin.
     """
     firsts, lasts = np.triu_indices(term.n_value_bins)
     places = np.arange(term.n_bins)
@@ -184,7 +194,7 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     variance = ((loads @ noise.factor[bins]) ** 2).sum(axis=1)
     variance += loads**2 @ noise.remainder_std[bins] ** 2
     levels = _levels(variance, np.abs(loads) @ noise.std[bins])
-    levels[inside.all(axis=1)] = LEVELS - 1  # nothing is left to compare with
+    levels[inside.all(axis=1)] = LEVELS - 1  # there are no other bins to compare with
     return _by_block(levels, firsts, lasts, term.n_value_bins, BLOCKS["range"])
 
 
@@ -195,7 +205,7 @@ def _by_block(
     n_bins: int,
     most: int,
 ) -> npt.NDArray[np.int64]:
-    """Keep the level of the largest variance for each pair of blocks, row by row."""
+    """Return the level of the largest variance for each pair of blocks, row by row."""
     count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
     np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
@@ -211,7 +221,7 @@ def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
 def level_of(
     noise: NoiseModel | None, place: int, term: ShapeFunction, kind: Kind, bins: Sequence[int]
 ) -> int:
-    """Return the level of a contrast, or 0 (the largest variance) if joint errors are unknown.
+    """Return the level of the variance of a contrast.
 
     Parameters
     ----------
@@ -221,10 +231,12 @@ def level_of(
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
+        As in :func:`contrast_of`.
 
     Returns
     -------
     int
+        See :func:`share_of`. The level is 0 (the largest variance) if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

@@ -1,4 +1,4 @@
-"""Claims as natural frequencies: how many of 100 records, and which records these are."""
+"""Claims expressed as natural frequencies, such as 30 out of 100 records."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def typical_shares(
 ) -> Shares | None:
     """Predict the probability of the second class on both sides of a contrast.
 
-    All other features are in their largest released bin. The first probability is predicted by
-    the released model; the others are computed from it and the log-odds of the claim.
+    Every other feature is set to its most frequent released bin. The probability on the second side
+    is the prediction of the released model. The other probabilities are computed from it and the
+    log-odds of the claim.
 
     Parameters
     ----------
@@ -34,13 +35,14 @@ def typical_shares(
         The term of the claim.
     contrast : Contrast
     numbers : tuple of three float
-        Estimate of the claim, and the ends of its interval.
+        Estimate of the claim, and both ends of its interval.
 
     Returns
     -------
     tuple of four float or None
-        Probabilities on the second side and on the first side, and the ends of the interval of the
-        latter. None unless the score is a log-odds of two classes and is the sum of the curves.
+        Probability on the second side, probability on the first side, and both ends of the interval
+        of the probability on the first side. None if the score is not the log-odds of two classes,
+        or is not the sum of the curves.
     """
     alone = explanation.of_class or explanation.pairs or explanation.main_effects_only
     if explanation.link != "logit" or explanation.classes is None or alone:
@@ -62,7 +64,9 @@ def frequency_words(
     compared: tuple[str, str],
     shares: Sequence[float] | None,
 ) -> str:
-    """Express proportions as numbers of records out of 100, or out of more for rare outcomes.
+    """Express predicted proportions as numbers of records.
+
+    The numbers are out of 100 records, or out of 1,000 or 10,000 for rare outcomes.
 
     Parameters
     ----------
@@ -71,14 +75,14 @@ def frequency_words(
     name : str
         Name of the term.
     compared : tuple of two str
-        Both sides of the claim.
+        Labels of the two sides of the claim.
     shares : sequence of four float or None
-        As :func:`typical_shares` returns them.
+        Proportions as returned by :func:`typical_shares`.
 
     Returns
     -------
     str
-        Empty if there are no proportions.
+        A sentence; empty if there are no proportions.
     """
     if shares is None:
         return ""

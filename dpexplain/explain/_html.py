@@ -28,13 +28,13 @@ _BAR = (
 def escaped(text: str, limit: int = 60) -> str:
     """Escape a string for HTML and isolate its text direction.
 
-    ``bdi`` keeps right-to-left marks inside a name from reversing the rest of the row.
+    The ``bdi`` element prevents right-to-left marks in a name from reversing the rest of the row.
     """
     return f"<bdi>{html.escape(shorten(text, limit), quote=True)}</bdi>"
 
 
 def bar(share: float, *, negative: bool = False) -> str:
-    """Draw a horizontal bar whose length is the fraction `share` (0 to 1) of the full width."""
+    """Draw a horizontal bar whose length is a fraction (0 to 1) of the full width."""
     color = "#d55e00" if negative else "#0072b2"
     return f'<span style="{_BAR.format(color=color, width=6 * min(max(share, 0.0), 1.0))}"></span>'
 
@@ -74,5 +74,5 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[
 
 
 def box(*parts: str) -> str:
-    """Wrap the parts of a repr in one element."""
+    """Wrap the parts of a repr in one HTML element."""
     return f'<div style="{_BOX}">{"".join(part for part in parts if part)}</div>'

@@ -1,4 +1,4 @@
-"""Cached standard normal draws by seed."""
+"""Standard normal draws, cached by seed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _kept: ContextVar[_Streams | None] = ContextVar("kept_normals", default=None)
 
 
 def normals(seed: int, count: int) -> FloatArray:
-    """Return the first normal draws of a seeded stream.
+    """Return the first `count` standard normal draws of a seeded random stream.
 
     Parameters
     ----------
     seed : int
-        The same seed gives the same numbers.
+        Seed of the stream; the same seed gives the same draws.
     count : int
         Number of draws.
 
@@ -45,8 +45,8 @@ def normals(seed: int, count: int) -> FloatArray:
 def keeping_normals() -> Iterator[None]:
     """Cache the numbers drawn inside this context, so that several models share them.
 
-    Drawing them takes most of the time of a simulation, and they are the same for every model.
-    They are discarded afterward, because 4,000 draws take about 30 kB per bin.
+    Generating the numbers takes most of the run time of a simulation, and they are the same for
+    every model. The cache is cleared on exit, because 4,000 draws take about 30 kB per bin.
     """
     token = _kept.set({})
     try:

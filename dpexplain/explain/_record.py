@@ -1,4 +1,4 @@
-"""Base class of frozen dataclasses: read-only arrays, equality, checks."""
+"""Base class for frozen dataclasses with arrays, and checks of their fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Record:
-    """Base class of frozen dataclasses that hold arrays.
+    """Base class for frozen dataclasses with array fields.
 
     ``dataclass`` compares fields as a tuple, which fails for arrays, and unpickled arrays are
     writable; this class solves both problems. Values derived from the fields may be cached with
@@ -46,7 +46,7 @@ class Record:
             object.__setattr__(self, name, value)
 
     def _set(self, name: str, value: object) -> None:
-        """Store a checked or converted field while the frozen record is being built."""
+        """Set a checked or converted field while the frozen object is being created."""
         object.__setattr__(self, name, value)
 
 
@@ -105,12 +105,12 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
 def bounded(
     name: str, values: npt.ArrayLike, shape: tuple[int | None, ...], largest: float
 ) -> FloatArray:
-    """Copy `values` like :func:`read_only`, rejecting very large numbers.
+    """Copy `values` like :func:`read_only`, and reject numbers that are too large.
 
     Parameters
     ----------
     name, values, shape
-        As for :func:`read_only`.
+        See :func:`read_only`.
     largest : float
         Largest allowed absolute value.
 
@@ -121,7 +121,7 @@ def bounded(
     Raises
     ------
     ValueError
-        As for :func:`read_only`, or if an absolute value is larger.
+        As in :func:`read_only`, or if an absolute value exceeds `largest`.
     """
     array = read_only(name, values, shape)
     if np.abs(array).max(initial=0.0) > largest:
@@ -150,7 +150,7 @@ def text(name: str, value: str) -> str:
 
 
 def _check_whole(name: str, value: str) -> None:
-    """Reject lone surrogates."""
+    """Check that a string contains no lone surrogates."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

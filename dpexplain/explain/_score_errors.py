@@ -1,4 +1,4 @@
-"""The error of a score: the errors of its parts, and their correlations."""
+"""Error of a score, computed from the errors of its parts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.noise_model import NoiseModel
 
 STEPS = 90
-"""Steps that a correlation from 0 to 1 is rounded up to."""
+"""Correlations from 0 to 1 are rounded up to a multiple of 1 / `STEPS`."""
 
-_MOST_VALUES = 4_000  # bins of a model; of more, errors are taken to be fully correlated
+_MOST_VALUES = 4_000  # bins of a model; beyond this, errors are assumed to be fully correlated
 _MOST_TERMS = 150
 
 
 def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
     """Bound the correlation between the errors of any two parts of a score.
 
-    A dashboard cannot store the correlation between every two bins of a model. So claims about
-    decisions always use the largest correlation between any bin of one term and any bin of the
-    other. The standard deviation of a score may therefore be too large, but never too small.
+    A dashboard cannot store the correlations between all pairs of bins of a model. For two terms,
+    claims about decisions therefore use the largest correlation between any bin of the first term
+    and any bin of the second term. As a result, the standard deviation of a score may be too large,
+    but it is never too small.
 
     Parameters
     ----------
@@ -33,9 +34,9 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
     Returns
     -------
     ndarray of int64, shape (n_terms * (n_terms + 1) / 2,), or None
-        Bound for each pair of parts, in units of 1 / 90, row by row; the parts are the terms and,
-        last, the intercept. None for a large model, whose errors are then assumed to be fully
-        correlated.
+        Upper bound for each pair of parts, in units of 1 / 90, row by row; the parts are the terms,
+        followed by the intercept. None if the model is large: its errors are then assumed to be
+        fully correlated.
     """
     if len(noise.factor) > _MOST_VALUES or len(noise.sizes) > _MOST_TERMS:
         return None
@@ -53,12 +54,12 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     ----------
     explanation : GlobalExplanation
     local : LocalExplanation
-        Local explanation of one row, made from this explanation.
+        Local explanation of one row, computed from `explanation`.
 
     Returns
     -------
     float or None
-        None if the errors are unknown.
+        Standard deviation in the unit of the score; None if the errors are unknown.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None:

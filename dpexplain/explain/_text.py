@@ -1,4 +1,4 @@
-"""Numbers and names as text, for labels, reprs and messages."""
+"""Format numbers and names for labels, reprs and messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_EXACT = 2.0**50
 def upper_number(value: float, digits: int = 4) -> str:
     """Format an epsilon or delta with few digits, rounded up.
 
-    Rounding to the nearest value would sometimes claim more privacy than there is.
+    Rounding to the nearest value could overstate the privacy protection.
     """
     if math.isinf(value):
         return "infinity"
@@ -78,10 +78,9 @@ def edge_texts(edges: Sequence[float]) -> list[str]:
 def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") -> list[str]:
     """Label the bins between `edges`, using their possible values if a step is known.
 
-    If there is a step, all values are multiples of it: in whole years, the half-open bin
-    ``[30, 35)`` holds 30 to 34 and is labeled accordingly, while the last bin is closed and keeps
-    its right edge.
-    Days are labeled with their dates.
+    If there is a step, all values are multiples of it. For an age in whole years, the half-open bin
+    ``[30, 35)`` contains the values 30 to 34 and is labeled accordingly. The label of the last bin,
+    which is closed, includes its right edge. Bins of dates are labeled with dates.
     """
     shown = list(map(day_text, edges)) if unit == DATE_UNIT else edge_texts(edges)
     labels = [f"{left} {EN_DASH} {right}" for left, right in pairwise(shown)]
@@ -102,7 +101,7 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
 def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
-    """Return the smallest and largest multiple of `step` in the bin, or None."""
+    """Return the smallest and largest multiple of `step` in a bin, or None."""
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None
     first = math.ceil(left / step - _STEP_TOLERANCE)

@@ -24,10 +24,10 @@ class ClaimStrip(Record):
     Parameters
     ----------
     epsilons : sequence of float
-        Ascending.
+        Epsilons of the fits, in ascending order.
     claims : sequence of Claim or None
-        One claim for each epsilon. Fits have different bins, so it is None for a fit in which both
-        bins of the claim fall into the same bin.
+        One claim for each epsilon. Bins differ between fits, so a claim is None if the fit at this
+        epsilon does not separate the bins that are compared.
     chosen : int
         Index of the claim whose direction or rank is compared with the other claims.
     """
@@ -40,21 +40,21 @@ class ClaimStrip(Record):
     def asked(self) -> Claim:
         """The claim at the chosen epsilon."""
         found = self.claims[self.chosen]
-        assert found is not None  # its bins are those that were named
+        assert found is not None  # the claim exists in the fit for which it was made
         return found
 
     @property
     def states(self) -> tuple[str, ...]:
-        """State at each epsilon.
+        """State of the claim at each epsilon.
 
-        "holds", "reversed", "may be noise", "may be noise or hidden by shrinkage" (for curves
-        without an effect estimate), or "not resolved".
+        Each state is "holds", "reversed", "may be noise", "may be noise or hidden by shrinkage" (if
+        the curve has no effect estimate), or "not resolved" (if the claim is None).
         """
         return tuple(_state(each, self.asked) for each in self.claims)
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon such that the claim holds there and at all larger ones, or None."""
+        """Smallest epsilon at and above which the claim always holds, or None."""
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
             if state != "holds":
@@ -64,7 +64,7 @@ class ClaimStrip(Record):
 
     @property
     def words(self) -> str:
-        """The claim at the chosen epsilon, and the epsilons at which it holds."""
+        """Sentences with the chosen claim and the epsilons at which it holds."""
         return f"{self.asked.words} {self.strip_words}"
 
     @property
@@ -81,13 +81,13 @@ class ClaimStrip(Record):
         return f"The claim holds at ε = {listed} only."
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per epsilon.
+        """Return a table with one row per epsilon.
 
         Returns
         -------
         DataFrame
-            The columns of :meth:`Claim.frame`, with missing values if the claim is not resolved,
-            and the column state.
+            Columns of :meth:`Claim.frame`, and the column state. If the claim is not resolved at an
+            epsilon, the other values in this row are missing.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -96,7 +96,7 @@ class ClaimStrip(Record):
         return table.assign(epsilon=list(self.epsilons), state=list(self.states))
 
     def __str__(self) -> str:
-        """Return the sentences."""
+        """Return the sentences of `words`."""
         return self.words
 
     def __repr__(self) -> str:
@@ -128,17 +128,17 @@ def claim_strip(
     epsilon: float | None = None,
     repeat: int = 0,
 ) -> ClaimStrip:
-    """Make the same claim at every epsilon of a comparison.
+    """Evaluate the same claim at every epsilon of a comparison.
 
     Parameters
     ----------
     comparison : Comparison
-        Only its private fits are used. For a model with several classes, pass the comparison of
+        Comparison whose private fits are used. If there are several classes, pass the comparison of
         one class.
     term, first, second, record, threshold : optional
-        As for :func:`dpexplain.explain.claim`.
+        See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
-        Epsilon whose fit determines the claimed direction; None for the largest epsilon.
+        Epsilon of the fit that determines the claimed direction; None for the largest epsilon.
     repeat : int, default=0
         Index of the fit to use among the repeats at each epsilon.
 
@@ -149,7 +149,7 @@ def claim_strip(
     Raises
     ------
     KeyError, ValueError
-        As for :func:`dpexplain.explain.claim`; also if an epsilon has no fit.
+        As in :func:`dpexplain.explain.claim`, or if the comparison has no fit with this epsilon.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Find the same bins in another fit; None if that fit does not separate them."""
+    """Find the same bins in another fit; return None if it does not separate them."""
     if first is None:
         return ()
     if isinstance(first, tuple):
@@ -203,7 +203,11 @@ def _bins_elsewhere(
 def _range_elsewhere(
     here: ShapeFunction, there: ShapeFunction, ends: tuple[Any, ...]
 ) -> tuple[tuple[int, int]] | None:
-    """Find the first and the last bin of another fit whose midpoint or name is in the range."""
+    """Find the range of bins in another fit that corresponds to a range of bins.
+
+    It consists of the bins whose midpoint or label is in the given range. None if there are no such
+    bins, or if no bins remain to compare with.
+    """
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
     inside = [k for k, place in enumerate(bins) if place is not None and first <= place <= last]
@@ -213,20 +217,24 @@ def _range_elsewhere(
 
 
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin of another fit that contains the midpoint of a bin, or has its name.
+    """Find the bin of another fit that corresponds to a bin.
+
+    For an interval, this is the bin that contains its midpoint; for any other bin, it is the bin
+    with the same label.
 
     Parameters
     ----------
     here : ShapeFunction
+        A term in one fit.
     place : int
-        Index of one of its bins.
+        Index of a bin of this term.
     there : ShapeFunction
         The same term in another fit.
 
     Returns
     -------
     int or None
-        Index of the bin; None if the other fit does not have it.
+        Index of the bin in the other fit; None if there is no such bin.
     """
     if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
         middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0

@@ -1,10 +1,11 @@
-"""Claims: a sentence with an interval, and whether the claim holds.
+"""Claims about curves and predictions, each with a confidence interval.
 
-A claim compares two bins or categories of a term, compares a range of bins with the rest, or states
-the sign of one bin, the rank of a term, or on which side of a threshold the prediction for one
-record lies. Intervals are simultaneous: with 95% confidence, all claims of one kind about one term
-hold at once, so a claim may be chosen after looking at the curve. Claims use the joint errors of
-all bins that they compare, and cost no additional privacy.
+A claim compares two bins or categories of a term, compares a range of bins with the other bins, or
+states one of the following: the sign of a bin, the rank of a term, or the side of a threshold on
+which the prediction for one record lies. Intervals are simultaneous: with 95% confidence, all
+claims of the same kind about the same term are correct at once, so a claim may be chosen after
+looking at the curve. Claims use the joint errors of all bins that they compare, and cost no
+additional privacy.
 """
 
 from __future__ import annotations
@@ -43,36 +44,37 @@ _ALIKE = "Claims need a private model with a noise band, as released."
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Claim(Record):
-    """One sentence about a term or a prediction of one model.
+    """Claim about a term or a prediction of one model.
 
     Parameters
     ----------
     kind : {"difference", "range", "sign", "rank", "decision"}
-        What is claimed.
+        Kind of claim; a decision is a claim about the prediction for one record.
     term : str
         Name of the term; empty for a decision.
     first, second : str
-        The two things compared, in words.
+        Labels of the two sides of the comparison.
     estimate : float
-        The difference or value, in the unit of the score; for a decision, the score minus the
-        score at the threshold; for a rank, the rank.
+        Estimated difference or value, in the unit of the score. For a decision, this is the score
+        minus the score at the threshold; for a rank, it is the rank.
     std : float
         Standard deviation of the estimate; NaN for a rank.
     low, high : float
         Ends of the simultaneous 95% interval.
     basis : {"effect", "noise"}
-        Whether the claim is about the estimated effect, or about the released curve without its
-        noise, which can understate effects.
+        What the claim refers to: the estimated effect, or the noiseless version of the released
+        curve, which may understate effects.
     holds : bool
-        Whether the interval allows only one sign, or one rank.
+        Whether the interval excludes zero or, for a rank, contains only one rank.
     words : str
         The claim as a sentence.
     guarantee : Guarantee
-        Privacy of the model.
+        Privacy guarantee of the model.
     shares : tuple of four float or None, default=None
-        Predicted proportion of the second class among records that lie in the largest released bin
-        of every other feature: at `second`, at `first`, and both ends of the interval of the
-        latter. None unless there are two classes and the score is a sum of curves, without pairs.
+        Predicted proportions of the second class among records that lie in the most frequent
+        released bin of every other feature: the proportion at `second`, the proportion at `first`,
+        and both ends of the interval of the proportion at `first`. None unless there are two
+        classes and the score is a sum of curves without pairs.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, such as out of 100.
     """
@@ -93,7 +95,7 @@ class Claim(Record):
     frequencies: str = ""
 
     def frame(self) -> pd.DataFrame:
-        """Return the claim as one row.
+        """Return the claim as a table with one row.
 
         Returns
         -------
@@ -124,7 +126,7 @@ def claim(
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
 ) -> Claim:
-    """Make one claim about a term, or about the prediction for one record.
+    """Create a claim about a term, or about the prediction for one record.
 
     Parameters
     ----------
@@ -132,18 +134,19 @@ def claim(
         Explanation of a private model with a noise band. For a model with several classes, pass
         the explanation of one class.
     term : str or None, default=None
-        Name of the term; None for a decision.
+        Name of the term; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
-        A bin, given by label or index; or the first and the last bin of a range, which is compared
-        with the other bins; or None for the rank of the term.
+        Label or index of a bin; a tuple of the first and last bin of a range, which is compared
+        with all other bins; or None for a claim about the rank of the term.
     second : str, int or None, default=None
-        A bin to compare with `first`; None for the sign of the first bin.
+        Label or index of the bin to compare with `first`; None for a claim about the sign of the
+        first bin.
     record : DataFrame of one row or None, default=None
         A record whose prediction is compared with the threshold. The guarantee does not protect
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
-        Only for a decision. For a classifier, a probability; None means one half. For a
-        regression, a number in the unit of the target.
+        Threshold for the prediction for `record`: for a classifier, a probability (None means one
+        half); for a regression, a number in the unit of the target.
 
     Returns
     -------
@@ -188,7 +191,7 @@ def claim(
 
 
 def claim_basis(term: ShapeFunction) -> Basis | None:
-    """Return what claims about a term are based on, or None if no claim can be made.
+    """Return the basis of claims about a term, or None if no claim can be made.
 
     Parameters
     ----------
@@ -347,7 +350,7 @@ def _times(explanation: GlobalExplanation, estimate: float) -> str:
 
 
 def bin_place(term: ShapeFunction, given: Any) -> int:
-    """Find a bin by its label or index.
+    """Return the index of a bin, given its label or index.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Methods that every kind of explanation and comparison declares.
+"""Interface shared by all kinds of explanations and comparisons.
 
-Commands, figures and exports use only the members of :class:`Display`, never ``hasattr``. Packages
-that build on explanations have a table with one line for each kind: ``dpexplain.io.kinds`` for
+Commands, figures and exports use only the members of :class:`Display`, never ``hasattr``. Code that
+must distinguish the kinds has a table with one entry for each kind: ``dpexplain.io.kinds`` for
 files, and ``dpexplain_widgets.payload.payload`` for views.
 """
 
@@ -24,21 +24,27 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
-    """Base class of all explanations and comparisons; subclasses override what they support."""
+    """Base class of all explanations and comparisons.
+
+    Subclasses override the methods that they support.
+    """
 
     @property
     @abstractmethod
     def releasable(self) -> bool:
-        """Whether everything may be released: there is a guarantee, and all records are public."""
+        """Whether everything in this object may be released.
+
+        This requires a privacy guarantee for the model, and any samples shown must be public.
+        """
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
-        """Return the numbers as a table.
+        """Return the numbers of this object as a table.
 
         Parameters
         ----------
         *arguments, **options
-            Arguments of the specific kind.
+            Arguments that depend on the class.
 
         Returns
         -------
@@ -52,7 +58,7 @@ class Display(ABC):
         Parameters
         ----------
         *arguments, **options
-            Arguments of the specific kind.
+            Arguments that depend on the class.
 
         Returns
         -------
@@ -101,24 +107,25 @@ class Display(ABC):
         yield from ()
 
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
-        """Return the explanations in a comparison; empty for a single explanation.
+        """Return the fits of a comparison by epsilon; empty for a single explanation.
 
         Returns
         -------
         mapping of float to tuple of Display
-            The repeats at each epsilon; the reference, if there is one, has the key infinity.
+            Explanations of the repeated fits at each epsilon. The reference model, if there is one,
+            has the key infinity.
         """
         return {}
 
 
 class ExplanationDisplay(Display):
-    """Base class of the explanations of one model, with its guarantee.
+    """Base class of explanations of a single model, which have a privacy guarantee.
 
-    A kind that shows records inherits from :class:`LocalDisplay`, any other from
+    Explanations that show samples inherit from :class:`LocalDisplay`; all others inherit from
     :class:`ModelDisplay`.
     """
 
-    if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
+    if TYPE_CHECKING:  # a dataclass would use a property as the default of its field
 
         @property
         def guarantee(self) -> Guarantee:
@@ -126,7 +133,7 @@ class ExplanationDisplay(Display):
 
     @property
     def noise_words(self) -> str:
-        """Describe the noise; empty if the noise is unknown."""
+        """Description of the noise; empty if the noise is unknown."""
         return ""
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
@@ -142,16 +149,22 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base class of explanations without records: releasable if the guarantee is private."""
+    """Base class of explanations that show a model but no samples.
+
+    They may be released if the model is private.
+    """
 
     @property
     def releasable(self) -> bool:
-        """Whether the guarantee allows everything to be released."""
+        """Whether the explanation may be released, that is, whether the model is private."""
         return self.guarantee.private
 
 
 class LocalDisplay(ExplanationDisplay):
-    """Base class of explanations that show samples; releasable if those are public as well."""
+    """Base class of explanations that show samples.
+
+    They may be released if the model is private and the samples are public.
+    """
 
     if TYPE_CHECKING:
 

@@ -35,21 +35,21 @@ class Guarantee:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     private : bool
-        False for the non-private reference and for anything made with seeded noise.
+        False for a non-private reference model, and for any result computed with seeded noise.
     mu : float or None, default=None
         Gaussian-DP parameter, if the mechanism is Gaussian; otherwise None.
     covers : str, default="this fit alone"
-        Releases covered by these numbers.
+        Description of the releases that the guarantee covers.
     sampler : str, default=""
         Sampler and randomness source of the noise.
     version : str, default=""
-        Library version that made the release.
+        Version of the library that made the release.
     unit : str, default="one record"
         Unit of privacy.
     notes : tuple of str, default=()
-        Further facts that a reader must know; if the object is not private, the reason.
+        Further facts about the guarantee; if the object is not private, they include the reason.
     epsilon_replace : float or None, default=None
-        Epsilon at the same delta under replace-one adjacency, reported in addition.
+        Additional value: epsilon at the same delta under replace-one adjacency.
 
     Raises
     ------
@@ -113,16 +113,16 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Create the guarantee of an object that is not private.
+        """Create the record of an object that has no privacy guarantee.
 
         Parameters
         ----------
         reason : str
             Why there is no guarantee, such as "fitted without noise".
         delta : float, default=0.0
-            Stored only for tables; it guarantees nothing.
+            Stored only so that tables can show it; it has no meaning without a guarantee.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Also stored only for tables.
+            Also stored only so that tables can show it.
         version : str, default=""
             Library version.
         unit : str, default="one record"
@@ -199,7 +199,7 @@ class Guarantee:
         return words
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the guarantee as plain data.
+        """Return the guarantee as plain data.
 
         Returns
         -------

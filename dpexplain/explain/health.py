@@ -19,15 +19,15 @@ class Finding:
     Parameters
     ----------
     kind : str
-        "missing", "other", "first bin", "last bin", "class", "records" or "target", which are
-        alarms; or "noise" or "bins", which are notes.
+        Kind of finding. Alarms are "missing", "other", "first bin", "last bin", "class", "records"
+        and "target"; notes are "noise" and "bins".
     feature : str
         The feature concerned; empty if the finding is about the table.
     words : str
         The finding, as a sentence without a period.
     certainty : float or None
-        Confidence that noise does not explain the alarm, over all tests of the fit; None for a
-        note.
+        Confidence level at which noise can be ruled out as the cause of the alarm, jointly for all
+        tests of the fit; None for a note.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Health:
         return len(self.findings)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per finding.
+        """Return a table with one row per finding.
 
         Returns
         -------

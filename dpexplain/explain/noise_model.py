@@ -19,16 +19,16 @@ from dpexplain.explain._normals import normals
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only
 
 RANK = 40
-"""Maximum number of columns of the factor. Curves of bins vary in few directions."""
+"""Maximum number of columns of the factor; the noise of curves varies in few directions."""
 
 LEVEL = 0.95
-"""Certainty of bands, marks and intervals."""
+"""Confidence level of bands, markings and intervals."""
 
 STANDS_OUT_LEVEL = 0.97
-"""Certainty with which a model of nothing but noise shows no term above noise."""
+"""Probability that no term rises above the noise if the model contains only noise."""
 
 _DRAWS = 4_000
-_SEED = 20210718  # the same explanation always says the same
+_SEED = 20210718  # the same explanation always gives the same results
 
 
 def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
@@ -51,7 +51,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
 
 
 def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
-    """Return the mean of ``abs(N(center, std))``, element by element."""
+    """Return the mean of the absolute value of ``N(center, std)``, elementwise."""
     ratio = np.divide(center, std, out=np.full(center.shape, np.inf), where=std > 0)
     spread = std * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * np.minimum(np.abs(ratio), 40.0) ** 2)
     return np.asarray(spread + np.abs(center) * (2.0 * normal_certainty(ratio) - 1.0))
@@ -69,9 +69,11 @@ class NoiseModel(Record):
     sizes : sequence of int
         Number of bins of each term.
     factor : array-like of shape (n_values, rank)
-        In the unit of the score, rounded to single precision as in files.
+        Low-rank factor of the covariance, in the unit of the score; rounded to single precision, as
+        in files.
     remainder_std : array-like of shape (n_values,)
-        In the unit of the score; also rounded to single precision.
+        Standard deviation of the noise that the factor does not explain, in the unit of the score;
+        also rounded to single precision.
 
     Raises
     ------
@@ -100,7 +102,7 @@ class NoiseModel(Record):
     def from_draws(
         cls, sizes: Sequence[int], parts: Sequence[FloatArray], rank: int = RANK
     ) -> NoiseModel:
-        """Combine simulated errors from independent sources.
+        """Create a noise model from simulated errors of independent sources.
 
         Parameters
         ----------
@@ -119,8 +121,8 @@ class NoiseModel(Record):
         rows = [part / math.sqrt(len(part)) for part in parts]
         stacked = np.concatenate(rows)
         std = np.sqrt((stacked**2).sum(axis=0))
-        # Directions are chosen in units of each value's own deviation, so that values that
-        # scatter little keep their correlations too.
+        # The values are standardized first, so that the correlations of values with small
+        # standard deviations are preserved, too.
         scaled = stacked / np.where(std > 0, std, 1.0)
         by_value = scaled.shape[1] <= scaled.shape[0]
         values, vectors = np.linalg.eigh(scaled.T @ scaled if by_value else scaled @ scaled.T)
@@ -129,7 +131,7 @@ class NoiseModel(Record):
         factor = (
             vectors[:, kept] * np.sqrt(values[kept]) if by_value else scaled.T @ vectors[:, kept]
         )
-        # An eigenvector is known up to its sign only; the largest entry becomes positive.
+        # The sign of an eigenvector is arbitrary; make its largest entry positive.
         largest = np.abs(factor).argmax(axis=0)
         factor = factor * np.sign(factor[largest, np.arange(factor.shape[1])]) * std[:, None]
         left = np.sqrt(np.maximum(std**2 - (factor**2).sum(axis=1), 0.0))
@@ -141,7 +143,7 @@ class NoiseModel(Record):
         return frozen(np.sqrt((self.factor**2).sum(axis=1) + self.remainder_std**2))
 
     def term(self, place: int) -> slice:
-        """Return the positions of a term's bins among the values.
+        """Return the slice of the values that contains the bins of a term.
 
         Parameters
         ----------
@@ -156,7 +158,7 @@ class NoiseModel(Record):
         return slice(first, first + self.sizes[place])
 
     def draws(self, n_draws: int, seed: int = _SEED) -> FloatArray:
-        """Draw joint errors.
+        """Draw joint errors of all values.
 
         Parameters
         ----------
@@ -177,7 +179,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Return the half-width of the simultaneous band of each term, in standard deviations.
+        """Return half-widths of the simultaneous bands of terms, in standard deviations.
 
         Parameters
         ----------
@@ -190,7 +192,7 @@ class NoiseModel(Record):
             Quantile of the largest absolute error of a term, in standard deviations of its bins.
         """
         largest = self._largest_ratios()
-        self._set("_largest_of_all", frozen(largest.max(axis=1)))  # the draws are at hand
+        self._set("_largest_of_all", frozen(largest.max(axis=1)))  # from the same draws
         return np.asarray(np.quantile(largest, level, axis=0), dtype=np.float64)
 
     def overall_factor(self, level: float = STANDS_OUT_LEVEL) -> float:
@@ -209,7 +211,7 @@ class NoiseModel(Record):
 
     @cached_property
     def _largest_of_all(self) -> FloatArray:
-        """Return the largest standardized absolute error over all terms, for each draw."""
+        """Largest standardized absolute error over all terms, for each draw."""
         return frozen(self._largest_ratios().max(axis=1))
 
     def _largest_ratios(self) -> FloatArray:
@@ -222,7 +224,7 @@ class NoiseModel(Record):
         return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the standard deviation of the score of each sample, given its bin in each term.
+        """Return the standard deviation of the score of each sample.
 
         Parameters
         ----------
@@ -232,7 +234,7 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Standard deviation of the intercept and all contributions together.
+            Standard deviation of the sum of the intercept and all contributions.
         """
         first = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
         rows = bins + first
@@ -241,7 +243,7 @@ class NoiseModel(Record):
         return np.sqrt((summed**2).sum(axis=1) + left)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         return (
             f"NoiseModel({len(self.sizes)} terms, {len(self.factor)} values, rank "
             f"{self.factor.shape[1]}; see .std, .draws(n))"

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NO_BIN = -1
-"""Index of a value that has no bin."""
+"""Index that marks a value without a bin."""
 
 
 class Binned(Record):
-    """Base class of frozen dataclasses with the bins of a feature."""
+    """Base class for frozen dataclasses that describe the bins of a feature."""
 
     name: str
     kind: Literal["numeric", "categorical"]
@@ -85,8 +85,9 @@ class Binned(Record):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Numbers in the unit of the feature, dates, or category names. Numbers beyond the edges
-            fall into the outermost bins; NaN, None and text that is not a number count as missing.
+            Numbers in the unit of the feature, dates, or category names. Numbers outside the edges
+            fall into the outermost bins. NaN and None are treated as missing; for a numeric
+            feature, so are strings that are not numbers.
 
         Returns
         -------
@@ -96,7 +97,7 @@ class Binned(Record):
         Raises
         ------
         ValueError
-            If a value has no bin, because there is no "missing" or "other" bin.
+            If a value has no bin because there is no "missing" or "other" bin.
         """
         index = self.index_or_none(values)
         if (index == NO_BIN).any():
@@ -111,7 +112,7 @@ class Binned(Record):
         Parameters
         ----------
         values : array-like of shape (n,)
-            As for :meth:`bin_index`.
+            As in :meth:`bin_index`.
 
         Returns
         -------
@@ -125,13 +126,13 @@ class Binned(Record):
         return self._category_index([cell_text(cell) for cell in cells])
 
     def index_of_encoded(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Find the bin of each cell that was encoded by the rules of a schema.
+        """Find the bin of each table cell that was encoded by the rules of a schema.
 
         Parameters
         ----------
         encoded : ndarray of shape (n,)
-            Numbers, with NaN for missing cells; or the codes of the categories, followed by the
-            codes of "other" and "missing": see
+            Numbers, with NaN for missing cells; or category codes, where the codes after the last
+            category are for "other" and "missing". See
             :func:`dpexplain.tables.encoding.encode_features`.
 
         Returns

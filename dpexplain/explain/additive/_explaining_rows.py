@@ -1,4 +1,4 @@
-"""Explain rows from the curves, without the model."""
+"""Explain rows using the curves of an explanation, without the model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_BIN_LABEL = "no bin"
 
 
 class ExplainsRows:
-    """Mixin of :class:`GlobalExplanation` that explains rows."""
+    """Mixin that lets :class:`GlobalExplanation` explain rows."""
 
     terms: tuple[ShapeFunction, ...]
     pairs: tuple[PairCurve, ...]
@@ -43,7 +43,7 @@ class ExplainsRows:
 
     @property
     def parts(self) -> tuple[ShapeFunction | PairCurve, ...]:
-        """Terms, then pairs: all parts of the score except the intercept."""
+        """All parts of the score except the intercept: the terms, then the pairs."""
         return (*self.terms, *self.pairs)
 
     @property
@@ -59,17 +59,18 @@ class ExplainsRows:
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            As for :meth:`predict`. Rows are not protected by the guarantee.
+            As in :meth:`predict`. Rows are not protected by the guarantee.
         y : object, default=None
-            Ignored, as in scikit-learn: an explanation does not hold outcomes.
+            Ignored; accepted for consistency with the scikit-learn API.
         samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
+            Whether the rows may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------
         LocalExplanation
-            It includes the noise of the contributions, if known. Only the model knows the
-            correlations between terms, so :attr:`LocalExplanation.score_std` is None.
+            It includes the noise of the contributions, if known. Its ``score_std`` is None, because
+            only the model knows the correlations between terms.
 
         Raises
         ------
@@ -109,7 +110,7 @@ def explain_rows(explanation: ExplainsRows, X: Any, *, samples_public: bool) -> 
 def explain_rows_of_classes(
     by_class: Sequence[ExplainsRows], X: Any, *, samples_public: bool
 ) -> tuple[LocalExplanation, ...]:
-    """Explain rows class by class.
+    """Explain the score of every class for each row.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def scores_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArray:
     Parameters
     ----------
     by_score : sequence of GlobalExplanation
-        One, or one per class.
+        A single explanation, or one for each class.
     X : table of shape (n_samples, n_columns)
 
     Returns
@@ -156,7 +157,7 @@ def contributions_of_rows(by_score: Sequence[ExplainsRows], X: Any) -> FloatArra
     Parameters
     ----------
     by_score : sequence of GlobalExplanation
-        One, or one per class.
+        A single explanation, or one for each class.
     X : table of shape (n_samples, n_columns)
 
     Returns
@@ -178,7 +179,10 @@ def _scores(
 
 
 def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.NDArray[np.int64]]]:
-    """Return the bins and cells of the rows for each score; the table is read only once."""
+    """Return the bins and cells of the rows for each score.
+
+    The table is read only once.
+    """
     first = by_score[0]
     if len(by_score) == 1 and first.of_class:
         raise ValueError(
@@ -196,7 +200,10 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
 
 
 def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
-    """Return the bins by row and term, then the cells by pair; `NO_BIN` if there is no bin."""
+    """Return the bin of each row in each term, then its cell in each pair.
+
+    Rows without a bin are marked by `NO_BIN`.
+    """
     singles = [bins_of(term) for term in explanation.terms]
     return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]
 
@@ -209,14 +216,15 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
             f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
             "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,
-            stacklevel=4,  # the call of explain_local or predict
+            stacklevel=4,  # points to the call of explain_local or predict
         )
 
 
 def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
-    """Return contributions and labels of the bins of each term and pair.
+    """Yield the contributions and labels of the bins of each term and pair.
 
-    The last item, to which `NO_BIN` points, is for values without a bin: they contribute nothing.
+    An entry for values without a bin, which contribute nothing, is added at the end, so that the
+    index `NO_BIN` (-1) refers to it.
     """
     for term in explanation.terms:
         yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)
@@ -262,7 +270,7 @@ def _explained(
 def _stds(
     explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]], name: str
 ) -> FloatArray | None:
-    """Return the standard deviations of the contributions, or None if any of them is unknown."""
+    """Return the standard deviations of the contributions, or None if any is unknown."""
     known = [getattr(term, name) for term in explanation.terms]
     if explanation.pairs or any(std is None for std in known):
         return None

@@ -1,4 +1,4 @@
-"""Read rows for an explanation, by the rules of its schema."""
+"""Read rows of a table for an explanation, by the rules of its schema."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dpexplain.tables.columns import as_table, kind_in_parts, values_of
 from dpexplain.tables.encoding import encode_features
 
 FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
-"""Returns the bin of each row in one feature; -1 if it has none."""
+"""Function that accepts the bins of a feature and returns the bin of each row, or -1."""
 
 
 def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> FindsBins:
-    """Read the cells of a table one by one.
+    """Return a function that finds the bin of each row of a table.
 
     Parameters
     ----------
@@ -28,17 +28,18 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
         The bins of each term, and of both features of each pair.
     schema : Schema or None
     X : table of shape (n_samples, n_columns)
-        As for :meth:`GlobalExplanation.predict`.
+        As in :meth:`GlobalExplanation.predict`.
 
     Returns
     -------
     callable
-        A function from the bins of a feature to the bin of each row.
+        Accepts the bins of one feature and returns the bin of each row, or -1 for a row without a
+        bin.
 
     Raises
     ------
     TypeError
-        If `X` is not such a table.
+        If `X` is not a supported table.
     ValueError
         If a column is missing.
     """
@@ -84,7 +85,7 @@ def check_schema(
     Raises
     ------
     ValueError
-        If it describes other features or classes.
+        If the schema describes other features or classes.
     """
     if schema is None:
         return

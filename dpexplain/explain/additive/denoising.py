@@ -1,11 +1,12 @@
 """Denoised curves with their own noise bands, computed by post-processing.
 
-Each curve is modeled as a smooth function plus noise, whose covariance is part of the explanation.
-The scale and the length scale of the function are chosen by marginal likelihood (empirical Bayes),
-so a curve that is pure noise becomes flat. This uses only released numbers, so it costs no privacy.
+Each curve is modeled as the sum of a smooth function and noise. The covariance of the noise is part
+of the explanation. The scale and the length scale of the function are chosen by marginal likelihood
+(empirical Bayes), so a curve that consists only of noise becomes flat. This uses only released
+numbers, so it costs no privacy.
 
-Whether denoising helps depends on the fit: curves of a short fit at small epsilon are already
-pulled toward zero. This is why models do not do it automatically.
+Whether denoising helps depends on the fit: if a fit at a small epsilon stops early, its curves are
+already shrunk toward zero. Models therefore do not denoise their curves automatically.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.noise_model import LEVEL, NoiseModel
 
 _REACHES = (0.075, 0.15, 0.3)
-"""Correlation lengths of values, as shares of the records between them."""
+"""Candidate correlation lengths. The distance between two values is measured by the proportion of
+records that lie between them."""
 
 _SIZES = np.geomspace(0.03, 3.0, 12)
-"""Standard deviations of the function, relative to that of the released curve."""
+"""Candidate standard deviations of the smooth function, relative to the root mean square of the
+released curve."""
 
 _ROUGHNESS = 0.15
 _ROUGH_REACH = 0.05
@@ -32,7 +35,7 @@ _DRAWS = 4_000
 
 
 def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
-    """Estimate the noiseless curves.
+    """Return an explanation whose curves are estimates of the noiseless curves.
 
     Parameters
     ----------
@@ -42,9 +45,9 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     Returns
     -------
     GlobalExplanation
-        The same terms with smoother curves, centered as before. `noise_std` contains the standard
-        deviations of the estimates (of the posterior), which are not split by source. The
-        predictions of the model do not change.
+        The same terms with smoother curves, centered as before. `noise_std` contains the posterior
+        standard deviations of the estimates, which are not split by source. The predictions of the
+        model do not change.
 
     Raises
     ------
@@ -76,7 +79,7 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
 
 
 def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
-    """Estimate one noiseless curve.
+    """Estimate the noiseless curve of one term.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ def denoised_curve(explanation: GlobalExplanation, name: str) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_bins,)
-        Contributions as in :func:`denoised`.
+        Estimated contributions, as in :func:`denoised`.
 
     Raises
     ------
@@ -115,7 +118,10 @@ def _covariance(noise: NoiseModel, place: int) -> FloatArray:
 
 
 def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the posterior mean and covariance of the curve at the maximum marginal likelihood."""
+    """Return the posterior mean and covariance of a curve.
+
+    The prior is the one that maximizes the marginal likelihood.
+    """
     seen, n = term.contribution, term.n_bins
     size = float(np.sqrt(term.weights @ seen**2))
     noise = noise + np.eye(n) * (_JITTER + 0.01 * float(np.trace(noise)) / n)
@@ -133,13 +139,13 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
                 best, chosen = likelihood, scaled
     gain = np.linalg.solve(chosen + noise, chosen).T
     curve = gain @ seen
-    # What the model leaves at exactly zero (a bin that may be empty) stays there.
+    # Bins that the model leaves at exactly zero because they may be empty stay at zero.
     curve = np.where(seen == 0, 0.0, curve - float(term.weights @ curve))
     return curve, chosen - gain @ chosen
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Return the covariance, over the bins, of a centered function with unit variance."""
+    """Return the prior covariance of the bins of a centered curve of unit scale."""
     n, n_values = term.n_bins, term.n_value_bins
     prior = np.eye(n)
     if term.kind == "numeric" or term.ordered:

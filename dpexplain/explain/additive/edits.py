@@ -10,7 +10,7 @@ from dpexplain.explain._record import finite, text
 from dpexplain.explain._text import shorten, signed_number
 
 EDITED = "Edited by hand after the fit"
-"""Start of the note of an edited explanation."""
+"""Beginning of the guarantee note of an edited explanation."""
 
 _CONDITION = (
     "an edit is computed from released numbers, so it costs epsilon 0, as long as the editor uses "
@@ -30,19 +30,19 @@ class EditEffect:
     n_bins : int
         Number of bins whose contribution changed.
     rms : float
-        Root mean square of the change over (noisily counted) records, in the unit of the score.
+        Root mean square of the change, weighted by the (noisy) counts, in the unit of the score.
     people_share : float
-        Proportion of (noisily counted) records in the changed bins, 0 to 1.
+        Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
         Number of bins in which the curve lies more than two standard deviations (total
         uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
         shrinkage. None if the noise is unknown.
     mean_change : float
-        Change of the mean contribution over (noisily counted) records.
+        Change of the mean contribution, a mean weighted by the (noisy) counts.
     intercept_change : float
         Change of the intercept; 0 unless the edit requested it.
     of_class : str, default=""
-        Class whose score changed, if there are several.
+        Class whose score changed, if there are several classes.
     """
 
     term: str
@@ -88,7 +88,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Describe whether the curve stays inside the noise band."""
+        """Description of whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band unknown"
         if not self.n_outside:
@@ -105,24 +105,24 @@ class EditRecord:
     Parameters
     ----------
     operation : str
-        The operation as JSON text, which :mod:`dpexplain.edit` can read.
+        The operation as a JSON string that :mod:`dpexplain.edit` can parse.
     words : str
         The operation in words.
     effects : tuple of EditEffect
-        One for each changed curve.
+        Effects of the operation, one for each changed curve.
     note : str, default=""
         Reason for the edit.
     who : str, default=""
-        Who made it.
+        Author of the edit.
     when : str, default=""
-        When, as written by the author.
+        Time of the edit, as stated by the author.
     caution : str, default=""
         General warning about operations of this kind.
 
     Raises
     ------
     ValueError
-        If a field is of the wrong kind.
+        If a field has the wrong type, or the operation is not valid JSON.
     """
 
     operation: str
@@ -154,7 +154,7 @@ class EditRecord:
 
     @property
     def epsilon(self) -> float:
-        """Privacy cost of the edit: 0, because it is computed from released numbers."""
+        """Privacy cost of the edit: 0, because edits use only released numbers."""
         return 0.0
 
     @property
@@ -164,12 +164,12 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest proportion of (noisily counted) records affected by one effect."""
+        """Largest proportion of records in the changed bins of one curve."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
     def n_outside(self) -> int | None:
-        """Number of bins outside the noise band, over all curves; None if unknown."""
+        """Total number of bins outside the noise band, for all curves; None if unknown."""
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
 
@@ -200,19 +200,19 @@ def edit_note(records: Sequence[EditRecord]) -> str:
     Parameters
     ----------
     records : sequence of EditRecord
-        At least one.
+        Records of the edits; at least one.
 
     Returns
     -------
     str
-        A sentence for the notes of its guarantee.
+        A sentence for the notes of the guarantee.
     """
     edits = f"{len(records)} edit{'s' * (len(records) != 1)}"
     return f"{EDITED} ({edits} of {edited_terms(records)}); {_CONDITION}"
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:
-    """List at most three edited terms."""
+    """Name the edited terms; only the first three if there are more."""
     names = list(dict.fromkeys(name for record in records for name in record.terms))
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -31,7 +31,7 @@ def from_interpret(
 
     Parameters
     ----------
-    model : ExplainableBoostingClassifier, ExplainableBoostingRegressor or a private one
+    model : ExplainableBoostingClassifier, ExplainableBoostingRegressor or a private variant
         A fitted model of ``interpret.glassbox`` or ``interpret.privacy``.
     target_name : str, default="target"
         Name of the target, which the model does not store.
@@ -43,10 +43,10 @@ def from_interpret(
     GlobalExplanation or MulticlassExplanation
         The explanation is marked as not private, even if the model states otherwise: this library
         did not draw the noise, and `docs/attacks.md` shows that the epsilon stated by private
-        models of interpret-core 0.7 does not hold. The notes of the guarantee give this epsilon.
-        For categorical features, the bin of unseen values becomes the bin "other"; for numeric
-        features, this bin is for cells that are not numbers, and is left out. Terms of two features
-        become `pairs`.
+        models of interpret-core 0.7 does not hold. The notes of the guarantee still report this
+        epsilon. For categorical features, the bin of unseen values becomes the bin "other". For
+        numeric features, this bin is only used for cells that are not numbers, and is omitted.
+        Terms of two features become `pairs`.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def from_interpret(
     Warns
     -----
     UserWarning
-        If the model has terms of three or more features: they are left out, so its scores differ
-        from those of the explanation.
+        If the model has terms of three or more features. They are omitted, so the scores of the
+        explanation differ from the scores of the model.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def from_interpret(
         terms = tuple(_shape_function(model, term, guarantee) for term in singles)
         pairs = tuple(_pair_curve(model, term, guarantee) for term in doubles)
         return GlobalExplanation(terms, float(intercept[0]), _link(model), pairs=pairs, **shared)
-    # Adding one number to all scores changes no probability; explanations keep their mean at 0.
+    # Adding the same number to all scores changes no probability; explanations center them.
     centered = intercept - intercept.mean()
     return MulticlassExplanation(
         tuple(
@@ -206,7 +206,7 @@ def _pair_curve(
 
 
 def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
-    """Return the bins that a feature has in terms with this number of features."""
+    """Return the bins that a feature has in terms of `n_features` features."""
     resolutions = model.bins_[feature]
     bins = resolutions[min(n_features, len(resolutions)) - 1]
     if isinstance(bins, dict):
@@ -230,7 +230,7 @@ def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
 
 
 def _categories(bins: dict[str, int]) -> tuple[str, ...]:
-    """Name the bins; several categories may share one."""
+    """Return the names of the bins; several categories may share a bin."""
     names: dict[int, list[str]] = {}
     for name, index in bins.items():
         names.setdefault(int(index), []).append(str(name))
@@ -242,7 +242,11 @@ def _is_ordered(model: Any, feature: int) -> bool:
 
 
 def _edges(model: Any, feature: int, cuts: Sequence[float]) -> FloatArray:
-    """Return bin edges: the cuts, enclosed by the bounds of the feature or by guessed ends."""
+    """Return the bin edges: the cuts, and an edge at each end.
+
+    The edges at the ends are the bounds of the feature or, if these are unknown, guesses based on
+    the cuts.
+    """
     inner = np.asarray(cuts, dtype=np.float64)
     bounds = getattr(model, "feature_bounds_", None)
     low, high = (np.nan, np.nan) if bounds is None else np.asarray(bounds, dtype=float)[feature]

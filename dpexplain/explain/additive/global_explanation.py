@@ -56,20 +56,22 @@ class GlobalExplanation(
     ModelDisplay,
     Mapping[str, ShapeFunction],
 ):
-    """A mapping from term names to :class:`ShapeFunction`, in model order.
+    """Explanation of an additive model: a mapping from term names to shape functions.
+
+    The values are instances of :class:`ShapeFunction`, in model order.
 
     Parameters
     ----------
     terms : sequence of ShapeFunction
         The terms, in the order in which the model adds them.
     intercept : float
-        Score before any contribution, on the link scale.
+        Score before contributions are added, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
         Scale of the score: the log-odds of ``classes[1]``, the target itself, the logarithm of the
         expected target, or the log-probability of `of_class` relative to the average of all
         classes.
     guarantee : Guarantee
-        Privacy of the whole object.
+        Privacy guarantee of the whole object.
     target_name : str, default="target"
         Name of the target.
     target_unit : str, default=""
@@ -79,7 +81,7 @@ class GlobalExplanation(
     model_name : str, default=""
         Name of the estimator.
     of_class : str, default=""
-        Class of the score, if there are several (link "softmax").
+        Class to which the score refers if there are several classes (link "softmax").
     noise : NoiseModel or None, default=None
         Joint errors of all bins from privacy noise, random structure and sampling; None if the
         model has no noise, or if the noise is unknown.
@@ -96,11 +98,11 @@ class GlobalExplanation(
         Terms of two features each, added after the terms of one feature. They are not keys of the
         mapping, and edits and comparisons ignore them; see :meth:`pair`.
     main_effects_only : bool, default=False
-        Whether the model has interactions that no term shows, as tree models have; its scores are
-        then not sums of the terms.
+        Whether the model has interactions that no term shows, as in tree models. If so, the scores
+        of the model are not sums of the terms.
     schema : Schema or None, default=None
-        Public schema of the fit, whose rules for cells apply when rows are explained or predicted;
-        None if unknown.
+        Public schema of the fit; None if unknown. Its rules for cells apply when rows are explained
+        or predicted.
 
     Raises
     ------
@@ -130,7 +132,7 @@ class GlobalExplanation(
     schema: Schema | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields; give each term its unit and edits."""
+        """Check the fields, and pass the score unit and the edits on to the terms."""
         for field in ("target_name", "target_unit", "model_name"):
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
@@ -205,7 +207,7 @@ class GlobalExplanation(
 
     @property
     def shown_class(self) -> str:
-        """Class of the score; empty for regression."""
+        """Class to which the score refers; empty for regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
@@ -241,7 +243,7 @@ class GlobalExplanation(
         Parameters
         ----------
         name : str
-            Such as ``"age & job"``.
+            Name of the pair, such as ``"age & job"``.
 
         Returns
         -------
@@ -266,7 +268,7 @@ class GlobalExplanation(
         Parameters
         ----------
         name : str
-            Such as ``"age"`` or ``"age & job"``.
+            Name of the term or pair, such as ``"age"`` or ``"age & job"``.
 
         Returns
         -------
@@ -280,12 +282,12 @@ class GlobalExplanation(
         return self.pair(name) if any(name == pair.name for pair in self.pairs) else self[name]
 
     def without_pairs(self) -> GlobalExplanation:
-        """Drop the pairs, to compare the rest with a model without pairs.
+        """Return the explanation without its pairs, for comparison with other models.
 
         Returns
         -------
         GlobalExplanation
-            Its scores differ from those of the model.
+            A copy without pairs; its scores differ from the scores of the model.
         """
         return dataclasses.replace(self, pairs=())
 
@@ -308,7 +310,7 @@ class GlobalExplanation(
         return values.sort_values(ascending=False, kind="stable")
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per term and bin.
+        """Return a table with one row per term and bin.
 
         Returns
         -------
@@ -319,7 +321,7 @@ class GlobalExplanation(
         return pd.concat([term.frame() for term in self.terms], ignore_index=True)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee, the noise and the effects in words, then the terms by importance.
+        """Yield the guarantee, noise and effects in words, then the terms by importance.
 
         Yields
         ------
@@ -344,7 +346,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield the meaning of the columns of a term, and the limits of its estimate.
+        """Yield explanations of the columns of a term, and a warning about its estimate.
 
         Parameters
         ----------
@@ -376,7 +378,7 @@ class GlobalExplanation(
         ----------
         term : str or None, default=None
             Name of a single term or pair to draw, as in :meth:`ShapeFunction.plot`; None draws one
-            panel for each.
+            panel for each term and pair.
         ax : Axes or None, default=None
             Axes to draw one term into; None creates a figure.
         **options
@@ -392,7 +394,7 @@ class GlobalExplanation(
         KeyError
             If the term does not exist.
         ValueError
-            If `ax` is given without a term.
+            If `ax` is given but `term` is not.
         """
         from dpexplain.plotting import plot_global
 
@@ -425,7 +427,7 @@ class GlobalExplanation(
         return plot_importance(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{self._size_words} for {self.score_name}; "

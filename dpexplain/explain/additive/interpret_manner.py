@@ -1,4 +1,4 @@
-"""Attributes and methods of explanations of additive models, named as in InterpretML."""
+"""Attributes and methods of explanations, named as in InterpretML."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class InterpretManner:
 
     @property
     def term_scores_(self) -> list[FloatArray]:
-        """Contribution of each bin, by term; the last axis is for classes if there are several.
+        """Contributions of the bins of each term.
 
-        Bins are in the order of ``bin_labels``: value bins, then "other" and "missing".
-        InterpretML puts "missing" first; see :func:`dpexplain.interop.to_interpret`.
+        If there are several classes, they are on the last axis. Bins are in the order of
+        ``bin_labels``: value bins, then "other" and "missing". InterpretML puts "missing" first;
+        see :func:`dpexplain.interop.to_interpret`.
         """
         by_term = zip(*(score.parts for score in self._by_score), strict=True)
         tables = [np.stack([part.contribution for part in parts], axis=-1) for parts in by_term]
@@ -48,23 +49,23 @@ class InterpretManner:
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            As for :meth:`predict`.
+            As in :meth:`predict`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
-            On the link scale, in the order of `term_names_`.
+            Contributions on the link scale; terms are in the order of `term_names_`.
 
         Raises
         ------
         TypeError, ValueError
-            As for :meth:`predict`.
+            As in :meth:`predict`.
         """
         return contributions_of_rows(self._by_score, X)
 
 
 class InterpretData(InterpretManner):
-    """Mixin of the explanation of a single score, with InterpretML's ``data`` and ``visualize``."""
+    """Mixin for explanations of a single score, with methods named as in InterpretML."""
 
     def data(self, key: int | str | None = None) -> dict[str, Any]:
         """Return the numbers of a term, or the importances, in the format of InterpretML.
@@ -77,11 +78,11 @@ class InterpretData(InterpretManner):
         Returns
         -------
         dict
-            Keys ``type``, ``names`` and ``scores``. The names are categories, or bin edges, of
-            which there is one more than there are scores. For a curve, there are also ``special``,
-            the scores of the special bins by name; ``density``, the released counts; and, if the
-            total uncertainty is known, ``lower_bounds`` and ``upper_bounds``, one standard
-            deviation from the scores. For a pair, there are ``left_names`` and ``right_names``
+            Keys ``type``, ``names`` and ``scores``. The names are categories or bin edges; there is
+            one more edge than there are scores. For a curve, there are also ``special``, the scores
+            of the special bins by name; ``density``, the released counts; and, if the total
+            uncertainty is known, ``lower_bounds`` and ``upper_bounds``, one standard deviation
+            below and above the scores. For a pair, there are ``left_names`` and ``right_names``
             instead of ``names``.
 
         Raises
@@ -102,12 +103,12 @@ class InterpretData(InterpretManner):
         Parameters
         ----------
         key : int, str or None, default=None
-            As for :meth:`data`.
+            As in :meth:`data`.
 
         Returns
         -------
         Axes
-            InterpretML returns a plotly figure; to get one, use
+            The axes with the plot. InterpretML returns a plotly figure instead; to get one, use
             :func:`dpexplain.interop.to_interpret`.
 
         Raises

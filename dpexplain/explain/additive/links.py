@@ -14,7 +14,7 @@ Link: TypeAlias = Literal["logit", "identity", "log", "softmax"]
 def checked_classes(
     link: str, classes: tuple[str, ...] | None, of_class: str
 ) -> tuple[str, ...] | None:
-    """Check that link, class names and score class are consistent."""
+    """Check that the link, the class names and the class of the score are consistent."""
     choice("link", link, LINKS)
     text("of_class", of_class)
     if link != "softmax" and of_class:
@@ -32,7 +32,7 @@ def checked_classes(
 
 
 def score_unit(link: str, target_name: str, target_unit: str) -> str:
-    """Name the unit of a score on the link scale."""
+    """Return the name of the unit of a score on the link scale."""
     if link == "log":
         return f"log of the expected {target_unit or target_name}"
     return "log-odds" if link in ("logit", "softmax") else target_unit

@@ -1,4 +1,4 @@
-"""Local explanations: one contribution per term."""
+"""Local explanations: the contribution of each term to the score of each sample."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ _LARGEST_LOG = 700.0  # its exponential is finite
 
 
 def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> FloatArray:
-    """Sum contributions to the score of an additive model.
+    """Return the scores of an additive model: the intercept plus all contributions.
 
-    Terms are added to the intercept in model order. Every score in the library comes from this
-    function, so that a sum of contributions equals a prediction to the last bit.
+    Terms are added to the intercept in model order. All scores in the library are computed by this
+    function, so the intercept plus the contributions of a sample equals the score used for its
+    prediction, to the last bit.
 
     Parameters
     ----------
     contributions : array-like of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
-        On the link scale.
+        Contributions on the link scale.
     intercept : float or array-like of shape (n_classes,)
-        Score before any contribution, on the link scale.
+        Score before contributions are added, on the link scale.
 
     Returns
     -------
@@ -61,13 +62,13 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
 def rest_scores(scores: npt.ArrayLike) -> FloatArray:
     """Return, for each class, the log-sum-exp of the scores of the other classes.
 
-    The probability of a class is the logistic function of the difference between its score and
-    this value. Multiclass probabilities are defined only here.
+    The probability of a class is the logistic function of the difference between its score and this
+    value. All multiclass probabilities in the library are computed in this way.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, n_classes)
-        On the softmax scale.
+        Scores on the softmax scale.
 
     Returns
     -------
@@ -84,20 +85,20 @@ def rest_scores(scores: npt.ArrayLike) -> FloatArray:
 
 
 def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
-    """Convert scores to predictions by the inverse link.
+    """Convert scores to predictions by applying the inverse link function.
 
     Parameters
     ----------
     scores : array-like of float
-        On the link scale.
+        Scores on the link scale.
     link : {"logit", "identity", "log"}
         Scale of the scores.
 
     Returns
     -------
     ndarray of float64
-        Probabilities of the second class in ``[0, 1]``, targets, or expected counts. They have the
-        shape of `scores`, and are always finite.
+        Probabilities of the second class in ``[0, 1]``, predicted targets, or expected counts. They
+        have the same shape as `scores` and are always finite.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class LocalExplanation(Record, LocalDisplay):
-    """Contributions of every term to the scores of samples.
+    """Contribution of each term to the score of each sample.
 
     Parameters
     ----------
@@ -124,17 +125,18 @@ class LocalExplanation(Record, LocalDisplay):
     contributions : array-like of shape (n_samples, n_terms)
         Score added by each term, on the link scale.
     intercept : float
-        Score before any contribution, on the link scale.
+        Score before contributions are added, on the link scale.
     link : {"logit", "identity", "log", "softmax"}
         Scale of the score.
     bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
-        The bin each sample falls into, as text.
+        Label of the bin of each sample in each term.
     guarantee : Guarantee
-        Privacy of the model behind the contributions; it does not cover the samples.
+        Privacy guarantee of the model behind the contributions; it does not cover the samples.
     classes : tuple of str or None, default=None
         Class names of a classifier. If there are two classes, the score is for the second class.
     samples_public : bool, default=False
-        Whether the samples may be shown to anyone: public records or what-if inputs.
+        Whether the samples may be shown to anyone, because they are public records or what-if
+        inputs.
     target_name : str, default="target"
         Name of the target.
     target_unit : str, default=""
@@ -146,11 +148,12 @@ class LocalExplanation(Record, LocalDisplay):
         Standard deviation of each contribution from privacy noise, random structure and sampling
         together, as in :class:`ShapeFunction`; None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
-        Standard deviation of each score from all three sources, computed from the joint errors of
-        the terms. If there are several classes, it is an upper bound on the standard deviation of
-        the score minus `rest_score`, because the errors of the classes are assumed to add up.
+        Standard deviation of each score from privacy noise, random structure and sampling, computed
+        from the joint errors of the terms. If there are several classes, it is an upper bound on
+        the standard deviation of the score minus `rest_score`, because the errors of the classes
+        are assumed to add up.
     of_class : str, default=""
-        Class of the score, if there are several (link "softmax").
+        Class to which the score refers if there are several classes (link "softmax").
     rest_score : array-like of shape (n_samples,) or None, default=None
         Combined score of the other classes for the link "softmax"; see :func:`rest_scores`.
 
@@ -216,23 +219,23 @@ class LocalExplanation(Record, LocalDisplay):
 
     @property
     def shown_class(self) -> str:
-        """Class of the score; empty for regression."""
+        """Class to which the score refers; empty for regression."""
         return shown_class(self.classes, self.of_class)
 
     @property
     def predictions(self) -> FloatArray:
-        """Probabilities of :attr:`shown_class`, or predicted targets in the unit of the target."""
+        """Probabilities of :attr:`shown_class`, or predicted values of the target."""
         if self.rest_score is not None:
             return inverse_link(self.scores - self.rest_score, "logit")
         return inverse_link(self.scores, self.link)
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Probability that each sign is correct, shape (n_samples, n_terms).
+        """Probability that the sign of each contribution is correct.
 
-        It ranges from 0.5 (a coin flip) to 1. It accounts for privacy noise, random structure and
-        sampling if all three are known, and otherwise only for privacy noise. None if the model has
-        no noise.
+        The shape is (n_samples, n_terms), and the values range from 0.5 (a coin flip) to 1. They
+        account for privacy noise, random structure and sampling if all three are known, and
+        otherwise only for privacy noise. None if the model has no noise.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -242,25 +245,25 @@ class LocalExplanation(Record, LocalDisplay):
         return normal_certainty(ratio)
 
     def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
-        """Probability that each prediction is on the correct side of a threshold.
+        """Return the probability that predictions are on the correct side of a threshold.
 
         Parameters
         ----------
         threshold : float or None, default=None
-            For a classifier, a probability, 0.5 by default; if there are several classes, the
-            probability of :attr:`shown_class`. For a regression, a value in the unit of the target,
-            which is required.
+            For a classifier, a probability; None means 0.5. If there are several classes, this is
+            the probability of :attr:`shown_class`. For a regression, a value in the unit of the
+            target; there is no default.
 
         Returns
         -------
         ndarray of shape (n_samples,) or None
-            From 0.5 (a coin flip) to 1; None if `score_std` is not known.
+            Probabilities from 0.5 (a coin flip) to 1; None if `score_std` is unknown.
 
         Raises
         ------
         ValueError
-            If the threshold is missing, not a probability between 0 and 1, or not a positive
-            count.
+            If the threshold is missing (regression), not between 0 and 1 (classification), or not
+            positive (regression with a log link).
         """
         score = self._threshold_score(threshold)
         if self.score_std is None:
@@ -295,12 +298,12 @@ class LocalExplanation(Record, LocalDisplay):
         return score_unit(self.link, self.target_name, self.target_unit)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per sample and term.
+        """Return a table with one row per sample and term.
 
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None returns all.
+            Index of one sample; None returns all samples.
 
         Returns
         -------
@@ -331,21 +334,22 @@ class LocalExplanation(Record, LocalDisplay):
         """Return the contributions as a ``shap.Explanation`` for SHAP's plots.
 
         Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
-        relative to the intercept, since curves are centered with the counts of the model.
+        relative to the intercept, because curves are centered using the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples; SHAP's plots then show their values and use them for colors. None
-            shows each bin as text.
+            Values of the same samples, which SHAP's plots then show and use for colors. If it is
+            None, the plots show the label of each bin.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model; its estimated effects then replace the contributions to
-            the score. It requires `X`.
+            Explanation of the same model. Its estimated effects then replace the contributions.
+            Requires `X`.
 
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------
@@ -365,7 +369,7 @@ class LocalExplanation(Record, LocalDisplay):
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
         ax : Axes or None, default=None
             Axes to draw into; None creates a figure.
         **options
@@ -381,7 +385,7 @@ class LocalExplanation(Record, LocalDisplay):
         return plot_local(self, sample=sample, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"LocalExplanation({len(self)} samples, {len(self.term_names)} terms; "

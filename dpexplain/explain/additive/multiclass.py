@@ -1,10 +1,10 @@
 """Multiclass explanations: one explanation per class.
 
-A multiclass model has a score for each class; probabilities are the exponentials of the scores
-divided by their sum (softmax). Adding the same number to all scores changes nothing, so scores are
-centered: the score of a class is its log-probability relative to the average of all classes.
-Figures show the explanation of one class, returned by :meth:`for_class`; dashboards switch between
-classes.
+A multiclass model has a score for each class. Probabilities are the softmax of the scores: their
+exponentials divided by the sum of the exponentials. Adding the same number to all scores does not
+change any probability, so scores are centered: the score of a class is its log-probability relative
+to the average of all classes. Figures show the explanation of one class, returned by
+:meth:`for_class`; dashboards switch between classes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def scores_of(
 class MulticlassExplanation(
     NoisyClasses, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
 ):
-    """An additive model with a score for each of several classes.
+    """Explanation of an additive model with a score for each of several classes.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class MulticlassExplanation(
         return tuple(self.by_class[0])
 
     def without_pairs(self) -> MulticlassExplanation:
-        """Drop the pairs of every class; see :meth:`GlobalExplanation.without_pairs`.
+        """Return a copy without pairs; see :meth:`GlobalExplanation.without_pairs`.
 
         Returns
         -------
@@ -143,16 +143,17 @@ class MulticlassExplanation(
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> MulticlassLocalExplanation:
-        """Explain all class scores; see :meth:`GlobalExplanation.explain_local`.
+        """Explain the scores of all classes; see :meth:`GlobalExplanation.explain_local`.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            As for :meth:`predict`. Rows are not protected by the guarantee.
+            As in :meth:`predict`. Rows are not protected by the guarantee.
         y : object, default=None
-            Ignored, as in scikit-learn: an explanation does not hold outcomes.
+            Ignored; accepted for consistency with the scikit-learn API.
         samples_public : bool, default=False
-            Whether the rows may be shown to anyone (public records, what-if inputs).
+            Whether the rows may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------
@@ -184,7 +185,7 @@ class MulticlassExplanation(
         return self._mean_importances()
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per class, term and bin.
+        """Return a table with one row per class, term and bin.
 
         Returns
         -------
@@ -194,14 +195,14 @@ class MulticlassExplanation(
         return self._frames()
 
     def __getitem__(self, name: str) -> NoReturn:
-        """Raise an error that asks for a class first."""
+        """Raise an error that asks for a single class."""
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."
         )
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"MulticlassExplanation({model}{len(self.term_names)} terms for {len(self.classes)} "

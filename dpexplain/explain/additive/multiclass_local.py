@@ -1,4 +1,4 @@
-"""Local multiclass explanations, one per class."""
+"""Local explanations of a multiclass model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
-    """Contributions of every term to the scores of samples, for each class.
+    """Contribution of each term to the score of each sample, for each class.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Privacy of the model; it does not cover the samples."""
+        """Privacy guarantee of the model; it does not cover the samples."""
         return self.by_class[0].guarantee
 
     @property
@@ -74,18 +74,19 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
-        relative to the intercept, since curves are centered with the counts of the model.
+        relative to the intercept, because curves are centered using the counts of the model.
 
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            The same samples; SHAP's plots then show their values and use them for colors. None
-            shows each bin as text.
+            Values of the same samples, which SHAP's plots then show and use for colors. If it is
+            None, the plots show the label of each bin.
 
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------
@@ -99,12 +100,12 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         return to_shap(self, X)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per class, sample and term.
+        """Return a table with one row per class, sample and term.
 
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None returns all.
+            Index of one sample; None returns all samples.
 
         Returns
         -------
@@ -114,7 +115,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         return self._frames(sample)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"MulticlassLocalExplanation({len(self)} samples, {len(self.classes)} classes; "

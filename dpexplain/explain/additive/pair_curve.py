@@ -1,4 +1,4 @@
-"""Pair term of an additive model: a score for each cell."""
+"""Pair term of an additive model: a contribution for each cell of a grid."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PairAxis(Binned):
     ordered : bool, default=False
         Whether the categories are ordered.
     special : sequence of str, default=()
-        Names of the bins after the value bins, such as ``("other", "missing")``.
+        Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     unit : str, default=""
         Unit of the feature.
     step : float or None, default=None
@@ -74,23 +74,23 @@ class PairAxis(Binned):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class PairCurve(Record, ModelDisplay):
-    """The contribution of a pair of features to the score, cell by cell.
+    """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Models of this library have no pairs, because a table of cells would use up much budget for
-    little gain. InterpretML models may have them; see :func:`from_interpret`.
+    Models of this library have no pairs, because estimating a grid of cells would use much of the
+    privacy budget for little gain. InterpretML models may have pairs; see :func:`from_interpret`.
 
     Parameters
     ----------
     name : str
         Name of the term, such as ``"age & job"``.
     axes : pair of PairAxis
-        Features and bins of the rows and of the columns.
+        Features and bins of the rows and columns of the grid.
     contribution : array-like of shape (axes[0].n_bins, axes[1].n_bins)
         Score added in each cell, in `score_unit`.
     count : array-like of the same shape
         Number of records in each cell.
     guarantee : Guarantee
-        Privacy of these numbers.
+        Privacy guarantee of these numbers.
     score_unit : str, default=""
         Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
 
@@ -146,12 +146,12 @@ class PairCurve(Record, ModelDisplay):
         return float((self.weights * np.abs(self.contribution)).sum())
 
     def cell_index(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the index of the cell of each pair of values; cells are counted row by row.
+        """Find the index of the cell of each pair of values, counting row by row.
 
         Parameters
         ----------
         first, second : array-like of shape (n,)
-            Values of the two features, as for :meth:`ShapeFunction.bin_index`.
+            Values of the two features, as in :meth:`ShapeFunction.bin_index`.
 
         Returns
         -------
@@ -167,12 +167,12 @@ class PairCurve(Record, ModelDisplay):
         Parameters
         ----------
         first, second : array-like of shape (n,)
-            As for :meth:`cell_index`.
+            As in :meth:`cell_index`.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            As for :meth:`cell_index`; -1 if a value has no bin.
+            As in :meth:`cell_index`; -1 if a value has no bin.
         """
         return self.cells_of(self.axes[0].index_or_none(first), self.axes[1].index_or_none(second))
 
@@ -189,7 +189,7 @@ class PairCurve(Record, ModelDisplay):
         Returns
         -------
         ndarray of int64, shape (n,)
-            As for :meth:`index_or_none`.
+            As in :meth:`index_or_none`.
         """
         known = (rows != NO_BIN) & (columns != NO_BIN)
         return np.where(known, rows * self.axes[1].n_bins + columns, NO_BIN)
@@ -200,17 +200,17 @@ class PairCurve(Record, ModelDisplay):
         Parameters
         ----------
         first, second : array-like of shape (n,)
-            As for :meth:`cell_index`.
+            As in :meth:`cell_index`.
 
         Returns
         -------
         ndarray of float64, shape (n,)
-            In `score_unit`.
+            Contributions in `score_unit`.
         """
         return self.contribution.ravel()[self.cell_index(first, second)]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per cell.
+        """Return a table with one row per cell.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class PairCurve(Record, ModelDisplay):
         return plot_pair(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         rows, columns = self.contribution.shape
         unit = f" {self.score_unit}" if self.score_unit else ""
         return (

@@ -1,7 +1,7 @@
-"""Predictions from scores, and from an explanation alone.
+"""Predictions from scores, and from explanations without their models.
 
-Models use the same functions to predict, so a saved explanation and its model agree to the last
-bit.
+Models use the same functions, so the predictions of a saved explanation and of its model are equal
+to the last bit.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def class_probabilities(scores: FloatArray) -> FloatArray:
-    """Convert scores of classes to probabilities.
+    """Convert scores to class probabilities.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Log-odds of the second of two classes, or one score per class.
+        Log-odds of the second of two classes, or a score for each class.
 
     Returns
     -------
@@ -59,8 +59,8 @@ class PredictsRows:
     """Mixin that lets explanations predict without the model.
 
     A table `X` is a pandas, polars or Arrow table, a mapping of columns, or an array or list of
-    rows with columns in the order of the schema. Cells are read by the rules of the schema. If
-    there is no schema, columns must be named, and rules such as aliases are unknown.
+    rows with columns in the order of the schema. Cells are read by the rules of the schema. If the
+    explanation has no schema, the columns must be named, and rules such as aliases are not applied.
     """
 
     @property
@@ -72,12 +72,12 @@ class PredictsRows:
         return self._by_score[0]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the log-odds of the second class, or one score per class.
+        """Return the log-odds of the second of two classes, or a score for each class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            As for :meth:`predict`.
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class PredictsRows:
         Raises
         ------
         TypeError, ValueError
-            As for :meth:`predict`; or if a number is explained, which has no classes.
+            As in :meth:`predict`, or if the explanation is for a regression.
         """
         self._check_classes("decision_function")
         return scores_of_rows(self._by_score, X)
@@ -99,7 +99,7 @@ class PredictsRows:
         Parameters
         ----------
         X : table of shape (n_samples, n_columns)
-            As for :meth:`predict`.
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class PredictsRows:
         Raises
         ------
         TypeError, ValueError
-            As for :meth:`predict`; or if a number is explained, which has no classes.
+            As in :meth:`predict`, or if the explanation is for a regression.
         """
         self._check_classes("predict_proba")
         return class_probabilities(scores_of_rows(self._by_score, X))
@@ -134,16 +134,16 @@ class PredictsRows:
         Raises
         ------
         TypeError
-            If `X` is not such a table.
+            If `X` is not a supported table.
         ValueError
-            If a column is missing, or this explanation covers only one of several classes, or only
-            main effects.
+            If a column is missing, or if this explanation covers only one of several classes or
+            only main effects.
 
         Warns
         -----
         UserWarning
-            If a term has no bin for a value; it contributes 0 there. Models of this library have
-            a bin for every value.
+            If a term has no bin for a value; the term then contributes 0. Models of this library
+            have a bin for every value.
         """
         scores = scores_of_rows(self._by_score, X)
         if self._first.classes is None:

@@ -1,4 +1,4 @@
-"""Shape function (curve): a score for each bin of a feature."""
+"""Shape function (curve): a contribution for each bin of a feature."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, except
-    that the last value bin is closed. The special bins named in `special` come last.
+    that the last value bin also includes its right edge. The special bins named in `special` come
+    last.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     count : array-like of shape (n_bins,)
         Number of records in each bin; noisy (so possibly negative) for a private model.
     guarantee : Guarantee
-        Privacy of these numbers.
+        Privacy guarantee of these numbers.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
         Increasing edges in the unit of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
@@ -59,7 +60,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     ordered : bool, default=False
         Whether the categories are ordered.
     unit : str, default=""
-        Unit of the feature; for dates ``"days since 1970-01-01"``, which labels show as dates.
+        Unit of the feature. If it is ``"days since 1970-01-01"``, labels show dates.
     description : str, default=""
         Meaning of the feature.
     noise_std : array-like of shape (n_bins,) or None, default=None
@@ -74,7 +75,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Half-width, in standard deviations, of a band that covers all bins simultaneously with 95%
         confidence; None if the joint errors of the bins are unknown.
     special : sequence of str, default=()
-        Names of the bins after the value bins, such as ``("other", "missing")``.
+        Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     step : float or None, default=None
         Public resolution of a numeric feature, in its unit; 1 for whole years.
     score_unit : str, default=""
@@ -84,7 +85,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Direction to which the curve was constrained over the value bins; None if unconstrained.
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
-        records, trees and, in a private model, noise; the curve is their mean, which varies less.
+        their records, trees and, for a private model, noise. The curve is the mean over the bags,
+        which varies less.
     stretch : float or None, default=None
         Factor by which the curve must be multiplied to undo the shrinkage of a short fit,
         estimated from released sums; None if unknown.
@@ -93,10 +95,10 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        give without noise and early stopping. None if not available.
+        produce without noise and early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of `effect` from noise, sampling, and what a short fit leaves
-        undetermined.
+        Standard deviation of `effect` due to noise, sampling, and components of the curve that a
+        short fit does not determine.
     effect_factor : float or None, default=None
         Half-width, in standard deviations, of a band around `effect` that covers all bins
         simultaneously with 95% confidence.
@@ -210,7 +212,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
     @property
     def edit_words(self) -> str:
-        """Describe the edits of the curve; empty if there are none."""
+        """Description of the edits of the curve; empty if there are none."""
         if not self.edits:
             return ""
         last = shorten(self.edits[-1], 80)
@@ -235,17 +237,17 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Parameters
         ----------
         values : array-like of shape (n,)
-            As for :meth:`bin_index`.
+            As in :meth:`bin_index`.
 
         Returns
         -------
         ndarray of float64, shape (n,)
-            In `score_unit`.
+            Contributions in `score_unit`.
         """
         return self.contribution[self.bin_index(values)]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per bin.
+        """Return a table with one row per bin.
 
         Returns
         -------
@@ -289,7 +291,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         return np.full(self.n_bins, np.nan) if values is None else values.copy()
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the shape; see :func:`dpexplain.plotting.plot_shape_function`.
+        """Draw the curve; see :func:`dpexplain.plotting.plot_shape_function`.
 
         Parameters
         ----------
@@ -308,7 +310,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         return plot_shape_function(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return a line that points to the next step."""
+        """Return a one-line summary that suggests what to call next."""
         constraint = [self.constraint_words] if self.monotone else []
         edited = ["edited"] if self.edits else []
         bins = ", ".join([f"{self.n_value_bins} bins", *self.special, *constraint, *edited])
@@ -353,5 +355,5 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
 
 def _count_text(count: float) -> str:
-    """Format a count of records; round a noisy one."""
+    """Format a number of records, rounded if it is noisy."""
     return f"{round(count):,}" if abs(count) < 1e12 else f"{count:.3g}"

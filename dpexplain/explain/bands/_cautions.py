@@ -41,17 +41,19 @@ _HATCHED = (
 )
 
 _FEW = 500
-"""With fewer people, in total or in the rarer class, curves are assumed rather than estimated."""
+"""If there are fewer records, in total or in the rarer class, estimates are mostly assumptions."""
 
 _NEARLY_ALL = 0.9
-"""A released curve says nothing if at least this share of people is in bins that may be noise."""
+"""A released curve is uninformative if at least this proportion of records is in bins that may be
+noise."""
 
 _TIED = 0.8
-"""Two estimates cannot be separated if their errors have at least this correlation."""
+"""Two effects cannot be separated if the errors of their estimates have at least this
+correlation."""
 
 
 class Estimated(Protocol):
-    """The attributes of a shape function on which the warnings depend."""
+    """Protocol with the attributes of a shape function that the warnings depend on."""
 
     @property
     def name(self) -> str: ...
@@ -74,7 +76,7 @@ class Estimated(Protocol):
 
 
 def term_caution(term: Estimated) -> str:
-    """Describe the limitations of the estimate of one term; empty if there are none.
+    """Return a warning about the effect estimate of one term; empty if there is none.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ def term_caution(term: Estimated) -> str:
 
 
 def missing_words(link: str) -> str:
-    """Say that a private model has no estimate of the effect.
+    """Return a sentence stating that a private model has no effect estimates.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ def missing_words(link: str) -> str:
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
-    """Warn of too few records, overall or in one class; empty if there are enough.
+    """Return a warning if there are too few records, in total or in the rarer class.
 
     Parameters
     ----------
@@ -122,12 +124,12 @@ def people_caution(terms: Sequence[Estimated], link: str, intercept: float | Non
         Terms with (noisy) counts.
     link : str
     intercept : float or None
-        Intercept of the estimate; log-odds if the link is "logit".
+        Estimated intercept; log-odds if the link is "logit".
 
     Returns
     -------
     str
-        One sentence.
+        One sentence; empty if there are enough records.
     """
     people = float(np.median([term.count.sum() for term in terms]))
     if people < _FEW:
@@ -143,7 +145,7 @@ def _rounded(people: float) -> str:
 
 
 def entangled_words(names: tuple[str, str]) -> str:
-    """Say that the effects of two terms cannot be separated.
+    """Return a sentence stating that the effects of two terms cannot be separated.
 
     Parameters
     ----------
@@ -162,21 +164,21 @@ def entangled_terms(
 ) -> dict[str, tuple[str, float]]:
     """Find, for each term, another term from which its effect cannot be separated.
 
-    The error of a term is projected onto its own estimate: it measures by how much the effect is
-    over- or underestimated. If the errors of two terms are strongly correlated, their effects
-    cannot be separated.
+    The error of the estimate of each term is projected onto the estimate itself. The projection
+    measures by how much the effect is over- or underestimated. If the projected errors of two terms
+    are strongly correlated, their effects cannot be separated.
 
     Parameters
     ----------
     terms : sequence of Estimated
     scatter : NoiseModel
-        Joint errors of their estimates.
+        Joint errors of the estimates of the terms.
 
     Returns
     -------
     dict of str to tuple of (str, float)
-        The other term and the absolute value of the correlation between their errors, for each term
-        for which this value exceeds 0.8.
+        For each term whose effect cannot be separated from the effect of another term: the name of
+        the other term, and the absolute value of the correlation between their errors (above 0.8).
     """
     rows = []
     for place, term in enumerate(terms):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NoisyClasses:
-    """Mixin of :class:`MulticlassExplanation` for the noise of its classes."""
+    """Mixin for the noise of a :class:`MulticlassExplanation`."""
 
     by_class: tuple[GlobalExplanation, ...]
 
@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in at least one class, most important first.
 
-        If no term has any effect, the probability that any term is listed is at most 3%; this
-        probability is divided among the classes. None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is at most 3%. This
+        probability is divided equally among the classes. None if the joint noise is unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -43,10 +43,11 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation over all classes that is explained by noise, 0 to 1.
+        """Fraction of the variation of all curves that is explained by noise, 0 to 1.
 
-        This is the mean square of the noise of all curves divided by the mean square of the curves
-        themselves, weighted by (noisy) counts, and at most 1. None if the model has no noise.
+        This is the mean square of the noise divided by the mean square of the curves, for all terms
+        and classes, weighted by the (noisy) counts and limited to at most 1. None if the model has
+        no noise.
         """
         noise, seen = 0.0, 0.0
         for part in self.by_class:
@@ -59,9 +60,10 @@ class NoisyClasses:
 
     @property
     def noise_words(self) -> str:
-        """Describe what rises above the noise, or say that this is unknown.
+        """Description of the terms that rise above the noise.
 
-        Empty if the explanation is not private and therefore has no privacy noise.
+        If the noise is unknown, the description says so. Empty if the explanation is not private
+        and therefore has no privacy noise.
         """
         if self.noise_share is None and self.by_class[0].guarantee.private:
             return NOT_AVAILABLE
@@ -75,18 +77,19 @@ class NoisyClasses:
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return importances averaged over the classes, with noise floors and ranks, largest first.
+        """Return the mean importances over classes, with noise floors and ranks.
 
         Returns
         -------
         DataFrame
-            Indexed by term. Columns: importance (mean absolute contribution, averaged over the
-            classes); noise_floor, the importance expected from noise alone; corrected_importance,
-            the importance without the bias from noise; importance_std, an upper bound on its
-            standard deviation, computed as if the errors of all classes were fully correlated;
-            above_noise, whether the term rises above total uncertainty in any class; rank_low and
-            rank_high, the 95% rank interval of the term; class_of_most, the class to which the term
-            contributes the most. Unknown numbers are NaN.
+            Indexed by term, largest importance first. Columns: importance (mean absolute
+            contribution, averaged over the classes); noise_floor, the importance expected from
+            noise alone; corrected_importance, the importance without the bias from noise;
+            importance_std, an upper bound on its standard deviation, computed as if the errors of
+            all classes were fully correlated; above_noise, whether the term rises above total
+            uncertainty in any class; rank_low and rank_high, the 95% rank interval of the term;
+            class_of_most, the class to which the term contributes the most. Unknown numbers are
+            NaN.
 
             For the direction of a term in each class, see ``for_class(label).ranking()``.
         """

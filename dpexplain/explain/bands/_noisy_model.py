@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _DRAWS = 2_000
 
 NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
-"""Words for a private explanation whose noise is unknown."""
+"""Description of the noise of a private explanation if the noise is unknown."""
 
 
 class NoisyModel:
-    """Mixin of :class:`GlobalExplanation` for joint noise and effect estimates."""
+    """Mixin for the joint noise and the effects of a :class:`GlobalExplanation`."""
 
     terms: tuple[ShapeFunction, ...]
     noise: NoiseModel | None
@@ -52,7 +52,7 @@ class NoisyModel:
         return tuple(t.name for t in sorted(found, key=lambda t: -t.importance))
 
     def terms_above(self, level: float) -> list[ShapeFunction] | None:
-        """Return the terms above the noise, at a joint confidence level for all terms.
+        """Return the terms that rise above the noise, at a joint confidence level.
 
         Parameters
         ----------
@@ -71,10 +71,11 @@ class NoisyModel:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation that is explained by noise, 0 to 1.
+        """Fraction of the variation of the curves that is explained by noise, 0 to 1.
 
-        This is the mean square of the noise of all curves divided by the mean square of the curves
-        themselves, weighted by (noisy) counts, and at most 1. None if the model has no noise.
+        This is the mean square of the noise divided by the mean square of the curves, for all
+        terms, weighted by the (noisy) counts and limited to at most 1. None if the model has no
+        noise.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:
@@ -86,9 +87,10 @@ class NoisyModel:
 
     @property
     def noise_words(self) -> str:
-        """Describe what rises above the noise, or say that this is unknown.
+        """Description of the terms that rise above the noise.
 
-        Empty if the explanation is not private and therefore has no privacy noise.
+        If the noise is unknown, the description says so. Empty if the explanation is not private
+        and therefore has no privacy noise.
         """
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
@@ -98,9 +100,9 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has an effect, the probability that no term is listed is 97%: the rule covers all
-        bins of all terms jointly, as `terms_above_noise` does for the released curves. None if the
-        estimate is not available.
+        If no term has an effect, the probability that any term is listed is 3%: the rule covers all
+        bins of all terms jointly. It corresponds to `terms_above_noise`, which refers to the
+        released curves. None if the estimate is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -110,11 +112,11 @@ class NoisyModel:
 
     @property
     def shown_share(self) -> float | None:
-        """Fraction of the effects that the released curves show; None if there are no estimates.
+        """Fraction of the estimated effects that the released curves show.
 
         This is the sum of the importances of the curves divided by the sum of the importances of
-        the estimated effects. It is below 1 if a fit stopped early, because its curves then
-        understate the effects.
+        the estimated effects. It is below 1 if the fit stopped early, because its curves then
+        understate the effects. None if there are no estimates.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -159,8 +161,8 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings by term, for terms that have one.
 
-        Each term has the first of these warnings that applies: the warning for the model, if it
-        concerns all terms; a warning that two terms cannot be separated; or
+        Each term has only the first of these warnings that applies: the warning about the model, if
+        it concerns all terms; a warning that the effects of two terms cannot be separated; or
         :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
@@ -249,7 +251,7 @@ class NoisyModel:
         table["direction_certainty"] = certainty
 
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
-        """Fill in the columns on estimated effects."""
+        """Fill in the columns that describe the estimated effects."""
         drawn = drawn_effects(self.terms, scatter, _DRAWS)
         sizes = np.stack(
             [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
@@ -271,7 +273,7 @@ class NoisyModel:
 
 
 def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:
-    """Describe what rises above the noise; empty for a model without noise.
+    """Return a description of the terms that rise above the noise.
 
     Parameters
     ----------
@@ -280,10 +282,12 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int
+        Number of terms of the model.
 
     Returns
     -------
     str
+        A sentence; empty if the model has no noise.
     """
     if share is None:
         return ""
@@ -347,7 +351,7 @@ def rank_intervals(
         if not others.any():
             continue
         gaps = [d[:, others] - d[:, [k]] for d in centered]
-        # Correlations between the noise of classes are not kept, so it is assumed to add up fully.
+        # Correlations of the noise between classes are not stored; full correlation is assumed.
         stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
         std = np.mean(stds, axis=0)
         factor = max(
@@ -369,7 +373,7 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the sign of the weighted slope, the slope itself, and its coefficients."""
+    """Return the direction and weighted slope of a curve, and the bin coefficients."""
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads
@@ -385,7 +389,7 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
 def drawn_effects(
     terms: tuple[ShapeFunction, ...], scatter: NoiseModel, n_draws: int
 ) -> FloatArray:
-    """Draw plausible true curves.
+    """Draw plausible true curves, given the estimated effects and their errors.
 
     Parameters
     ----------
@@ -404,7 +408,7 @@ def drawn_effects(
 
 
 def _largest_effect(term: ShapeFunction) -> float:
-    """Return the largest effect in standard deviations; 0 if there is no scatter."""
+    """Return the largest effect in standard deviations; 0 if there are no errors."""
     if term.effect is None or term.effect_std is None:
         return 0.0
     std = term.effect_std

@@ -13,14 +13,14 @@ from dpexplain.explain._record import FloatArray, finite, frozen, read_only
 from dpexplain.explain.bands._cautions import Estimated, term_caution
 from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 
-# Without joint draws a band is drawn bin by bin.
+# Half-width of the band if the joint errors are unknown; it holds for each bin separately.
 _POINTWISE = 2.0
 _STEPS, _CLOSE = 60, 1e-13
 MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
 
 class NoisyShape:
-    """Mixin of :class:`ShapeFunction` for its noise and its effect estimate."""
+    """Mixin for the noise and the effect estimate of a :class:`ShapeFunction`."""
 
     contribution: FloatArray
     noise_std: FloatArray | None
@@ -63,8 +63,8 @@ class NoisyShape:
     def band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper ends of the total-uncertainty band; None if there is no noise.
 
-        If `simultaneous_factor` is known, the whole curve lies inside with 95% confidence;
-        otherwise, each single bin does.
+        If `simultaneous_factor` is known, the band contains the whole curve with 95% confidence.
+        Otherwise, it contains each bin separately with 95% confidence.
         """
         std = self.total_std
         if std is None:
@@ -82,7 +82,7 @@ class NoisyShape:
         """Whether each bin rises above the noise; None if there is no noise.
 
         A bin rises above the noise if its total-uncertainty band excludes zero. If the true curve
-        is zero everywhere, all its bins are marked as "may be noise" with 95% probability.
+        is zero everywhere, the probability that no bin rises above the noise is 95%.
         """
         band = self.band
         if band is None:
@@ -92,11 +92,10 @@ class NoisyShape:
 
     @property
     def noise_floor(self) -> float | None:
-        """Mean importance from noise alone; None if there is no noise.
+        """Importance expected from noise alone; None if there is no noise.
 
-        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, so even pure noise has a positive
-        importance. Importances should therefore be compared with this number. The standard
-        deviation of the noise is `total_std`.
+        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, where s is `total_std`, so even pure
+        noise has a positive importance. Importances should therefore be compared with this number.
         """
         std = self.total_std
         if std is None:
@@ -107,22 +106,25 @@ class NoisyShape:
     def corrected_importance(self) -> float:
         """Importance corrected for noise, in `score_unit`.
 
-        The curve is shrunk until the curve plus noise would have the observed importance; 0 if
-        noise alone would have at least this importance.
+        This is the importance of the curve after shrinking it by `kept_share`. It is 0 if noise
+        alone would be expected to have at least the observed importance.
         """
         return self.importance * self.kept_share
 
     @cached_property
     def kept_share(self) -> float:
-        """Shrinkage factor with which the curve plus noise has the observed importance."""
+        """Factor by which the curve is shrunk to correct its importance for noise.
+
+        The expected importance of the shrunk curve plus noise equals the observed importance.
+        """
         std, share = self.total_std, 1.0
         if std is None:
             return 1.0
         size = np.abs(self.contribution)
         if self.importance <= float(self.weights @ mean_absolute(np.zeros_like(size), std)):
             return 0.0
-        # What is shown is convex in the share and at least what was seen at share 1, so Newton's
-        # steps come down to the solution without passing it.
+        # The expected importance is convex in the share and, at share 1, at least the observed
+        # importance, so Newton's method decreases to the solution without overshooting.
         for _ in range(_STEPS):
             curve = share * size
             ratio = np.divide(curve, std, out=np.full(curve.shape, np.inf), where=std > 0)
@@ -135,10 +137,11 @@ class NoisyShape:
 
     @property
     def possible_directions(self) -> tuple[str, ...]:
-        """Possible directions of a curve inside the band, over ordered value bins.
+        """Directions that a curve inside the band can have over the ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
-        "constant" means that both fit. Empty if the curve must change direction.
+        If "constant" is included, a constant curve fits inside the band. Empty if every curve
+        inside the band changes direction.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -162,7 +165,7 @@ class NoisyShape:
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper ends of the effect band; None if there is no estimate.
 
-        The whole true curve of the population lies inside with 95% confidence.
+        The band contains the whole true curve of the population with 95% confidence.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None
@@ -171,7 +174,7 @@ class NoisyShape:
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether the effect band of each bin excludes zero."""
+        """Whether the effect band of each bin excludes zero; None if there is no band."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band
@@ -186,7 +189,7 @@ class NoisyShape:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if the effect estimate of this curve is missing or weak; otherwise empty.
+        """Warning about a missing or weak effect estimate of this curve; empty otherwise.
 
         For warnings that depend on the whole model, see :attr:`GlobalExplanation.effect_cautions`.
         """
@@ -194,9 +197,10 @@ class NoisyShape:
 
     @property
     def effect_directions(self) -> tuple[str, ...] | None:
-        """Possible directions of a curve inside the effect band; None if there is no band.
+        """Directions that a curve inside the effect band can have.
 
-        It is like `possible_directions`, which refers to the released curve.
+        The directions are as in `possible_directions`, which refers to the released curve. None if
+        there is no effect band.
         """
         if self.effect_band is None:
             return None
@@ -205,7 +209,7 @@ class NoisyShape:
 
 
 def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
-    """Return the possible directions of a curve between two other curves.
+    """Return the directions that a curve between two other curves can have.
 
     Parameters
     ----------
@@ -215,10 +219,10 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        "constant" means that both rising and falling curves fit. Empty if the curve must change
-        direction.
+        Those of "constant", "rising" and "falling" that are possible. Empty if every curve inside
+        the band changes direction.
     """
-    # A rising curve fits between two others if no lower end stands above a later upper one.
+    # A rising curve fits if no lower end is above the upper end of a later bin.
     rising = bool((np.maximum.accumulate(low) <= high).all())
     falling = bool((np.minimum.accumulate(high) >= low).all())
     if low.max(initial=-np.inf) <= high.min(initial=np.inf):

@@ -14,7 +14,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 
 class NoisyFilters:
-    """Mixin of :class:`FilterBank` for its maps and their privacy noise."""
+    """Mixin that provides the weight maps of :class:`FilterBank` and their noise."""
 
     filters: FloatArray
     biases: FloatArray
@@ -36,7 +36,7 @@ class NoisyFilters:
 
     @cached_property
     def filter_std(self) -> FloatArray | None:
-        """Standard deviation of each weight under privacy noise, in the shape of `filters`."""
+        """Standard deviation of each weight under privacy noise; same shape as `filters`."""
         if self.noise is None:
             return None
         return np.sqrt(common_removed_variance(self.noise.weight_variance))
@@ -49,9 +49,9 @@ class NoisyFilters:
         return np.sqrt(common_removed_variance(self.noise.total_bias_variance))
 
     def class_means(self) -> FloatArray:
-        """Return the mean filter of each class, shape (n_classes, n_inputs).
+        """Return the mean filter of each class.
 
-        Averages have less noise than single filters, so look at them first.
+        Mean filters have less noise than single filters, so look at them first.
 
         Returns
         -------
@@ -149,13 +149,13 @@ class NoisyFilters:
         KeyError
             If the class does not exist.
         ValueError
-            If both are the same class.
+            If `label` and `against` are the same class.
         """
         a, b = (class_position(self.classes, name) for name in (label, against))
         if a == b:
             raise ValueError("a contrast needs two different classes.")
         std = bias_std = None
-        if self.noise is not None:  # noise of two classes is independent: nothing is common
+        if self.noise is not None:  # the noise of two classes is independent
             own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
             std = np.sqrt(own[a] + own[b])
             biases = self.noise.total_bias_variance.sum(axis=1) / self.n_filters**2
@@ -190,12 +190,12 @@ class NoisyFilters:
         )
 
     def signal_to_noise(self) -> FloatArray | None:
-        """Return the ratio of the RMS weight to the RMS noise for each filter.
+        """Return the ratio of the RMS weight to the RMS noise of each filter.
 
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            Noise alone gives about 1. None if the model has no noise.
+            The ratio expected from noise alone is about 1. None if the model has no noise.
         """
         std = self.filter_std
         if std is None:
@@ -204,22 +204,25 @@ class NoisyFilters:
         return np.array([[ratio_to_noise(w, s) for w, s in zip(*row, strict=True)] for row in rows])
 
     def share_above_noise(self, of: str = "filters") -> float | None:
-        """Return the proportion of weights beyond two standard deviations of privacy noise.
+        """Return the proportion of weights that rise above the privacy noise.
+
+        These are the weights whose absolute value exceeds two standard deviations of the noise.
 
         Parameters
         ----------
         of : {"filters", "class_means"}, default="filters"
-            Single filters, or the means of classes, which have less noise.
+            Use the weights of single filters, or of the mean filters of the classes, which have
+            less noise.
 
         Returns
         -------
         float or None
-            Noise alone gives 0.046. None if the model has no noise.
+            The proportion expected from noise alone is 0.046. None if the model has no noise.
 
         Raises
         ------
         ValueError
-            If `of` is not one of the two.
+            If `of` has any other value.
         """
         if of == "filters":
             return share_outside(self.filters, self.filter_std)
@@ -229,7 +232,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Describe the proportion of weights above the noise; empty if the model has no noise."""
+        """Proportion of weights above the noise, in words; empty if there is no noise."""
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:
             return ""

@@ -1,6 +1,6 @@
 """Locally linear model: the filters of every class, with their noise.
 
-The score of class k for inputs x is a weighted mean of its filters,
+The score of class k for inputs x is a weighted mean of the responses of its filters,
 
     f_k(x) = sum_m s_mk(x) g_mk(x),  g_mk(x) = w_mk . x + b_mk,
     s_mk(x) = softmax over m of beta g_mk(x),
@@ -38,7 +38,7 @@ from dpexplain.explain.filters.weight_map import (
 from dpexplain.explain.guarantee import Guarantee
 
 _GAUGE_TOLERANCE = 1e-6
-_SMALLEST = 1e-300  # below, numbers have few digits left
+_SMALLEST = 1e-300  # smaller numbers have lost most of their precision
 _BLOCK = 4096
 
 
@@ -49,18 +49,18 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     Parameters
     ----------
     filters : array-like of shape (n_classes, n_filters, n_inputs)
-        Score per unit of input. The mean over classes and filters must be zero; for filters as they
-        were trained, use :meth:`from_weights`.
+        Weights of each filter, in log-odds per unit of input. Their mean over classes and filters
+        must be zero; for filters as trained, use :meth:`from_weights`.
     biases : array-like of shape (n_classes, n_filters)
-        Their mean must also be zero.
+        Bias of each filter. Their mean must also be zero.
     classes : sequence of str
         Names of the classes.
     input_names : sequence of str
         Names of the inputs.
     guarantee : Guarantee
-        Privacy of the whole object.
+        Privacy guarantee of the whole object.
     inverse_temperature : float, default=1.0
-        Beta: how sharply the softmax chooses between the filters of a class.
+        Beta, which determines how sharply the softmax chooses between the filters of a class.
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs (images, signals); None for a table.
     noise : FilterNoise or None, default=None
@@ -159,16 +159,16 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
     def from_weights(
         cls, filters: npt.ArrayLike, biases: npt.ArrayLike, **fields: Any
     ) -> FilterBank:
-        """Create a bank from trained filters, subtracting their common mean.
+        """Create a filter bank from trained filters by subtracting their common mean.
 
         Parameters
         ----------
         filters : array-like of shape (n_classes, n_filters, n_inputs)
-            As trained, in input space.
+            Filters as trained, with one weight for each input.
         biases : array-like of shape (n_classes, n_filters)
-            As trained.
+            Biases as trained.
         **fields
-            The other fields of the class.
+            Values of the other fields of the class.
 
         Returns
         -------
@@ -209,12 +209,12 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
-            Prepared inputs, see :meth:`inputs`.
+            Prepared inputs; see :meth:`inputs`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes, n_filters)
-            In log-odds.
+            Responses in log-odds.
         """
         values = checked_inputs(inputs, len(self.input_names))
         flat = self.filters.reshape(-1, len(self.input_names))
@@ -226,12 +226,12 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
-            Prepared inputs, see :meth:`inputs`.
+            Prepared inputs; see :meth:`inputs`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes, n_filters)
-            Positive weights; they sum to 1 over the filters of each class.
+            Positive weights that sum to 1 over the filters of each class.
         """
         return filter_shares(self.filter_scores(inputs), self.inverse_temperature)
 
@@ -241,12 +241,12 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
-            Prepared inputs, see :meth:`inputs`.
+            Prepared inputs; see :meth:`inputs`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In log-odds; equal to ``explain(inputs).scores`` up to rounding.
+            Scores in log-odds; equal to ``explain(inputs).scores`` up to rounding.
         """
         values = checked_inputs(inputs, len(self.input_names))
         found = np.empty((len(values), len(self.classes)))
@@ -262,7 +262,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
-            Prepared inputs, see :meth:`inputs`.
+            Prepared inputs; see :meth:`inputs`.
 
         Returns
         -------
@@ -271,14 +271,15 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Explain samples by the exact contributions of every input.
+        """Explain samples by the exact contribution of each input to the scores.
 
         Parameters
         ----------
         inputs : array-like of shape (n_samples, n_inputs)
-            Prepared inputs, see :meth:`inputs`.
+            Prepared inputs; see :meth:`inputs`.
         samples_public : bool, default=False
-            Whether the samples may be shown to anyone: public records or what-if inputs.
+            Whether the samples may be shown to anyone, because they are public records or what-if
+            inputs.
 
         Returns
         -------
@@ -287,7 +288,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return _explained(self, checked_inputs(inputs, len(self.input_names)), samples_public)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per class, filter and input.
+        """Return a table with one row per class, filter and input.
 
         Returns
         -------
@@ -329,7 +330,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return plot_filters(self, what=what, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"FilterBank({model}{len(self.classes)} classes of {shorten(self.target_name, 90)}, "

@@ -1,7 +1,8 @@
 """Public preprocessing of records for linear filters.
 
-Everything here is known before any record is read: bounds, categories, and a rule that treats each
-record independently. An explanation can therefore process new records without the model.
+The preprocessing depends only on public information, such as bounds and categories, and treats each
+record independently of all others. An explanation can therefore process new records without the
+model.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from dpexplain.explain._text import listing, shorten
 from dpexplain.tables.cells import cell_text, number_in
 
 LARGEST = 1e30
-"""Largest size of inputs, weights and biases: products of several of them stay finite."""
+"""Largest absolute value of inputs, weights and biases; products of several such numbers stay
+finite."""
 
 SMALL, ENLARGED = 2.0**-400, 2.0**600
-"""Records whose inputs are all below the first are multiplied by the second before they are
-squared, so that squares do not underflow. A power of two rounds nothing, and the norm cancels
-it."""
+"""A record whose inputs are all smaller than `SMALL` in absolute value is multiplied by `ENLARGED`
+before its norm is computed, so that squares do not underflow. Multiplying by a power of two is
+exact, and dividing by the norm cancels the factor."""
 
 PerRecord: TypeAlias = Literal["none", "centred_unit_norm"]
 PER_RECORD = ("none", "centred_unit_norm")
@@ -41,22 +43,23 @@ PER_RECORD = ("none", "centred_unit_norm")
 
 @dataclasses.dataclass(frozen=True)
 class InputFeature:
-    """One column: a number with public bounds, or a category from a public list.
+    """One input column: numbers with public bounds, or categories from a public list.
 
     Parameters
     ----------
     name : str
         Name of the column.
     categories : tuple of str or None, default=None
-        Each category has one input, which is 1 if the cell is that category and 0 otherwise. None
-        for a number.
+        Public list of categories; None for a column of numbers. Each category has one input, which
+        is 1 if the cell contains this category and 0 otherwise.
     low, high : float
-        Public bounds of a number; values outside the bounds are clipped.
+        Public bounds of a column of numbers; values outside the bounds are clipped.
     centre, spread : float
-        The input of a number is ``(value - centre) / spread``; 0 for a cell that is empty or not a
-        number.
+        A number is converted to the input ``(value - centre) / spread``; a cell that is empty or
+        not a number is converted to 0.
     unit : str, default=""
-        Unit of a number; if it is ``"days since 1970-01-01"``, dates are read.
+        Unit of a column of numbers. If it is ``"days since 1970-01-01"``, cells are parsed as
+        dates.
 
     Raises
     ------
@@ -96,10 +99,10 @@ class InputFeature:
 
     @property
     def largest_input(self) -> float:
-        """Largest absolute input of the column."""
+        """Largest absolute value that an input of the column can have."""
         if self.categories is not None:
             return 1.0
-        # Multiplied out, so that a tiny spread gives an infinity here and no error.
+        # Multiplying by 1 / spread gives infinity for a tiny spread, but raises no error.
         return max(abs(self.low - self.centre), abs(self.high - self.centre)) * (1 / self.spread)
 
     @property
@@ -115,8 +118,8 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers (NaN if empty), or indices of categories; any other value means that no
-            category applies.
+            Numbers, with NaN for empty cells; or indices of categories, where any other value means
+            that no category applies.
 
         Returns
         -------
@@ -135,7 +138,7 @@ class InputFeature:
         Parameters
         ----------
         cells : ndarray of shape (n_samples,)
-            Cells as in the table.
+            Cells of the column, as in the table.
 
         Returns
         -------
@@ -160,10 +163,10 @@ class InputPreparation(Record):
     features : sequence of InputFeature
         The columns, in order.
     per_record : {"none", "centred_unit_norm"}, default="none"
-        Normalization of the inputs of each record: none, or subtract their mean and divide them by
-        their Euclidean norm, which does not depend on any other record.
+        Normalization of the inputs of each record: either none, or subtracting their mean and then
+        dividing by their Euclidean norm. It does not depend on any other record.
     scale : float, default=1.0
-        Factor applied to all inputs afterward.
+        Factor by which all inputs are multiplied after the normalization.
 
     Raises
     ------
@@ -209,7 +212,7 @@ class InputPreparation(Record):
         Parameters
         ----------
         columns : sequence of ndarray of shape (n_samples,)
-            One for each feature, as for :meth:`InputFeature.of_codes`.
+            One column for each feature, as in :meth:`InputFeature.of_codes`.
 
         Returns
         -------
@@ -224,12 +227,14 @@ class InputPreparation(Record):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns are found by name in a frame, and by position otherwise.
+            Records to convert. Columns are identified by name in a DataFrame, and by position
+            otherwise.
 
         Returns
         -------
         ndarray of float64, shape (n_samples, n_inputs)
-            Always finite; an unreadable cell gives zeros.
+            Inputs, which are always finite; unreadable cells are converted to zeros before
+            normalization.
 
         Raises
         ------
@@ -272,7 +277,7 @@ def _centred_unit_norm(inputs: FloatArray) -> FloatArray:
     """Center each row and divide it by its norm; constant rows become zeros."""
     small = np.abs(inputs).max(axis=1, keepdims=True) < SMALL
     inputs = np.where(small, inputs * ENLARGED, inputs)
-    for _ in range(2):  # the second takes off what rounding left of the mean of a nearly even row
+    for _ in range(2):  # the second pass removes the mean that rounding errors leave
         inputs = inputs - inputs.mean(axis=1, keepdims=True)
     norm = np.sqrt((inputs**2).sum(axis=1, keepdims=True))
     return np.divide(inputs, norm, out=np.zeros(inputs.shape), where=norm > 0)
@@ -285,5 +290,5 @@ def _cells(column: pd.Series[Any]) -> npt.NDArray[Any]:
 
 
 def checked_inputs(inputs: npt.ArrayLike, n_inputs: int) -> FloatArray:
-    """Check that prepared inputs are finite, of shape (n_samples, n_inputs)."""
+    """Check that prepared inputs are finite and have the shape (n_samples, n_inputs)."""
     return bounded("inputs", inputs, (None, n_inputs), LARGEST)

@@ -1,8 +1,8 @@
 """Exact local explanations of a locally linear model.
 
-The score of a class is its weighted filter times the inputs, plus its weighted bias. The terms of
-this sum are the Integrated Gradients [1]_ from the zero baseline, if the bias is treated as a
-constant input of 1 that is scaled along the path like the other inputs:
+The score of a class is the dot product of its weighted filter and the inputs, plus its weighted
+bias. The terms of this sum are the Integrated Gradients [1]_ from the zero baseline, if the bias is
+treated as a constant input of 1 that is scaled along the path like the other inputs:
 
     d/dt [t s_m(t g)] = s_m + t ds_m/dt, and f(t x) = sum_m s_m(t g) t g_m,
 
@@ -43,7 +43,7 @@ _SHARES_TOLERANCE = 1e-6
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterExplanation(Record, LocalDisplay):
-    """Contributions of every input to the scores of samples.
+    """Contribution of each input to each class score of each sample.
 
     Parameters
     ----------
@@ -60,18 +60,19 @@ class FilterExplanation(Record, LocalDisplay):
     input_names : sequence of str
         Names of the inputs.
     guarantee : Guarantee
-        Privacy of the model; it does not cover the samples.
+        Privacy guarantee of the model; it does not cover the samples.
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs; None for a table.
     samples_public : bool, default=False
-        Whether the samples may be shown to anyone: public records or what-if inputs.
+        Whether the samples may be shown to anyone, because they are public records or what-if
+        inputs.
     target_name : str, default="target"
         Name of the target.
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        Standard deviation before the mean over all filters is subtracted. These errors are
-        independent between classes, which is needed for contrasts of two classes.
+        Standard deviation of the weighted filters before the mean over all filters is subtracted.
+        These errors are independent between classes, which is needed for contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
@@ -157,7 +158,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def scores(self) -> FloatArray:
-        """Bias part plus contributions, added in order, shape (n_samples, n_classes)."""
+        """Sums of the bias part and the contributions, shape (n_samples, n_classes)."""
         return total_score(self.contributions.transpose(0, 2, 1), self.bias_part)
 
     @property
@@ -172,9 +173,10 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def lead_certainty(self) -> FloatArray | None:
-        """Probability that the predicted class beats the runner-up under noise.
+        """Probability that the predicted class also has the higher score without noise.
 
-        Shape (n_samples,), from 0.5 (a coin flip) to 1; None if the model has no noise.
+        The predicted class is compared with the runner-up. The shape is (n_samples,), and the
+        values range from 0.5 (a coin flip) to 1. None if the model has no noise.
         """
         if self.own_score_std is None:
             return None
@@ -187,10 +189,10 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def top_filters(self) -> npt.NDArray[np.int64]:
-        """Filter with the largest weight, shape (n_samples, n_classes).
+        """Index of the filter with the largest weight, shape (n_samples, n_classes).
 
-        The explanation is the weighted filter; this filter is similar to it only if its weight is
-        close to 1.
+        The sample is explained by the weighted filter. This single filter is similar to it only if
+        its weight is close to 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
 
@@ -198,8 +200,8 @@ class FilterExplanation(Record, LocalDisplay):
     def active_filters(self) -> FloatArray:
         """Effective number of filters, shape (n_samples, n_classes).
 
-        It is 1 if a single filter has all the weight, and the number of filters if all have equal
-        weights.
+        It is 1 if a single filter has all the weight, and equals the number of filters if all
+        filters have equal weights.
         """
         return np.asarray(1.0 / (self.weightings**2).sum(axis=2))
 
@@ -207,19 +209,20 @@ class FilterExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        From 0.5 (a coin flip) to 1, under privacy noise; None if the model has no noise.
+        The values account for privacy noise and range from 0.5 (a coin flip) to 1. None if the
+        model has no noise.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
     def weighted_filter(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the effective linear map of a sample.
+        """Return the weighted filter (effective linear map) of a sample.
 
         Parameters
         ----------
         sample : int
-            Position of the sample.
+            Index of the sample.
         label : object or None, default=None
-            Name of the class; None means the predicted one.
+            Name of the class; None means the predicted class.
 
         Returns
         -------
@@ -243,19 +246,19 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def contribution_map(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the contributions of the inputs of a sample to one score.
+        """Return the contributions of the inputs of a sample to the score of one class.
 
         Parameters
         ----------
         sample : int
-            Position of the sample.
+            Index of the sample.
         label : object or None, default=None
-            Name of the class; None means the predicted one.
+            Name of the class; None means the predicted class.
 
         Returns
         -------
         WeightMap
-            Its weights are the contributions; together with the bias, they add up to the score.
+            Its weights are the contributions. Together with the bias, they add up to the score.
 
         Raises
         ------
@@ -279,7 +282,7 @@ class FilterExplanation(Record, LocalDisplay):
         Parameters
         ----------
         sample : int
-            Position of the sample.
+            Index of the sample.
         label, against : object
             Names of the classes.
 
@@ -331,12 +334,12 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
-        """Return one row per sample, class and input.
+        """Return a table with one row per sample, class and input.
 
         Parameters
         ----------
         sample : int or None, default=None
-            Position of one sample; None returns all.
+            Index of one sample; None returns all samples.
 
         Returns
         -------
@@ -370,13 +373,15 @@ class FilterExplanation(Record, LocalDisplay):
     def to_shap(self) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
-        Nothing is estimated: these are exact Integrated Gradients from the zero input. They add up
-        to the scores like Shapley values, but are not Shapley values.
+        Nothing is estimated: the values are exact Integrated Gradients from the zero input.
+        Together with the base values, they add up to the scores, as Shapley values do, but they are
+        not Shapley values.
 
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object with its plots.
+            SHAP cannot store the guarantee and the noise, so keep this object together with the
+            plots.
 
         Raises
         ------
@@ -393,15 +398,15 @@ class FilterExplanation(Record, LocalDisplay):
         Parameters
         ----------
         sample : int, default=0
-            Position of the sample.
+            Index of the sample.
         **options
             Passed on to the plotting function.
 
         Returns
         -------
         ndarray of Axes, shape (4,)
-            Input, contributions, contributions relative to the runner-up class, and weights of the
-            filters.
+            Panels with the inputs, the contributions, the contributions relative to the runner-up
+            class, and the weights of the filters.
         """
         from dpexplain.plotting import plot_filter_explanation
 
@@ -413,7 +418,7 @@ class FilterExplanation(Record, LocalDisplay):
         return class_position(self.classes, label)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         public = "" if self.samples_public else "; samples not public"
         return (
             f"FilterExplanation({len(self)} samples, {len(self.classes)} classes, "

@@ -1,9 +1,9 @@
 """Joint privacy noise of all filters, in compact form.
 
 Independent noise is added to the coefficients of a filter; a public matrix, the basis, converts
-coefficients to one weight for each input. So the basis and the variances of the coefficients
-determine the standard deviation of every weight and score, and the distribution of joint draws. All
-of these are computed from released and public numbers, and cost no privacy.
+coefficients to one weight for each input. The basis and the variances of the coefficients therefore
+determine the standard deviation of every weight and score, and the joint distribution of the
+errors. All of these are computed from released and public numbers, so they cost no privacy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexplain.explain._record import FloatArray, Record, read_only
 
-_SEED = 20191007  # the same explanation always says the same
+_SEED = 20191007  # the same explanation always gives the same results
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -28,13 +28,14 @@ class FilterNoise(Record):
     bias_variance : array-like of shape (n_classes, n_filters)
         Variance of each bias, in the squared unit of the score; also rounded.
     basis : array-like or None, default=None
-        Shape (n_coefficients, n_inputs): weights are coefficients times basis. Alternatively,
-        shape (n_filters, n_coefficients, n_inputs), with a separate basis for the m-th filter of
-        every class. None if the coefficients are the weights. Also rounded.
+        Matrix of shape (n_coefficients, n_inputs) by which the coefficients are multiplied to give
+        the weights; or an array of shape (n_filters, n_coefficients, n_inputs), with a separate
+        matrix for the m-th filter of every class. None if the coefficients are the weights. Also
+        rounded.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which the noise in a score has the variance `bias_variance`: the vector that was
-        subtracted from all records during training. At other inputs, the noise of the filters is
-        added. None means zero. Also rounded.
+        subtracted from all records during training. At other inputs, the noise of the filters
+        contributes additional variance. None means zero. Also rounded.
 
     Raises
     ------
@@ -65,7 +66,7 @@ class FilterNoise(Record):
 
     @property
     def n_inputs(self) -> int:
-        """Number of weights of a filter."""
+        """Number of inputs, which is the number of weights of each filter."""
         return int((self.variance if self.basis is None else self.basis).shape[-1])
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
@@ -132,7 +133,7 @@ class FilterNoise(Record):
         return np.asarray(seen + self.bias_variance)
 
     def draws(self, n_draws: int, seed: int = _SEED) -> tuple[FloatArray, FloatArray]:
-        """Draw joint errors of all filters and biases, without their common mean.
+        """Draw joint errors of all filters and biases, and subtract their common mean.
 
         Parameters
         ----------
@@ -144,7 +145,8 @@ class FilterNoise(Record):
         Returns
         -------
         filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
-            Their mean over classes and filters is zero, as for the weights of the bank.
+            Errors of the filters. Their mean over classes and filters is zero, like the mean of the
+            filters of a :class:`FilterBank`.
         biases : ndarray of shape (n_draws, n_classes, n_filters)
         """
         rng = np.random.default_rng(seed)
@@ -186,14 +188,14 @@ def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray,
     >>> without_common(np.array([[[3.0]], [[1.0]]]), np.array([[0.0], [1.0]]))[0].ravel()
     array([ 1., -1.])
     """
-    for _ in range(2):  # where all are nearly alike, rounding leaves a mean the first time
+    for _ in range(2):  # the second pass removes the mean that rounding errors leave
         filters = filters - filters.mean(axis=(-3, -2), keepdims=True)
         biases = biases - biases.mean(axis=(-2, -1), keepdims=True)
     return filters, biases
 
 
 def common_removed_variance(variance: FloatArray) -> FloatArray:
-    """Return the variance of independent values minus their common mean.
+    """Return the variances of independent values after subtracting their common mean.
 
     Parameters
     ----------

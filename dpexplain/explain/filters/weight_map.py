@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BAND = 2.0
-"""Standard deviations inside which a weight counts as noise."""
+"""Half-width of the noise band of a weight, in standard deviations."""
 
 LARGEST_WEIGHT = 1e100
-"""Largest size of a weight or deviation of a map: squares stay finite."""
+"""Largest absolute value of a weight or of its standard deviation; squares stay finite."""
 
 _HTML_ROWS = 10
 
 
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Return the proportion of weights outside the noise band; None if there is no noise.
+    """Return the proportion of weights outside the noise band.
 
-    With noise alone, this proportion is 4.6%.
+    The proportion expected from noise alone is 4.6%. None if there is no noise.
     """
     if std is None:
         return None
@@ -42,7 +42,7 @@ def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
 def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the ratio of the RMS weight to the RMS noise; None if there is no noise.
 
-    Noise alone gives about 1.
+    With noise alone, this ratio is about 1.
     """
     if std is None:
         return None
@@ -76,11 +76,11 @@ class WeightMap(Record, ModelDisplay):
     title : str
         Title, such as ``"mean filter of 3"``.
     weights : array-like of shape (n_inputs,)
-        In `unit`.
+        Weight of each input, in `unit`.
     input_names : sequence of str
         Names of the inputs.
     guarantee : Guarantee
-        Privacy of the weights.
+        Privacy guarantee of the weights.
     bias : float, default=0.0
         Score at zero inputs.
     grid_shape : tuple of int or None, default=None
@@ -132,28 +132,34 @@ class WeightMap(Record, ModelDisplay):
 
     @property
     def above_noise(self) -> npt.NDArray[np.bool_] | None:
-        """Whether each weight exceeds two standard deviations of noise; None if unknown."""
+        """Whether each weight is outside the noise band; None if the noise is unknown."""
         if self.noise_std is None:
             return None
         return np.asarray(np.abs(self.weights) > BAND * self.noise_std)
 
     @property
     def share_above_noise(self) -> float | None:
-        """Proportion of weights above the noise, 0.046 for noise alone; None if unknown."""
+        """Proportion of weights outside the noise band; None if the noise is unknown.
+
+        The proportion expected from noise alone is 0.046.
+        """
         return share_outside(self.weights, self.noise_std)
 
     @property
     def signal_to_noise(self) -> float | None:
-        """Ratio of the RMS weight to the RMS noise; about 1 for noise alone."""
+        """Ratio of the RMS weight to the RMS noise; None if the noise is unknown.
+
+        With noise alone, this ratio is about 1.
+        """
         return ratio_to_noise(self.weights, self.noise_std)
 
     @property
     def sign_certainty(self) -> FloatArray | None:
-        """Probability that the sign of each weight is correct, from 0.5 to 1."""
+        """Probability (0.5 to 1) that each sign is correct; None if the noise is unknown."""
         return sign_certainty(self.weights, self.noise_std)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per input.
+        """Return a table with one row per input.
 
         Returns
         -------
@@ -191,7 +197,7 @@ class WeightMap(Record, ModelDisplay):
         return plot_weights(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line summary that suggests what to call next."""
         return (
             f"WeightMap({self.title}, {len(self.input_names)} inputs; {self.guarantee.short}; "
             "see .frame(), .plot())"
@@ -229,7 +235,7 @@ def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | N
     Returns
     -------
     ndarray or None
-        From 0.5 (a coin flip) to 1.
+        Probabilities from 0.5 (a coin flip) to 1.
     """
     if std is None:
         return None
