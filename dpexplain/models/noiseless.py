@@ -53,13 +53,14 @@ def _has(name: str) -> Any:
 
 
 class NoiselessModel(BaseEstimator):
-    """Private model fitted without noise, to measure the cost of noise. NOT PRIVATE.
+    """Noiseless version of a private model, to measure the cost of noise. NOT PRIVATE.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; not modified. Settings that depend on the noise, such as penalties, have their
-        values for epsilon 50.
+        Unfitted estimator; it is not modified. Settings that depend on the noise, such as
+        penalties, have the values that they would have for epsilon 50, or for the estimator's own
+        epsilon if it is larger.
 
     Attributes
     ----------
@@ -122,7 +123,7 @@ class NoiselessModel(BaseEstimator):
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         model.guarantee_ = Guarantee.not_private(_REASON)
-        model._noise = model._effect = None  # of additive models: nothing to simulate
+        model._noise = model._effect = None  # additive models: there is no noise to simulate
         self.model_ = model
         keep_not_private(self, schema, _REASON)
         return self
@@ -216,7 +217,7 @@ class NoiselessModel(BaseEstimator):
 
 
 def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set schema, guarantee and ledger of a fit without noise, marked as not private."""
+    """Set the schema, guarantee and ledger of a fit that is not private."""
     model.schema_ = schema
     model.n_features_in_ = schema.n_features
     model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

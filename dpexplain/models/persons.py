@@ -1,4 +1,4 @@
-"""Rows per person: the ``groups`` of a fit, and the rows used for each person."""
+"""Persons in a fit: the argument ``groups``, and the rows used for each person."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
 
 
 def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
-    """Warn that a fit protects rows although the schema names a person column.
+    """Warn if a fit protects single rows although the schema names a person column.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
-    """Return the name of the grouping, and the ID of the person of each row.
+    """Check ``groups``; return the name of the grouping and the person ID of each row.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     kind : str or None
         Name of the grouping, if it has one.
     persons : Series, array or None
-        None if `max_rows` is None.
+        Person ID of each row; None if `max_rows` is None.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def bounded_rows(
     Parameters
     ----------
     groups : array or Series of shape (n_samples,)
-        Person of each row.
+        Person ID of each row.
     max_rows : int
         Maximum number of rows per person.
     coins : SecretCoins or SeededCoins, optional
@@ -168,23 +168,24 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that does not identify a person: an empty cell, a word for empty
-        (`EMPTY_WORDS`), an unreadable cell, or an object that shows only its memory address.
+        None for a cell that does not identify a person: an empty cell, a word that means empty
+        (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
+        address.
     """
     try:
         return _person_of(cell)
-    except Exception:  # an object may raise anything, and Python spells no number of 5,000 digits
+    except Exception:  # any object may raise, and Python does not print integers of 5,000 digits
         return None
 
 
 def _person_of(cell: Any) -> str | None:
-    if isinstance(cell, np.datetime64):  # one of nanoseconds would become a number
+    if isinstance(cell, np.datetime64):  # item() would return nanoseconds as a number
         cell = pd.Timestamp(cell)
     elif isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
-    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+    elif isinstance(cell, bytearray | memoryview):  # whose repr shows the memory address
         cell = bytes(cell)
     elif isinstance(cell, Decimal | Fraction | np.longdouble):
         cell = _plain_number(cell)
@@ -215,7 +216,7 @@ def _person_of(cell: Any) -> str | None:
     return text if isinstance(cell, str) or not _PLACE.search(text) else None
 
 
-# Where an object is in memory: another one of equal value would be another person.
+# Memory address of an object: an equal object elsewhere would count as another person.
 _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -231,7 +232,7 @@ def _person_of_parts(cell: Any) -> str | None:
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Return an equal int or float if there is one, else a fraction; raise if it is not finite."""
+    """Convert a finite number to an equal int or float, or else to a fraction."""
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())
@@ -245,7 +246,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the number that a string uniquely spells, else the string."""
+    """Return the number that a string spells exactly, else the string; None if empty."""
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

@@ -1,4 +1,4 @@
-"""Effect estimates in the form of explanations."""
+"""Effect estimates as fields of an explanation."""
 
 from __future__ import annotations
 
