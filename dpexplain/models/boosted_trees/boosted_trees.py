@@ -80,8 +80,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=20
         Number of trees per score, which share the budget.
     depth : int, default=4
@@ -114,7 +114,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         large nodes are not split as well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------

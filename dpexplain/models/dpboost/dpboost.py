@@ -146,8 +146,8 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
@@ -187,7 +187,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -298,8 +298,8 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
@@ -337,7 +337,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------

@@ -19,16 +19,18 @@ from dpexplain.schema import Classes, Schema
 
 
 class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
-    """Logistic regression with differential privacy, by noisy gradient steps.
+    """Logistic regression with differential privacy, fitted by noisy gradient steps.
 
-    Second moments are released once; a quarter of them (half of them for several classes) bounds
-    the Hessian of the loss [1]_, so a few noisy full gradients are enough. The penalty depends on
-    the noise, so that directions that may be all noise are not inverted. Each numeric feature is
-    one coordinate on a scale from -1 to 1, and each category is one coordinate; missing values and
-    other categories have separate coordinates. This model is meant as a strong baseline.
+    The matrix of second moments is released once. One quarter of it (one half for more than two
+    classes) bounds the Hessian of the loss [1]_, so a few noisy full gradients are enough. The
+    ridge penalty grows with the noise, so that directions that may be pure noise have little
+    effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category is one
+    coordinate; missing values and other categories have separate coordinates. This model is meant
+    as a strong baseline.
 
-    Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations are exact and have the same form as for `DPExplainableBoostingClassifier`.
+    Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
+    step function with one step per bin. Explanations are therefore exact and have the same form as
+    for `DPExplainableBoostingClassifier`.
 
     Parameters
     ----------
@@ -36,14 +38,14 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
-        people.
+        Privacy parameter of the whole fit, in (0, 1). It should be well below 1 divided by the
+        number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
@@ -56,8 +58,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     learning_rate : float, default=1.0
         Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
     clip : float, default=1.0
-        Bound on a record's residual, in units of probability, in (0, 1]; with 1, nothing is
-        clipped.
+        Bound on a record's residual, which is a difference of probabilities, in (0, 1]; with 1,
+        nothing is clipped.
     structure_seed : int or None, default=None
         Accepted for compatibility; only the noise is random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
@@ -71,7 +73,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Publicly known number of people, to check `delta` against.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -82,7 +84,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     ridge_ : float
-        Ridge added to the diagonal of the second moments, in records.
+        Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
+        at most 1.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
@@ -168,7 +171,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         n_scores = 1 if schema is None else self._objective(schema).loss.n_scores
         if schema is None or n_scores == 1:
             return 1.0
-        # Residuals of several classes are rounded once more, to half a step each.
+        # Residuals of several classes are rounded once more, by at most half a step each.
         rounding = math.sqrt(n_scores) / 2.0 / RESIDUAL_STEPS
         return self._objective(schema).sensitivity(self.clip) + rounding
 

@@ -17,14 +17,15 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    Ridge regression on noisy second moments and noisy products with the target, with the penalty of
-    [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
-    numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. This model is meant as a strong
-    baseline.
+    The model is a ridge regression on noisy second moments and noisy products with the target. As
+    in [1]_ for collinear features, the ridge penalty is as large as the noise: approximately the
+    largest eigenvalue of the noise in the second moments. Each numeric feature is one coordinate on
+    a scale from -1 to 1, and each category is one coordinate; missing values and other categories
+    have separate coordinates. This model is meant as a strong baseline.
 
-    Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations are exact and have the same form as for `DPExplainableBoostingRegressor`.
+    Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
+    step function with one step per bin. Explanations are therefore exact and have the same form as
+    for `DPExplainableBoostingRegressor`.
 
     Parameters
     ----------
@@ -32,14 +33,14 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
-        people.
+        Privacy parameter of the whole fit, in (0, 1). It should be well below 1 divided by the
+        number of people.
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
@@ -60,7 +61,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Publicly known number of people, to check `delta` against.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -69,7 +70,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target.
     ridge_ : float
-        Ridge added to the diagonal of the second moments, in records.
+        Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
+        at most 1.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

@@ -65,13 +65,14 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
         above 50 need `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of people.
+        Privacy parameter of the whole fit, in (0, 1). It should be well below 1 divided by the
+        number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
         explanations that are stable under fresh noise, or [1]_.
@@ -120,7 +121,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Publicly known number of people, for the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. The rows of a person are sampled together.
+        persons, and noise scales with this number. The rows of a person are sampled together. If
+        None, every row counts as a separate person.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``; both are public.
 

@@ -40,8 +40,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set, for which this process keeps one
+        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
         Number of trees, which share the budget.
     depth : int, default=5
@@ -64,7 +64,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Permits epsilon above 50.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        persons, and noise scales with this number. If None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -201,11 +201,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class proportions, smoothed by a pseudo-count equal to the noise scale."""
+        """Return log class proportions, smoothed with the noise scale as pseudo-count."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Return class scores for each leaf, given its chosen class, shape (n_leaves, n_classes)."""
+    """Return the scores of the classes in each leaf, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)
