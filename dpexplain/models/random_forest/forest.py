@@ -21,15 +21,16 @@ COUNT_LATTICE = 1 << 10
 """Factor by which counts are multiplied before noise is added, so that the noise scale need not be
 rounded."""
 
-_VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at even odds
+_VOTE = 2.0  # log-odds of a vote: near even odds, their mean is the log-odds of all votes
 
 
 class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     """Random forest with pure differential privacy: random splits, private leaves.
 
-    Splits are drawn from a public grid without using records, so the whole budget goes to the
-    leaves, following [1]_. Leaves count classes with Laplace noise, or choose one class with the
-    exponential mechanism. The score is the mean over trees of the log-odds of leaves.
+    Splits are drawn from a public grid without using records, so the whole budget is spent on the
+    leaves, as in [1]_. Each leaf releases class counts with Laplace noise, or one class chosen by
+    the exponential mechanism. The score of a record is the mean, over the trees, of the log-odds in
+    its leaves.
 
     Parameters
     ----------
@@ -43,16 +44,19 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Ledger of the data set, or the name of the data set, for which this process keeps one
         ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
-        Number of trees, which share the budget.
+        Number of trees; they share the budget.
     depth : int, default=5
         Number of levels of splits, 1 to 10.
     max_bins : int, default=32
-        Number of equal-width cells per numeric feature, at whose edges trees may split.
+        Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
+        edges are equally spaced; the other half are spaced geometrically.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
-        Noisy counts, or a randomly chosen class.
+        What each leaf releases: noisy class counts, or one class chosen by the exponential
+        mechanism.
     leaf_budget : {"parallel", "paper"}, default="parallel"
-        A record is in one leaf of each tree, so every leaf can use the whole budget of its tree;
-        in the comparison of [2]_, the leaves of a tree share this budget, which wastes most of it.
+        Division of a tree's budget among its leaves. "parallel": every leaf uses the whole budget,
+        because a record is in only one leaf of each tree. "paper": the leaves share the budget, as
+        in the comparison in [2]_; this wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None
@@ -156,8 +160,9 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
         """Return the phase of all leaves of all trees.
 
-        In each tree, a record raises one count of one leaf by 1. This is the L1 sensitivity of all
-        counts, and the spread of all utilities, which change in the same direction.
+        In each tree, a record raises one count of one leaf by 1. So the L1 sensitivity of the
+        counts is 1, and the changes of any two utilities differ by at most 1, because all
+        utilities change in the same direction.
         """
         sensitivity = self._unit * COUNT_LATTICE
         if self.leaf_mechanism == "laplace":
@@ -167,7 +172,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         return ChoicePhase("leaves", sensitivity, epsilon, self._n_classes(), n_values)
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        # Leaves of a tree are disjoint: what is spent on each is spent once.
+        # The leaves of a tree are disjoint, so together they cost as much as one of them.
         return (Releases(self._phase(0), self.n_trees),)
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
