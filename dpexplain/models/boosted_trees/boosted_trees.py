@@ -102,7 +102,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     tree_budget_frac : float, default=0.5
         Share of epsilon for splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
-        Whether to use the corrected method or the method of the paper; see above.
+        Corrected method, or the budget and noise of the paper; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     structure_seed : int or None, default=None

@@ -135,7 +135,7 @@ class Plan:
         return 8.0 if self.filtering == "none" else 1.0
 
     def noiseless(self) -> Plan:
-        """Return the noiseless plan: every tree uses all records, and nothing is clipped."""
+        """Return the noiseless plan: every tree uses all records, and none is filtered."""
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:

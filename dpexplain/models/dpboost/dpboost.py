@@ -102,7 +102,7 @@ class _DPBoost(PrivateTrees):
         self._fit_planned(X, y, schema, mechanism, self._plan)
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit the noiseless version: every tree uses all records, and nothing is clipped."""
+        """Fit the noiseless version: every tree uses all records, and none is filtered."""
         self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
 
     def _fit_planned(

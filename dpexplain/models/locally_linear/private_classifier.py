@@ -54,10 +54,10 @@ _EPOCHS_PER_DECAY = 5
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """Locally linear classifier with differential privacy, following [1]_.
 
-    Each class has several linear filters, and every record uses its own weighted mean of them, so
-    the explanation of a prediction is exact. Filters are learned by noisy gradient descent on
-    Poisson samples, whose sums are exact integers. The guarantee holds under the stated adjacency;
-    see `guarantee_`.
+    Each class has several linear filters, and the score of a class is a weighted mean of their
+    scores, with weights that depend on the record. So the explanation of a prediction is exact.
+    Filters are learned by noisy gradient descent on Poisson samples; the sums of gradients are
+    exact integers. The guarantee holds under the stated adjacency; see `guarantee_`.
 
     Parameters
     ----------
@@ -74,19 +74,19 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Ledger of the data set, or the name of the data set, for which this process keeps one
         ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
-        explanations that are stable under fresh noise, or [1]_.
+        Recipe that supplies the settings that are None. "accurate" aims at accuracy; "readable", at
+        filters and local explanations that change little under fresh noise. "paper" follows [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
-        divergences, or the moments accountant of 2016, which the paper used. None: "pld", or
-        "moments" with the paper preset. The ledger always states the tightest bound.
+        divergences, or the moments accountant of 2016, which the paper used. If None, "pld", or
+        "moments" for the preset "paper". The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors.
     n_filters : int or None, default=None
-        Number of filters per class; 1 is logistic regression.
+        Number of filters per class; 1 gives logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
-        a grid. "auto" leaves it to the preset.
+        Basis of the filters: none; random rows, separate for each filter index or shared by all
+        filters; or the lowest frequencies on a grid. "auto" leaves the choice to the preset.
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
@@ -99,13 +99,14 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     learning_rate : float or None, default=None
         Size of Adam's first step, per weight.
     n_steps : int or None, default=None
-        Number of noisy sums. None: 40 (paper: 20) divided by the sampling probability. The first
-        hundredth of them (none with the paper preset, separate projections or fewer than 25 sums)
-        estimates the mean record, which is subtracted from all records; the others are gradients.
+        Number of noisy sums. If None, 40 (20 for the preset "paper") divided by the sampling
+        probability. The first 1% of the sums estimate the mean record, which is subtracted from all
+        records; the others are gradients. No mean is subtracted for the preset "paper", for
+        separate projections, or if there are fewer than 25 sums.
     sampling_probability : float or None, default=None
         Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
-        of 2**-32. None: 4,000 (tables and paper: 500) divided by `n_public`, or 1/15 if `n_public`
-        is not given. The number of records is never used.
+        of 2**-32. If None, 4,000 (500 for tables and for the preset "paper") divided by `n_public`,
+        or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
         Seed of the public random structure (initial weights, random projection), but never of
         noise or samples.
@@ -118,7 +119,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     allow_weak : bool, default=False
         Permits epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people, for the sampling probability and to check `delta`.
+        Publicly known number of people, used to set the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
         persons, and noise scales with this number. The rows of a person are sampled together. If
@@ -302,7 +303,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         return change * math.sqrt(self.n_steps_) / self.noise_multiplier_
 
     def _epsilon_replaced(self) -> float:
-        # Both are upper bounds; without dp-accounting the other one needs a little more epsilon.
+        # Both accountants give upper bounds; if dp-accounting is missing, RDP gives a larger one.
         return epsilon_from_events(
             self._events(self.n_features_in_),
             self.delta,
@@ -326,7 +327,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
                 self._person = pd.factorize(np.array(people, dtype=object))[0].astype(np.int32)
             self._fit_released(X, y, schema, mechanism)
         finally:
-            self.__dict__.pop("_person", None)  # who is who is nobody's business
+            self.__dict__.pop("_person", None)  # the persons of the rows are private
 
     def _sampler(self, person: NDArray[np.int32], probability: float) -> PoissonSampler:
         """Create the sampler; audits override it."""
