@@ -76,18 +76,18 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, for which this process keeps one
-        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=20
         Number of trees per score; all trees share the budget.
     depth : int, default=4
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
         edges are equally spaced; the other half are spaced geometrically.
@@ -100,25 +100,28 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     alpha : float, default=1.0
         Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
-        Share of epsilon for splits, in (0, 1).
+        Share of epsilon that is spent on splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
         Corrected method, or the budget and noise of the paper; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
-        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
+        The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
         Public estimate of the maximum number of records. Criteria that need it cap sums of weights
         at about this number. The guarantee holds for tables of any size, but large nodes of a
         larger table are split less well.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. If None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------

@@ -140,14 +140,14 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, for which this process keeps one
-        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
@@ -179,17 +179,20 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
         scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and the assignment of records to trees. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. If None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -294,14 +297,14 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, for which this process keeps one
-        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees.
     trees_per_ensemble : int, default=50
@@ -331,17 +334,20 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
         scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and the assignment of records to trees. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. If None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------

@@ -62,17 +62,17 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
-        above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit; must be positive. Values above 10 cause a
+        warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1). It should be well below 1 divided by the
-        number of people.
+        Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
+        the number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, for which this process keeps one
-        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
         Recipe that supplies the settings that are None. "accurate" aims at accuracy; "readable", at
         filters and local explanations that change little under fresh noise. "paper" follows [1]_.
@@ -81,7 +81,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         divergences, or the moments accountant of 2016, which the paper used. If None, "pld", or
         "moments" for the preset "paper". The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     n_filters : int or None, default=None
         Number of filters per class; 1 gives logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
@@ -108,8 +109,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         of 2**-32. If None, 4,000 (500 for tables and for the preset "paper") divided by `n_public`,
         or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
-        Seed of the public random structure (initial weights, random projection), but never of
-        noise or samples.
+        Seed of the public random structure (initial weights and random projection). The noise and
+        the samples never depend on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
@@ -117,13 +118,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         noise, the samples and, if `structure_seed` is None, the structure. The model is then NOT
         PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
         Publicly known number of people, used to set the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. The rows of a person are sampled together. If
-        None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number.
+        The rows of a person are sampled together. If None, every row counts as a separate person.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``; both are public.
 

@@ -35,18 +35,18 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, for which this process keeps one
-        ledger; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
         Number of trees; they share the budget.
     depth : int, default=5
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
         Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
         edges are equally spaced; the other half are spaced geometrically.
@@ -58,17 +58,19 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         because a record is in only one leaf of each tree. "paper": the leaves share the budget, as
         in the comparison in [2]_; this wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Seed of the public splits, but never of the noise.
+        Seed of the public random splits. The noise never depends on it.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and, if `structure_seed` is None, the splits. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. If None, every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
