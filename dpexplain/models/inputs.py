@@ -21,7 +21,7 @@ from dpexplain.tables.frames import column_of
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
-    """Return a two-dimensional table with columns, without reading values.
+    """Convert the input to a two-dimensional table, without reading its values.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Unnamed columns are called x0, x1, ...
+        The columns of an array are named x0, x1, ...
     y : array-like of shape (n_samples,)
     target : type
         Kind of target: `Range` or `Classes`.
@@ -202,6 +202,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     Parameters
     ----------
     given : mapping of str to object
+        Values of the parameters by name.
     kind : str
         Kind of fit that rejects these parameters, for the message.
     reason : str
@@ -220,7 +221,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Return the number of features in the schema; if it is None, of columns of `X`."""
+    """Return the number of features: from the schema, or else from the columns of `X`."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 

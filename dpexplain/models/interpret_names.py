@@ -1,4 +1,4 @@
-"""Errors for InterpretML parameters that name the replacements in this library."""
+"""Errors that name the replacement of an InterpretML parameter in this library."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the nois
 
 
 class _Silence(NoiseSource):
-    """Noise source of zeros."""
+    """Noise source that draws only zeros."""
 
     def draw_int(self, sigma_int: float, size: int) -> NDArray[np.int64]:
         """Return zeros for any scale."""
@@ -130,12 +130,12 @@ class NoiselessModel(BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         classes: NDArray[Any] = self.model_.classes_
         return classes
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict as the private model does.
+        """Return the predictions of the model fitted without noise.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, as the private model does.
+        """Return the class probabilities of the model fitted without noise.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the classes, as the private model does.
+        """Return the class scores of the model fitted without noise.
 
         Parameters
         ----------

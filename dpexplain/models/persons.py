@@ -38,7 +38,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
     ----------
     X : DataFrame, array or ChunkedTable
     groups : object
-        As in ``fit``; only a string names a column.
+        Argument ``groups`` of ``fit``; it names a column only if it is a string.
     schema : Schema or None
         Schema of the features.
 
@@ -85,7 +85,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Parameters
     ----------
     groups : object
-        As in ``fit``.
+        Argument ``groups`` of ``fit``.
     X : DataFrame, array or ChunkedTable
         Table with all its columns.
     max_rows : int or None
@@ -101,7 +101,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Raises
     ------
     ValueError
-        If only one of `groups` and `max_rows` is given, or the table is read in chunks.
+        If only one of `groups` and `max_rows` is given, or if the table is read in chunks.
     """
     if isinstance(X, ChunkedTable) and groups is not None:
         raise ValueError(PERSONS_IN_PARTS)
@@ -125,9 +125,9 @@ def bounded_rows(
     """Choose at most `max_rows` rows per person by random draws.
 
     Rows without a readable person ID are dropped. If all these rows counted as one person, adding a
-    person could displace another person's row, which is an exchange with twice the privacy loss. If
-    each of these rows counted as a separate person, someone without an ID could contribute any
-    number of rows.
+    person without an ID could displace a row of another person, which amounts to a replacement,
+    with twice the privacy loss. If each of these rows counted as a separate person, someone without
+    an ID could contribute any number of rows.
 
     Parameters
     ----------

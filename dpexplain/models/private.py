@@ -1,4 +1,4 @@
-"""Fit of all private estimators: checks, charge, mechanism and guarantee."""
+"""Fits of private estimators: checks, charge, mechanism and guarantee."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class PrivateEstimator(PrivateHooks):
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
-        open it, and it is deleted after the fit. Its content is private.
+        open it, and it is deleted after the fit. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -154,7 +154,7 @@ class PrivateEstimator(PrivateHooks):
         Returns
         -------
         PrivacyStatement
-            With ``text()``, ``markdown()`` and ``to_json()``.
+            Statement with the methods ``text()``, ``markdown()`` and ``to_json()``.
 
         Raises
         ------
@@ -239,7 +239,7 @@ class PrivateEstimator(PrivateHooks):
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags that skip scikit-learn's checks on data too small for the noise."""
+        """Return tags that make scikit-learn skip checks of accuracy on small data."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):

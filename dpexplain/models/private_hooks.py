@@ -64,7 +64,7 @@ class PrivateHooks:
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
-        """Fit on rows bounded per person; override if a model needs person IDs."""
+        """Fit on the bounded rows of each person; override if a model needs person IDs."""
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod

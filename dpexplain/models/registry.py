@@ -1,9 +1,10 @@
 """Registry of the models; everything that lists models uses it.
 
-The registry defines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
-reference pages use; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled
-in advance. No model is imported before it is used. Type checkers and completion read
-`dpexplain/__init__.py` and `dpexplain/models/__init__.py`.
+The registry determines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
+reference pages use; the models in the namespace ``dpexplain``; the choices of
+``dpexplain fit --model``; and the kernels that are compiled in advance. No model is imported before
+it is used. Type checkers and code completion read `dpexplain/__init__.py` and
+`dpexplain/models/__init__.py` instead.
 """
 
 from __future__ import annotations

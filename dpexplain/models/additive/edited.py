@@ -101,7 +101,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Check that an explanation is of this model and records every change of a curve.
+    """Check that an explanation belongs to a model and records all changes of curves.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ def checked_scores(
     Raises
     ------
     ValueError
-        If the explanation is of another model, or if a curve was changed but no edit was recorded.
+        If the explanation belongs to another model, or if a curve was changed but no edit was
+        recorded.
     """
     if type(own) is not type(explanation):
         raise ValueError(

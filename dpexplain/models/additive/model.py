@@ -113,8 +113,8 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         AdditiveModel
-            A fitted model of the same class whose predictions match the explanation to the last
-            bit, and that is marked as edited. It shares the ledger, to which nothing is charged.
+            A fitted model of the same class, marked as edited. Its predictions match the
+            explanation to the last bit. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -122,7 +122,7 @@ class AdditiveModel(BaseEstimator):
         TypeError
             If `explanation` is of another type.
         ValueError
-            If the explanation is of another model, or if a curve was changed but no edit was
+            If the explanation belongs to another model, or if a curve was changed but no edit was
             recorded.
         """
         check_is_fitted(self, "schema_")
@@ -141,7 +141,7 @@ class AdditiveModel(BaseEstimator):
         return edited
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - the name in scikit-learn
-        """Return the parameters, and whether the model was edited."""
+        """Return the parameters, with a note if the model was edited."""
         shown: str = super().__repr__(N_CHAR_MAX)
         return f"{shown}  # {self._edit_words}" if self.edits_ else shown
 
@@ -186,13 +186,13 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms, once fitted."""
+        """Names of the terms of the fitted model."""
         check_is_fitted(self, "schema_")
         return [bins.name for bins in self._terms.bins]
 
     @property
     def term_scores_(self) -> list[NDArray[np.float64]]:
-        """Contributions of the bins of each term, special bins ("other", "missing") last."""
+        """Contributions of the bins of each term; special bins come last."""
         check_is_fitted(self, "schema_")
         return [np.array(scores) for scores in self._terms.scores]
 
@@ -355,7 +355,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         return class_labels(self.schema_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -368,8 +368,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With several classes, a score is the log-probability relative to the average of all
-            classes.
+            With more than two classes, a score is the log-probability of the class relative to the
+            average of all classes.
         """
         return self._scores(X)
 

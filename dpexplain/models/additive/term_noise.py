@@ -43,7 +43,7 @@ class TermNoise:
     recovered: tuple[FloatArray | None, ...] | None
 
     def of_term(self, place: int) -> dict[str, Any]:
-        """Return the fields of the shape function of one term."""
+        """Return the noise fields of a `ShapeFunction` for the term at index `place`."""
         bins = self.joint.term(place)
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
         if self.stretch is not None:
@@ -89,7 +89,8 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
     To first order, the error of a one-against-rest score is the error of the class's own score
     minus the mean error of the other scores, weighted by their probabilities. Correlations between
-    the errors of classes are not stored, so the errors are assumed to add up.
+    the errors of classes are not stored, so the standard deviations are added, which gives an upper
+    bound.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fitted terms: scores per bin, and an intercept."""
+"""Terms of a fitted additive model: scores of bins, and an intercept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AdditiveTerms:
     Attributes
     ----------
     bins : tuple of FeatureBins
-        One per feature.
+        Bins of each feature.
     scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
         Contribution of each bin on the link scale, with a count-weighted mean of 0.
     counts : tuple of ndarray, one per feature, shape (n_bins,)

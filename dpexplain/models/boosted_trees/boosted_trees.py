@@ -89,10 +89,10 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=4
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
-        edges are equally spaced; the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
-        Split criterion. All but the first two need `n_public`.
+        Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
     calibration : float or "depth", default="depth"
         Alpha of the criterion "m_alpha", in [0, 1]. "depth" is objective calibration: alpha is
         ``2**-k`` at level k, so that trees learn fast near the root and need less noise further

@@ -35,7 +35,7 @@ Filtering = Literal["drop", "clip", "none"]
 LeafClipping = Literal["geometric", "none"]
 
 GRADIENT_STEPS = 1 << 12
-"""Number of lattice steps in a gradient of 1, which is the bound."""
+"""Number of lattice steps in a gradient of 1, which is the bound on gradients."""
 
 LATTICE = 1 << 20
 """Gains and leaf values are multiples of ``2**-20``."""
@@ -64,7 +64,7 @@ class Plan:
     variant : {"ensemble", "seq", "para"}
     loss : {"logistic", "square"}
     filtering : {"drop", "clip", "none"}
-        Treatment of gradients beyond 1; "none" is not private.
+        Treatment of gradients above 1 in absolute value; "none" is not private.
     leaf_clipping : {"geometric", "none"}
     exponential_scale : {"paper", "range"}
     """

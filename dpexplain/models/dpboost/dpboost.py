@@ -132,10 +132,10 @@ class _DPBoost(PrivateTrees):
 class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     """Gradient-boosted tree classifier with pure differential privacy.
 
-    DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped with decreasing bounds,
-    the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits are
-    chosen by the exponential mechanism, and leaves have Laplace noise. With more than two classes,
-    each class has a one-vs-rest score, and the scores share the budget.
+    The model is fitted by DPBoost [1]_: large gradients are filtered, leaf values are clipped with
+    decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
+    sequence. Splits are chosen by the exponential mechanism, and leaf values have Laplace noise.
+    With more than two classes, each class has a one-vs-rest score, and the scores share the budget.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
-        edges are equally spaced; the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
         Fraction of a leaf's value that is added to the score, in (0, 1).
     regularisation : float, default=0.1
@@ -173,8 +173,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
         omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].
     leaf_clipping : {"geometric", "none"}, default="geometric"
-        Bound on leaf values of tree k of an ensemble, counted from 0: ``(1 - learning_rate)^k``, or
-        1 with "none". For the variants "seq" and "para", the bound is always 1.
+        Bound on leaf values. "geometric": the bound is ``(1 - learning_rate)^k`` for tree k of an
+        ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
+        bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
         scale ("range"), which gives the same privacy.
@@ -289,10 +290,10 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
 class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     """Gradient-boosted tree regressor with pure differential privacy.
 
-    DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped with
-    decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
-    sequence. Splits are chosen by the exponential mechanism, and leaves have Laplace noise. The
-    target is scaled to [-1, 1] by its public range.
+    The model is fitted by DPBoost [1]_ with the squared error: large gradients are filtered, leaf
+    values are clipped with decreasing bounds, the trees of an ensemble use disjoint records, and
+    ensembles are boosted in sequence. Splits are chosen by the exponential mechanism, and leaf
+    values have Laplace noise. The target is scaled from its public range to [-1, 1].
 
     Parameters
     ----------
@@ -314,8 +315,8 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
-        edges are equally spaced; the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
         Fraction of a leaf's value that is added to the score, in (0, 1).
     regularisation : float, default=0.1
@@ -328,8 +329,9 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
         omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].
     leaf_clipping : {"geometric", "none"}, default="geometric"
-        Bound on leaf values of tree k of an ensemble, counted from 0: ``(1 - learning_rate)^k``, or
-        1 with "none". For the variants "seq" and "para", the bound is always 1.
+        Bound on leaf values. "geometric": the bound is ``(1 - learning_rate)^k`` for tree k of an
+        ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
+        bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
         Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
         scale ("range"), which gives the same privacy.

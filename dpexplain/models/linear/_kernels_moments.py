@@ -43,7 +43,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_bins,), dtype int64
-        Nonzero coordinate of each bin, at least 1; it increases from feature to feature.
+        Index of the coordinate of each bin, at least 1; indices increase from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
         Value of this coordinate in steps, at most `VALUE_STEPS` in absolute value.
     n_coordinates : int

@@ -22,11 +22,11 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     """Logistic regression with differential privacy, fitted by noisy gradient steps.
 
     The matrix of second moments is released once. One quarter of it (one half for more than two
-    classes) bounds the Hessian of the loss [1]_, so a few noisy full gradients are enough. The
-    ridge penalty grows with the noise, so that directions that may be pure noise have little
-    effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category is one
-    coordinate; missing values and other categories have separate coordinates. This model is meant
-    as a strong baseline.
+    classes) bounds the Hessian of the loss [1]_, so a few noisy gradients of all records are
+    enough. The ridge penalty grows with the noise, so that directions that may be pure noise have
+    little effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category
+    is one coordinate; missing values and other categories have separate coordinates. This model is
+    meant as a strong baseline.
 
     Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as
@@ -53,11 +53,12 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     bin_budget_frac : float, default=0.2
-        Share of the fit's mu squared that is spent on the histograms, in (0, 1).
+        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
+        mu is the Gaussian-DP parameter of the fit.
     max_rounds : int, default=6
         Number of gradient steps.
     learning_rate : float, default=1.0
-        Step length, in (0, 1]; 1 is the step of the quadratic bound on the loss.
+        Step length, in (0, 1]; a step of length 1 minimizes the quadratic upper bound on the loss.
     clip : float, default=1.0
         Bound on a record's residual, which is a difference of probabilities, in (0, 1]; with 1,
         nothing is clipped.

@@ -44,7 +44,7 @@ class Design:
     n_coordinates : int
         Number of coordinates, including the constant.
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool
-        Upper triangle: pairs of coordinates that can both be nonzero.
+        Upper triangle; True for pairs of coordinates that can both be nonzero in one record.
     """
 
     start: Integers

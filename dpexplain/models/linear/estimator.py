@@ -114,7 +114,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
-        """Return the phase of the gradients or target moments, with zero values."""
+        """Return the phase of the gradients or target moments; `n_values` is set later."""
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)

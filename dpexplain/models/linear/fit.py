@@ -1,6 +1,6 @@
 """Private fits of linear models, from noisy histograms, moments and gradients.
 
-All queries of the records are integer sums with Gaussian noise. Weights are computed only from the
+All queries on the records are integer sums with Gaussian noise. Weights are computed only from the
 answers: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
 gradient steps, preconditioned by the noisy second moments ``X'X``. ``X'X / 4`` bounds the Hessian
 of the logistic loss everywhere, and ``X'X / 2`` bounds the Hessian of the softmax loss [2]_, so a
@@ -80,7 +80,7 @@ class LinearBudget:
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the second moments, in squared steps.
+        """Return the phase of the second moments, in squared lattice steps.
 
         With K features, a record has at most ``K + 1`` nonzero coordinates of absolute value at
         most 1, so its products ``x_i x_j`` with ``i <= j`` have a norm of at most
@@ -92,12 +92,12 @@ class LinearBudget:
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
 
     def gradient_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the gradients, in steps."""
+        """Return the phase of the gradients, in lattice steps."""
         norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the target moments, in steps."""
+        """Return the phase of the target moments, in lattice steps."""
         norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values
@@ -284,7 +284,7 @@ def fit_classification(
     clip : float
         Bound on a residual.
     learning_rate : float
-        Step length; 1 is the step of the quadratic bound on the loss.
+        Step length; a step of length 1 minimizes the quadratic upper bound on the loss.
 
     Returns
     -------

@@ -208,7 +208,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         target = self.schema_.target
         assert isinstance(target, Classes)
         return np.array(target.labels)

@@ -48,8 +48,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=5
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature, at whose edges trees may split. Half of the
-        edges are equally spaced; the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
         What each leaf releases: noisy class counts, or one class chosen by the exponential
         mechanism.

@@ -180,7 +180,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     @property
     def intercept_(self) -> float | FloatArray:  # type: ignore[override]
-        """Mean score, once fitted."""
+        """Mean score of the fitted model."""
         return self._terms.intercept
 
     @cached_property
