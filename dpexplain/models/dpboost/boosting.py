@@ -58,7 +58,7 @@ class Plan:
     epsilon : float
         Epsilon of one score, for adding or removing one record.
     unit : float
-        Maximum number of records that are added or removed if one privacy unit changes.
+        Maximum number of records that one privacy unit adds or removes.
     n_trees, trees_per_ensemble, depth : int
     learning_rate, regularisation : float
     variant : {"ensemble", "seq", "para"}

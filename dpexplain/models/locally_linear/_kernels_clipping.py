@@ -107,7 +107,7 @@ def clipped_factors(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-def]
-    """Sum the squared features of each record, per filter index.
+    """Sum the squared features of each record for each filter index.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
     constant : float64
         Square of the constant feature, which is added to each sum.
     squares : ndarray of shape (n, n_banks), dtype float64
-        Output: the sums.
+        Output array, filled with the sums.
     """
     n_basis = seen.shape[1] // n_banks
     for n in range(seen.shape[0]):
@@ -141,7 +141,7 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
         Person of each row.
     n_rows : int
     rows : ndarray of shape (n_rows,), dtype int64
-        Output: the sampled rows fill it from the start.
+        Output array, filled with the sampled rows from the start.
 
     Returns
     -------

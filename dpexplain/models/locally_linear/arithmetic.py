@@ -68,7 +68,7 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Return the number of bits of weights for which products with features are exact.
+    """Return the number of bits that weights may have for exact products.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def weight_bits(n_features: int) -> int:
     Returns
     -------
     int
-        At least 1.
+        From 8 to 24.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return the number of bits of projection rows for which products are exact.
+    """Return the number of bits that projection rows may have for exact products.
 
     Parameters
     ----------

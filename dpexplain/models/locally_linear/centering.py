@@ -61,7 +61,7 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
     ----------
     features : Features
     rows : ndarray of int64
-        Rows of the sample.
+        Row indices of the sample.
     longest : float
         Norm of the features, in feature steps, beyond which a record is clipped.
     lattice_bits : int

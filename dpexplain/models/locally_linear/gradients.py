@@ -64,7 +64,7 @@ class GradientSums:
     labels : ndarray of shape (n_samples,), dtype int32
     shape : FilterShape
     basis : Basis
-        Basis of the features.
+        Basis of the filters.
     clip : float or None
         Bound on the norm of one record's gradient; None if there is no bound, because training is
         not private.
@@ -134,7 +134,7 @@ class GradientSums:
         return self._of_weights(sums, of_factors)
 
     def _norms(self) -> Floats:
-        """Return the squared feature norm of each record, per filter index."""
+        """Return the squared feature norm of each record for each filter index."""
         whole, rows = self._features.integers, self._basis.integers
         if rows is None or not self._basis.per_filter:
             found = np.empty((len(whole), 1))

@@ -120,7 +120,7 @@ def linear_rates(peak: float, n_steps: int) -> Floats:
 
 
 def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
-    """Return learning rates multiplied by `factor` at regular intervals."""
+    """Return learning rates that are multiplied by `factor` every `every` steps."""
     return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
 
 

@@ -57,7 +57,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     Each class has several linear filters, and the score of a class is a weighted mean of their
     scores, with weights that depend on the record. So the explanation of a prediction is exact.
     Filters are learned by noisy gradient descent on Poisson samples; the sums of gradients are
-    exact integers. The guarantee holds under the stated adjacency; see `guarantee_`.
+    exact integers. The guarantee holds for the given adjacency; see `guarantee_`.
 
     Parameters
     ----------
@@ -74,12 +74,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Ledger of the data set, or the name of the data set if the ledger is kept in this process;
         see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Recipe that supplies the settings that are None. "accurate" aims at accuracy; "readable", at
-        filters and local explanations that change little under fresh noise. "paper" follows [1]_.
+        Recipe that supplies the settings that are None. "accurate" aims at accuracy, "readable"
+        aims at filters and local explanations that change little under fresh noise, and "paper"
+        follows [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
-        divergences, or the moments accountant of 2016, which the paper used. If None, "pld", or
-        "moments" for the preset "paper". The ledger always states the tightest bound.
+        divergences, or the moments accountant of 2016, which the paper used. If None, "pld" is
+        used, or "moments" with the preset "paper". The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
@@ -98,16 +99,16 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     clip : float or None, default=None
         Bound on the norm of one record's gradient.
     learning_rate : float or None, default=None
-        Size of Adam's first step, per weight.
+        Learning rate of Adam: the size of the first step of each weight.
     n_steps : int or None, default=None
-        Number of noisy sums. If None, 40 (20 for the preset "paper") divided by the sampling
+        Number of noisy sums. If None, it is 40 (20 with the preset "paper") divided by the sampling
         probability. The first 1% of the sums estimate the mean record, which is subtracted from all
-        records; the others are gradients. No mean is subtracted for the preset "paper", for
+        records; the others are gradients. No mean is subtracted with the preset "paper", with
         separate projections, or if there are fewer than 25 sums.
     sampling_probability : float or None, default=None
         Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
-        of 2**-32. If None, 4,000 (500 for tables and for the preset "paper") divided by `n_public`,
-        or 1/15 if `n_public` is not given. The number of records is never used.
+        of 2**-32. If None, it is 4,000 (500 for tables and with the preset "paper") divided by
+        `n_public`, or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
         Seed of the public random structure (initial weights and random projection). The noise and
         the samples never depend on it.

@@ -38,7 +38,7 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        Target number of persons per step.
+        Target number of persons in the sample of a step.
     n_steps : int or None
         Number of steps; if None, it follows from `n_epochs`.
     n_epochs : int
@@ -221,7 +221,7 @@ def noise_multiplier(
     composition: Composition,
     adjacency: str,
 ) -> float:
-    """Return the ratio of noise to clip at which a fit spends exactly its budget."""
+    """Return the ratio of noise to clip at which a fit spends its whole budget."""
     return math.nextafter(
         subsampled_noise_multiplier(
             epsilon,

@@ -56,7 +56,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None
-        Size of Adam's first step, per weight.
+        Learning rate of Adam: the size of the first step of each weight.
     max_epochs : int, default=20
         Number of passes over the records.
     random_state : int or None, default=0

@@ -34,7 +34,7 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Poisson sampler of persons, step by step.
+    """Poisson sampler that draws persons independently in each step.
 
     The draws for a person depend only on the step and on the person's index. They do not depend on
     the persons with larger indices.

@@ -47,12 +47,16 @@ class NoisePlan:
     Attributes
     ----------
     clip : float
+        Bound on the norm of one record's gradient.
     noise_multiplier : float
-        Noise standard deviation divided by the clip, or by the sum of the clips of a person's
-        rows.
+        Noise standard deviation divided by the bound on one person's contribution, which is the
+        clip times `rows_per_person`.
     rows_per_person : int
+        Maximum number of rows used per person.
     sampling_probability : float
+        Probability that a person is in the sample of a step.
     lattice_bits : int
+        Base-2 logarithm of the clip in lattice steps.
     n_changed : int
         Number of records that differ between neighbors.
     """

@@ -118,7 +118,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     @property
     def _unit(self) -> float:
-        """Return the most records that are added or removed if one privacy unit changes."""
+        """Return the maximum number of records that one privacy unit adds or removes."""
         return (2.0 if self.adjacency == "replace" else 1.0) * (self.max_rows_per_person or 1)
 
     @property

@@ -73,7 +73,7 @@ class Candidates:
 
 
 def grid_of(schema: Schema, n_cells: int) -> tuple[FeatureBins, ...]:
-    """Return the public bins of all features; `n_cells` limits the bins of a number."""
+    """Return the public bins of all features, at most `n_cells` per numeric feature."""
     return tuple(declared_cells(n, f, n_cells) for n, f in schema.features.items())
 
 
@@ -118,7 +118,7 @@ class Trees:
     splits : ndarray of shape (n_trees, 2**depth - 1), dtype int64
         Index of the candidate at each node, level by level.
     values : ndarray of shape (n_trees, 2**depth, n_scores)
-        Contribution of each leaf to the score.
+        Contribution of each leaf to each score.
     """
 
     splits: Integers

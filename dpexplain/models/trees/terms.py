@@ -105,7 +105,7 @@ def tree_terms(
         Estimated number of records in each bin; zeros if no counts were released.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
-        Initial score, to which the trees add.
+        Score before the contributions of the trees are added.
 
     Returns
     -------
