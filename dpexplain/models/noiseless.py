@@ -27,7 +27,7 @@ from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
 
 _REASON = "fitted without noise"
-_LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the noise
+_LARGE_EPSILON = 50.0  # for settings that depend on the noise, such as penalties
 
 
 class _Silence(NoiseSource):

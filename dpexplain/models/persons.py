@@ -226,7 +226,7 @@ def _person_of_parts(cell: Any) -> str | None:
         return None
     if isinstance(cell, Mapping):
         return f"parts {sorted(zip(map(str, cell), keys, strict=True), key=str)!r}"
-    if isinstance(cell, set | frozenset):  # whose order changes from one object to the next
+    if isinstance(cell, set | frozenset):  # equal sets may have different orders
         keys.sort(key=str)
     return f"parts {keys!r}"
 

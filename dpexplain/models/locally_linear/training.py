@@ -58,7 +58,8 @@ class NoisePlan:
     lattice_bits : int
         Base-2 logarithm of the clip in lattice steps.
     n_changed : int
-        Number of records that differ between neighbors.
+        Number of privacy units that are added or removed between neighboring data sets: 1, or 2 if
+        one unit is replaced.
     """
 
     clip: float
