@@ -1,7 +1,7 @@
-"""Interpretable models, which tests, sweeps and dashboards look up in ``__all__``.
+"""Interpretable models, private and non-private.
 
-They are listed in :mod:`dpexplain.models.registry`; :func:`register` adds a model from another
-package.
+The models are listed in :mod:`dpexplain.models.registry`; tests, sweeps and dashboards find them
+in ``__all__``. :func:`register` adds a model from another package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Input tables, columns and rows, read so that no cell affects another.
 
-No cell may affect how another cell is read. Since numpy would choose one type for all cells of a
-list, lists are kept cell by cell.
+Lists are kept cell by cell, because numpy would choose one type for all cells of a list.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from dpexplain.tables.frames import column_of
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
-    """Return a two-dimensional table with columns, without reading values.
+    """Convert the input to a two-dimensional table, without reading its values.
 
     Parameters
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
     n_columns : int or None, default=None
-        Number of cells per row, if public: a row of a list becomes a row of empty cells if it has
-        another length.
+        Number of cells per row, if it is public. A row of a list becomes a row of empty cells if
+        it has a different length.
 
     Returns
     -------
@@ -38,7 +37,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     Raises
     ------
     TypeError
-        If `X` is sparse, or is read in parts, which only private boosting models support.
+        If `X` is sparse, or if it is read in chunks, which only private boosting models support.
     ValueError
         If `X` is not two-dimensional or has no columns.
     """
@@ -58,12 +57,12 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:
-    """Return the values unchanged, after checking that there is one per row of `X`.
+    """Check that there is one value per row of `X`; return the values as a column.
 
     Parameters
     ----------
     name : str
-        Name of the argument, for the message.
+        Name of the argument, for error messages.
     values : array-like of shape (n_samples,) or (n_samples, 1)
     X : DataFrame or ndarray of shape (n_samples, n_features)
 
@@ -115,10 +114,10 @@ def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Sche
     Parameters
     ----------
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Unnamed columns are called x0, x1, ...
+        The columns of an array are named x0, x1, ...
     y : array-like of shape (n_samples,)
     target : type
-        Kind of target to read: `Range` or `Classes`.
+        Kind of target: `Range` or `Classes`.
 
     Returns
     -------
@@ -161,7 +160,7 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
         numbers = encode_range(y, schema.target)
         usable = ~np.isnan(numbers)
         if usable.all() and getattr(getattr(y, "dtype", None), "kind", "") == "f":
-            return X, y, groups  # numbers already: a copy would stay in memory for the whole fit
+            return X, y, groups  # already numbers; a copy would stay in memory for the whole fit
         read = numbers[usable]
     if usable.all():
         return X, read, groups
@@ -203,6 +202,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     Parameters
     ----------
     given : mapping of str to object
+        Values of the parameters by name.
     kind : str
         Kind of fit that rejects these parameters, for the message.
     reason : str
@@ -221,14 +221,14 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
 
 
 def n_features_of(X: Any, schema: Schema | None) -> int:
-    """Return the number of features in the schema, or of columns of `X` if there is no schema."""
+    """Return the number of features: from the schema, or else from the columns of `X`."""
     return schema.n_features if schema is not None else int(X.shape[1])
 
 
 def rows_of(values: Any, kept: Any) -> Any:
-    """Take rows of a table or column by position; never raise an error, for any column type.
+    """Return rows of a table or column by position; never raise an error.
 
-    pandas cannot select rows for some column types (Arrow's ``string_view``). Rows are selected
+    pandas cannot select rows of some column types (Arrow's ``string_view``). Rows are selected
     only if a target is missing, so an error would reveal that a target is missing.
     """
     try:
@@ -242,7 +242,7 @@ def rows_of(values: Any, kept: Any) -> Any:
 
 
 def _as_series(cells: Any) -> pd.Series:
-    raw = cells.dtype.kind == "V"  # raw bytes, which pandas takes only as objects
+    raw = cells.dtype.kind == "V"  # raw bytes, which pandas accepts only as objects
     return pd.Series(cells, dtype=object if raw else cells.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Errors for parameters of InterpretML, which name the replacements in this library."""
+"""Errors that name the replacement of an InterpretML parameter in this library."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Advice on what to do instead, by name of the InterpretML parameter."""
+"""Replacement for each InterpretML parameter, as advice to the user."""
 
 
 def answers_interpret_names(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[Concatenate[Any, P], None]:
-    """Make a constructor reject InterpretML parameters with an error that names the replacement.
+    """Make a constructor reject InterpretML parameters and name their replacements.
 
-    The signature stays as it is, so that parameters can be read and cloned.
+    The signature is unchanged, so scikit-learn can still inspect and clone the parameters.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def answers_interpret_names(
     Returns
     -------
     function
-        Raises a TypeError that names the replacement.
+        Constructor that raises a TypeError if it is called with an InterpretML parameter. The
+        message names the replacement.
     """
     own = inspect.signature(init).parameters
 

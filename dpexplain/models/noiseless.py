@@ -27,11 +27,11 @@ from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
 
 _REASON = "fitted without noise"
-_LARGE_EPSILON = 50.0  # for the rules that set penalties and floors by the noise
+_LARGE_EPSILON = 50.0  # for settings that depend on the noise, such as penalties
 
 
 class _Silence(NoiseSource):
-    """Noise source of zeros."""
+    """Noise source that draws only zeros."""
 
     def draw_int(self, sigma_int: float, size: int) -> NDArray[np.int64]:
         """Return zeros for any scale."""
@@ -53,13 +53,14 @@ def _has(name: str) -> Any:
 
 
 class NoiselessModel(BaseEstimator):
-    """Private model fitted without noise, to measure the cost of noise. NOT PRIVATE.
+    """Noiseless version of a private model, to measure the cost of noise. NOT PRIVATE.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; not modified. Settings that depend on the noise, such as penalties, have their
-        values for epsilon 50.
+        Unfitted estimator; it is not modified. Settings that depend on the noise, such as
+        penalties, have the values that they would have for epsilon 50, or for the estimator's own
+        epsilon if it is larger.
 
     Attributes
     ----------
@@ -122,19 +123,19 @@ class NoiselessModel(BaseEstimator):
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         model.guarantee_ = Guarantee.not_private(_REASON)
-        model._noise = model._effect = None  # of additive models: nothing to simulate
+        model._noise = model._effect = None  # additive models: there is no noise to simulate
         self.model_ = model
         keep_not_private(self, schema, _REASON)
         return self
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         classes: NDArray[Any] = self.model_.classes_
         return classes
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict as the private model does.
+        """Return the predictions of the model fitted without noise.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, as the private model does.
+        """Return the class probabilities of the model fitted without noise.
 
         Parameters
         ----------
@@ -166,7 +167,7 @@ class NoiselessModel(BaseEstimator):
 
     @_has("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the classes, as the private model does.
+        """Return the class scores of the model fitted without noise.
 
         Parameters
         ----------
@@ -216,7 +217,7 @@ class NoiselessModel(BaseEstimator):
 
 
 def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set schema, guarantee and ledger of a fit without noise, marked as not private."""
+    """Set the schema, guarantee and ledger of a fit that is not private."""
     model.schema_ = schema
     model.n_features_in_ = schema.n_features
     model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

@@ -1,4 +1,4 @@
-"""Rows per person: the ``groups`` of a fit, and the rows used for each person."""
+"""Persons in a fit: the argument ``groups``, and the rows used for each person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
     ----------
     X : DataFrame, array or ChunkedTable
     groups : object
-        As in ``fit``; only a string names a column.
+        Argument ``groups`` of ``fit``; it names a column only if it is a string.
     schema : Schema or None
         Schema of the features.
 
@@ -62,7 +62,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
 
 
 def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
-    """Warn that a fit protects rows although the schema names a person column.
+    """Warn if a fit protects single rows although the schema names a person column.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
 
 
 def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | None, Any]:
-    """Return the name of the grouping, and the ID of the person of each row.
+    """Check ``groups``; return the name of the grouping and the person ID of each row.
 
     Parameters
     ----------
     groups : object
-        As in ``fit``.
+        Argument ``groups`` of ``fit``.
     X : DataFrame, array or ChunkedTable
         Table with all its columns.
     max_rows : int or None
@@ -96,12 +96,12 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     kind : str or None
         Name of the grouping, if it has one.
     persons : Series, array or None
-        None if `max_rows` is None.
+        Person ID of each row; None if `max_rows` is None.
 
     Raises
     ------
     ValueError
-        If only one of `groups` and `max_rows` is given, or the table is read in chunks.
+        If only one of `groups` and `max_rows` is given, or if the table is read in chunks.
     """
     if isinstance(X, ChunkedTable) and groups is not None:
         raise ValueError(PERSONS_IN_PARTS)
@@ -125,14 +125,14 @@ def bounded_rows(
     """Choose at most `max_rows` rows per person by random draws.
 
     Rows without a readable person ID are dropped. If all these rows counted as one person, adding a
-    person could displace another person's row, which is an exchange with twice the privacy loss. If
-    each of these rows counted as a separate person, someone without an ID could contribute any
-    number of rows.
+    person without an ID could displace a row of another person, which amounts to a replacement,
+    with twice the privacy loss. If each of these rows counted as a separate person, someone without
+    an ID could contribute any number of rows.
 
     Parameters
     ----------
     groups : array or Series of shape (n_samples,)
-        Person of each row.
+        Person ID of each row.
     max_rows : int
         Maximum number of rows per person.
     coins : SecretCoins or SeededCoins, optional
@@ -168,23 +168,24 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that does not identify a person: an empty cell, a word for empty
-        (`EMPTY_WORDS`), an unreadable cell, or an object that shows only its memory address.
+        None for a cell that does not identify a person: an empty cell, a word that means empty
+        (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
+        address.
     """
     try:
         return _person_of(cell)
-    except Exception:  # an object may raise anything, and Python spells no number of 5,000 digits
+    except Exception:  # any object may raise, and Python does not print integers of 5,000 digits
         return None
 
 
 def _person_of(cell: Any) -> str | None:
-    if isinstance(cell, np.datetime64):  # one of nanoseconds would become a number
+    if isinstance(cell, np.datetime64):  # item() would return nanoseconds as a number
         cell = pd.Timestamp(cell)
     elif isinstance(cell, np.generic):
         cell = cell.item()
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
-    elif isinstance(cell, bytearray | memoryview):  # whose text says where they are in memory
+    elif isinstance(cell, bytearray | memoryview):  # whose repr shows the memory address
         cell = bytes(cell)
     elif isinstance(cell, Decimal | Fraction | np.longdouble):
         cell = _plain_number(cell)
@@ -215,7 +216,7 @@ def _person_of(cell: Any) -> str | None:
     return text if isinstance(cell, str) or not _PLACE.search(text) else None
 
 
-# Where an object is in memory: another one of equal value would be another person.
+# Memory address of an object: an equal object elsewhere would count as another person.
 _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -225,13 +226,13 @@ def _person_of_parts(cell: Any) -> str | None:
         return None
     if isinstance(cell, Mapping):
         return f"parts {sorted(zip(map(str, cell), keys, strict=True), key=str)!r}"
-    if isinstance(cell, set | frozenset):  # whose order changes from one object to the next
+    if isinstance(cell, set | frozenset):  # equal sets may have different orders
         keys.sort(key=str)
     return f"parts {keys!r}"
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Return an equal int or float if there is one, else a fraction; raise if it is not finite."""
+    """Convert a finite number to an equal int or float, or else to a fraction."""
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())
@@ -245,7 +246,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the number that a string uniquely spells, else the string."""
+    """Return the number that a string spells exactly, else the string; None if empty."""
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

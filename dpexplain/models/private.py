@@ -1,4 +1,4 @@
-"""Fit of all private estimators: check, charge, read records, state the guarantee."""
+"""Fits of private estimators: checks, charge, mechanism and guarantee."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators: checks, ledger, mechanism and guarantee of a fit."""
+    """Base class of private estimators, which checks, charges and runs each fit."""
 
     _person_kind: str | None
     _charged: tuple[Event, ...]
@@ -64,23 +64,23 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns as in the schema: by name for a DataFrame, whose other columns are ignored; by
-            position otherwise. Explainable boosting also takes tables that do not fit in memory: a
-            path to a Parquet file or to a folder of Parquet files, a pyarrow dataset, a Dask
-            DataFrame or Array. See Notes.
+            Columns of the schema: matched by name for a DataFrame, whose other columns are
+            ignored, and by position otherwise. Explainable boosting also accepts tables that do
+            not fit in memory: a path to a Parquet file or to a folder of Parquet files, a pyarrow
+            dataset, or a Dask DataFrame or Array. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
             pass the name, or a Series or Array with the partitions of `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-            Person of each row: the name of a column of `X`, which is then not a feature; a name
-            and the person IDs; or the IDs alone. The default is the person column of the schema if
-            `max_rows_per_person` is set. At most `max_rows_per_person` rows of a person are used,
-            chosen at random in secret; rows without a readable person ID are dropped. The name is
-            public, and tells a ledger which fits protect the same persons. Unnamed IDs are a
-            separate kind of person in each fit (the name of a Series is ignored, because pandas
-            keeps it when IDs are mapped to other persons).
+            Person of each row, given as the name of a column of `X`, which is then not a feature;
+            as a name and the person IDs; or as the IDs alone. The default is the person column of
+            the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
+            person are used; they are chosen by secret random draws. Rows without a readable person
+            ID are dropped. The name is public; from it, a ledger knows which fits protect the same
+            persons. Unnamed IDs are a separate kind of person in each fit (the name of a Series is
+            ignored, because pandas keeps it when IDs are mapped to other persons).
         **unsupported
             ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
             None.
@@ -108,7 +108,7 @@ class PrivateEstimator(PrivateHooks):
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
-        open it, and it is deleted after the fit. Its content is private.
+        open it, and it is deleted after the fit. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -126,8 +126,8 @@ class PrivateEstimator(PrivateHooks):
         groups = groups_or_declared(groups, self.max_rows_per_person, self.schema)
         warn_of_persons(self.schema, self.max_rows_per_person)
         table = X
-        # Parameters that another thread sets from here on reach the next fit: what is charged,
-        # fitted and promised must be one and the same.
+        # Parameters that another thread sets from here on affect only the next fit: the charge,
+        # the fit and the guarantee must all use the same parameters.
         work = type(self).__new__(type(self))
         vars(work).update(vars(self))
         given, X = groups, features_without_groups(X, groups, work.schema)
@@ -141,7 +141,7 @@ class PrivateEstimator(PrivateHooks):
         del work._person_kind
         self._take_fit(work)
         if failure:
-            # Raised out here, so that no chained traceback keeps records in its frames.
+            # Raised here, so that no chained traceback keeps records in its frames.
             raise RuntimeError(
                 f"the fit stopped with {failure} after its budget was charged; the charge "
                 "stays. Try the same call on simulated data to find the cause."
@@ -154,7 +154,7 @@ class PrivateEstimator(PrivateHooks):
         Returns
         -------
         PrivacyStatement
-            With ``text()``, ``markdown()`` and ``to_json()``.
+            Statement with the methods ``text()``, ``markdown()`` and ``to_json()``.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class PrivateEstimator(PrivateHooks):
         return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
     _reads_parts: ClassVar[bool] = False
-    """Whether a fit takes tables that are read part by part."""
+    """Whether a fit accepts tables that are read in chunks."""
 
     def _as_table(self, X: Any) -> Any:
         if isinstance(X, ChunkedTable):
@@ -190,7 +190,7 @@ class PrivateEstimator(PrivateHooks):
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
-        """Clear an earlier fit, so its guarantee cannot be read with a new ledger."""
+        """Clear an earlier fit, so that its guarantee is never shown with a new ledger."""
         for name in [n for n in vars(self) if n.endswith("_") or n in self._hidden_fit]:
             delattr(self, name)
 
@@ -203,19 +203,22 @@ class PrivateEstimator(PrivateHooks):
     _hidden_fit: ClassVar[tuple[str, ...]] = ()
     """Attributes of a fit whose names do not end in an underscore."""
 
-    @np.errstate(all="ignore")  # whatever a program asked for, arithmetic says nothing of a record
+    @np.errstate(all="ignore")  # arithmetic warnings could reveal a record
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
-        """Fit; return the type of an error but not its text, which could show a value."""
+        """Fit on the records; return the type of an error, or "" if there is none.
+
+        The message of an error is not returned, because it could contain a value.
+        """
         charged = vars(self).pop("_charged", ())
         try:
             schema = self.schema or self._drafted_schema(X, y)
-            if not isinstance(X, ChunkedTable):  # those are read part by part later
+            if not isinstance(X, ChunkedTable):  # chunks are read later
                 X, y, groups = rows_with_target(X, y, schema, groups)
             if groups is not None:
                 kept = self._kept_rows(groups)
                 X, y, groups = (rows_of(values, kept) for values in (X, y, groups))
             mechanism = self._mechanism()
-            if self.schema is not None:  # without one, classes are not known before the charge
+            if self.schema is not None:  # otherwise, classes were unknown before the charge
                 mechanism.limit_to(charged)
             self._fit_people(X, y, groups, schema, mechanism)
         except PartError as error:
@@ -236,7 +239,7 @@ class PrivateEstimator(PrivateHooks):
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags that skip scikit-learn's checks on small data, where noise dominates."""
+        """Return tags that make scikit-learn skip checks of accuracy on small data."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):
@@ -251,9 +254,10 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Table as for ``fit``. Its columns are checked, but no values are read.
+            Table, as for ``fit``. Its columns are checked, but no values are read.
         y : object, default=None
-            The target, or the name of its column. For a table in memory, only a name is checked.
+            Target, or the name of its column. For a table in memory, it is checked only if it is a
+            name.
 
         Returns
         -------

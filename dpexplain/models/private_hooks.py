@@ -1,4 +1,4 @@
-"""Methods that private estimators provide for a fit, or that audits replace."""
+"""Methods that private estimators implement for a fit, or that audits replace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpexplain.schema import Classes, Range, Schema
 
 
 class PrivateHooks:
-    """Base class of `PrivateEstimator`: methods that an estimator or an audit overrides.
+    """Base class of `PrivateEstimator`: methods that subclasses and audits override.
 
     A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
     touches records, and makes releases only through its mechanism.
@@ -50,13 +50,13 @@ class PrivateHooks:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the random draws that assign bags; they are secret, unless the noise is seeded."""
+        """Create the source of random assignments and samples, secret unless seeded."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure; a noise seed also fixes it."""
+        """Create the generator of the public structure; a noise seed also seeds it."""
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)
@@ -64,7 +64,7 @@ class PrivateHooks:
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
-        """Fit on rows bounded per person; override if a model needs person IDs."""
+        """Fit on the bounded rows of each person; override if a model needs person IDs."""
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod
@@ -72,23 +72,23 @@ class PrivateHooks:
         """Fit on records; store only what passed through `mechanism`."""
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit the noiseless version, whose mechanism adds nothing.
+        """Fit the noiseless version, with a mechanism that adds no noise.
 
-        Models that also sample or filter records for privacy do not do so here.
+        Models that sample or filter records for privacy override this method to omit these steps.
         """
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod
     def _check_settings(self) -> None:
-        """Check the parameters of the concrete estimator; raise ValueError."""
+        """Raise ValueError if a parameter of the concrete estimator is wrong."""
 
     @abstractmethod
     def _check_plan(self, n_features: int) -> None:
-        """Check that the fit can be planned from public quantities; raise ValueError."""
+        """Raise ValueError if the fit cannot be planned from public quantities."""
 
     @abstractmethod
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        """Plan the releases of a fit on a given number of features."""
+        """Return the planned releases of a fit on a given number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
         """Return the private events of a fit on a given number of features."""
@@ -96,7 +96,7 @@ class PrivateHooks:
 
     @abstractmethod
     def _mu(self) -> float | None:
-        """Return the Gaussian-DP parameter of the fit, or None."""
+        """Return the Gaussian-DP parameter of the fit; None if it has none."""
 
     def _epsilon_replaced(self) -> float:
         """Return the epsilon of the fit under replace-one adjacency."""

@@ -1,9 +1,10 @@
-"""Registry of the models, with one line for each; everything that lists models uses it.
+"""Registry of the models; everything that lists models uses it.
 
-The registry defines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
-reference pages use; ``dpexplain.NAME``; ``dpexplain fit --model``; and the list of kernels compiled
-in advance. No model is imported before it is used. Type checkers and completion read
-`dpexplain/__init__.py` and `dpexplain/models/__init__.py`.
+The registry determines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
+reference pages use; the models in the namespace ``dpexplain``; the choices of
+``dpexplain fit --model``; and the kernels that are compiled in advance. No model is imported before
+it is used. Type checkers and code completion read `dpexplain/__init__.py` and
+`dpexplain/models/__init__.py` instead.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ class Listed:
     target : {"classes", "range"}
         Kind of target.
     command : str, default=""
-        Value of ``dpexplain fit --model``; "" omits the model.
+        Value of ``dpexplain fit --model``; "" omits the model from the command line.
     warm : tuple of mapping, default=({},)
-        Parameters of the fits that compile its kernels in advance; empty if the fits of
-        another model compile them all.
+        Parameters of the fits that compile the model's kernels in advance; empty if the fits of
+        other models already compile all of them.
     """
 
     module: str
@@ -59,7 +60,7 @@ MODELS: dict[str, Listed] = {
     "DPLogisticRegression": Listed(f"{_MODELS}.linear", "classes", "linear"),
     "DPLinearRegression": Listed(f"{_MODELS}.linear", "range", "linear"),
     "DPRandomForestClassifier": Listed(f"{_MODELS}.random_forest", "classes", "random-forest", ()),
-    # Its fits compile what all trees need.
+    # Fits of this model compile the kernels of all tree ensembles.
     "DPBoostClassifier": Listed(f"{_MODELS}.dpboost", "classes", "dpboost"),
     "DPBoostRegressor": Listed(f"{_MODELS}.dpboost", "range", "dpboost", ()),
     "DPBoostedTreesClassifier": Listed(f"{_MODELS}.boosted_trees", "classes", "boosted-trees", ()),
@@ -67,12 +68,12 @@ MODELS: dict[str, Listed] = {
 
 
 def commands() -> dict[str, dict[str, str]]:
-    """List the model names for the command line.
+    """Return the models that the command line can fit.
 
     Returns
     -------
     dict of str to dict
-        For each value of ``--model``, class names by the kind of target.
+        For each value of ``--model``, the class name of the model for each kind of target.
     """
     found: dict[str, dict[str, str]] = {}
     for name, listed in MODELS.items():

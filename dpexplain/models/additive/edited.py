@@ -1,4 +1,4 @@
-"""Edited curves in a fitted model."""
+"""Edits of the curves of a fitted model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from dpexplain.models.additive.terms import AdditiveTerms
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """One score before its edits.
+    """Curves and intercept of one score before its edits.
 
     Attributes
     ----------
-    curves : tuple of ndarray of shape (n_bins,), or None for a term that was not edited
+    curves : tuple of (ndarray of shape (n_bins,) or None)
+        Released curve of each term; None if the term was not edited.
     intercept : float or None
-        None if edits did not change it.
+        Released intercept; None if edits did not change it.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]
@@ -30,33 +31,33 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """The edits of a model.
+    """Edits of a model, with the scores before them.
 
     Attributes
     ----------
     records : tuple of EditRecord
-        The edits in their order.
+        The edits in the order in which they were made.
     released : dict of str to Released
-        Scores by class; the key is "" for a model with one score.
+        Score of each class before the edits; the only key is "" for a model with one score.
     """
 
     records: tuple[EditRecord, ...]
     released: dict[str, Released]
 
     def of_class(self, name: str) -> Released:
-        """Return the released score of a class."""
+        """Return the score of a class before the edits."""
         return self.released[name]
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Put the curves of an explanation into the terms of a model.
+    """Replace the curves of a model by the curves of an explanation.
 
     Parameters
     ----------
     terms : AdditiveTerms
         Terms of a fitted model.
     parts : tuple of GlobalExplanation
-        One for each score of the model, see `checked_scores`.
+        Explanation of each score of the model, as returned by `checked_scores`.
 
     Returns
     -------
@@ -77,12 +78,12 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
 
 
 def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
-    """Collect the edits of an explanation, and each score as it was before them.
+    """Collect the edits of an explanation, and each score as it was before the edits.
 
     Parameters
     ----------
     parts : tuple of GlobalExplanation
-        One for each score.
+        Explanation of each score.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Reject explanations of other models, and curves that were changed but have no edit record.
+    """Check that an explanation belongs to a model and records all changes of curves.
 
     Parameters
     ----------
@@ -109,18 +110,18 @@ def checked_scores(
     explanation : GlobalExplanation or MulticlassExplanation
         New explanation of the model.
     model : str
-        Name of its class, for messages.
+        Class name of the model, for error messages.
 
     Returns
     -------
     tuple of GlobalExplanation
-        One for each score.
+        New explanation of each score.
 
     Raises
     ------
     ValueError
-        If the explanation is of another model, or if its curves differ although there is no edit
-        record.
+        If the explanation belongs to another model, or if a curve was changed but no edit was
+        recorded.
     """
     if type(own) is not type(explanation):
         raise ValueError(

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """Base class of fitted additive models."""
+    """Base class of additive models, with their predictions and explanations."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -79,7 +79,7 @@ class AdditiveModel(BaseEstimator):
         ----------
         effect : bool, default=True
             Whether to estimate the effects in the population, if the model supports it. This takes
-            a second or more; an explanation without these estimates takes a fraction of that time.
+            a second or more; an explanation without these estimates is much faster.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class AdditiveModel(BaseEstimator):
         return () if self._edited is None else self._edited.records
 
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
-        """Return a copy of the model with the curves of an (edited) explanation of it.
+        """Return a copy of the model with the curves of an edited explanation.
 
         Parameters
         ----------
@@ -113,8 +113,8 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         AdditiveModel
-            A fitted model of the same class whose predictions match the explanation to the last
-            bit, and that is marked as edited. It shares the ledger, to which nothing is charged.
+            A fitted model of the same class, marked as edited. Its predictions match the
+            explanation to the last bit. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -122,8 +122,8 @@ class AdditiveModel(BaseEstimator):
         TypeError
             If `explanation` is of another type.
         ValueError
-            If the explanation is of another model, or if its curves differ although there is no
-            record of an edit.
+            If the explanation belongs to another model, or if a curve was changed but no edit was
+            recorded.
         """
         check_is_fitted(self, "schema_")
         if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
@@ -131,7 +131,7 @@ class AdditiveModel(BaseEstimator):
                 f"with_curves takes an explanation of the model, got {type(explanation).__name__}."
             )
         parts = checked_scores(self.explain_global(), explanation, type(self).__name__)
-        # Both follow from the fit, before its curves are replaced.
+        # Compute both from the fit, before its curves are replaced.
         self._noise, self._effect  # noqa: B018
         edited = copy.copy(self)
         edited._terms = with_scores(self._terms, parts)
@@ -141,7 +141,7 @@ class AdditiveModel(BaseEstimator):
         return edited
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - the name in scikit-learn
-        """Return the parameters, and whether the model was edited."""
+        """Return the parameters, with a note if the model was edited."""
         shown: str = super().__repr__(N_CHAR_MAX)
         return f"{shown}  # {self._edit_words}" if self.edits_ else shown
 
@@ -186,13 +186,13 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms, once fitted."""
+        """Names of the terms of the fitted model."""
         check_is_fitted(self, "schema_")
         return [bins.name for bins in self._terms.bins]
 
     @property
     def term_scores_(self) -> list[NDArray[np.float64]]:
-        """Contribution of each bin, by term: bins of values, then "other" and "missing"."""
+        """Contributions of the bins of each term; special bins come last."""
         check_is_fitted(self, "schema_")
         return [np.array(scores) for scores in self._terms.scores]
 
@@ -219,7 +219,7 @@ class AdditiveModel(BaseEstimator):
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows to explain. They are not protected by the model's guarantee.
         y : object, default=None
-            Ignored, as in scikit-learn: an explanation does not hold outcomes.
+            Ignored; present for compatibility with scikit-learn.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
 
@@ -285,7 +285,7 @@ class AdditiveModel(BaseEstimator):
         )
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Return simulated errors of all bins by score; none if the fit has no noise."""
+        """Return the simulated errors of each score; empty if there are none."""
         return ()
 
     @cached_property
@@ -306,7 +306,7 @@ class AdditiveModel(BaseEstimator):
             return None if draws is None else term_effect(draws, sizes)
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
-        """Return the noise of the score of a class, or of the only score."""
+        """Return the noise of one score; `of_class` is "" if the model has only one."""
         place = (self._class_names() or ()).index(of_class) if of_class else 0
         return self._noise[place] if self._noise else None
 
@@ -355,7 +355,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         return class_labels(self.schema_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -368,8 +368,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With several classes, a score is the log-probability relative to the average of all
-            classes.
+            With more than two classes, a score is the log-probability of the class relative to the
+            average of all classes.
         """
         return self._scores(X)
 
@@ -399,7 +399,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        chosen = chosen_classes(self._scores(X))  # says first whether the model is fitted
+        chosen = chosen_classes(self._scores(X))  # first: checks that the model is fitted
         return self.classes_[chosen]
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Encoded targets for the kernels."""
+"""Encoding of targets for the kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def class_labels(schema: Schema) -> NDArray[Any]:
 
 
 def encoded_classes(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Return the index of each class as float32; -1 for labels outside the schema."""
+    """Return class indices as float32, with -1 for labels outside the schema."""
     return encode_classes(y, classes_of(schema)).astype(np.float32)
 
 
@@ -38,7 +38,7 @@ def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
 
 
 def range_unit(schema: Schema) -> tuple[float, float]:
-    """Return half the range and the midpoint: the unit and the zero of mapped targets."""
+    """Return half the range and the midpoint: the unit and zero of encoded targets."""
     target = schema.target
     assert isinstance(target, Range)
     return (target.high - target.low) / 2.0, target.midpoint
@@ -63,7 +63,7 @@ def largest_count(schema: Schema) -> float:
 
 
 def encoded_counts(y: Any, schema: Schema) -> NDArray[np.float32]:
-    """Return the target in units of its largest public count, as float32."""
+    """Return counts as float32, divided by the upper end of their public range."""
     target = schema.target
     assert isinstance(target, Range)
     shares = encode_range(y, target) / largest_count(schema)

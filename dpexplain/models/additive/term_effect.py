@@ -1,4 +1,4 @@
-"""Effect estimates in the form of explanations."""
+"""Effect estimates as fields of an explanation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class TermEffect:
     Attributes
     ----------
     curves : tuple of ndarray of shape (n_bins,), one per term
+        Estimated curve of each term.
     intercept : float
+        Estimated intercept.
     joint : NoiseModel
         Joint posterior errors of all bins and of the intercept.
     factors : ndarray of shape (n_terms,)
@@ -41,7 +43,7 @@ class TermEffect:
     factors: FloatArray
 
     def of_term(self, place: int) -> dict[str, Any]:
-        """Return the fields of the shape function of one term."""
+        """Return the effect fields of a `ShapeFunction` for the term at index `place`."""
         return {
             "effect": self.curves[place],
             "effect_std": self.joint.std[self.joint.term(place)],

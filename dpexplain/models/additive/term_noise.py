@@ -1,4 +1,4 @@
-"""Simulated errors in the form of explanations."""
+"""Simulated errors as fields of an explanation."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class TermNoise:
     Attributes
     ----------
     stds : dict of str to ndarray of shape (n_values,)
-        The keys are names of fields of :class:`ShapeFunction`, such as ``noise_std``; the values
-        are for all bins, then for the intercept.
+        The keys are field names of :class:`ShapeFunction`, such as ``noise_std``. Each array
+        contains one value for every bin of every term, followed by one for the intercept.
     joint : NoiseModel
         Joint errors from all sources.
     factors : ndarray of shape (n_terms,)
         Half-width of each term's simultaneous band, in standard deviations.
     stretch : ndarray of shape (n_terms,) or None
-        Factor that undoes the shrinkage of each curve.
-    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
-        Posterior-mean curves from all released sums.
+        Factor that undoes the shrinkage of each curve; None if unknown.
+    recovered : tuple of (ndarray of shape (n_bins,) or None), or None
+        Posterior mean of each curve, given all released sums; None if it was not computed.
     """
 
     stds: dict[str, FloatArray]
@@ -43,7 +43,7 @@ class TermNoise:
     recovered: tuple[FloatArray | None, ...] | None
 
     def of_term(self, place: int) -> dict[str, Any]:
-        """Return the fields of the shape function of one term."""
+        """Return the noise fields of a `ShapeFunction` for the term at index `place`."""
         bins = self.joint.term(place)
         fields: dict[str, Any] = {name: std[bins] for name, std in self.stds.items()}
         if self.stretch is not None:
@@ -53,7 +53,7 @@ class TermNoise:
         return {**fields, "simultaneous_factor": float(self.factors[place])}
 
     def of_samples(self, bins: Sequence[Index]) -> dict[str, FloatArray]:
-        """Return the noise fields of a local explanation, for rows given by their bins."""
+        """Return the noise fields of a local explanation, given the bins of its rows."""
         total = np.sqrt(np.sum(np.square(list(self.stds.values())), axis=0))
 
         def chosen(std: FloatArray) -> FloatArray:
@@ -89,7 +89,8 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
     To first order, the error of a one-against-rest score is the error of the class's own score
     minus the mean error of the other scores, weighted by their probabilities. Correlations between
-    the errors of classes are not stored, so the errors are assumed to add up.
+    the errors of classes are not stored, so the standard deviations are added, which gives an upper
+    bound.
 
     Parameters
     ----------
@@ -110,17 +111,18 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraws:
-    """Simulated errors of one score: of all bins of all terms, and of the intercept.
+    """Simulated errors of one score, for the bins of all terms and for the intercept.
 
     Attributes
     ----------
     privacy, structure, sampling : ndarray of shape (n_draws, n_values)
-        Columns are the bins of the first term, then the bins of the second, and so on; the last
-        column is the intercept. In score units, mean zero.
+        Errors from each source, in score units, with mean zero. The columns are the bins of the
+        first term, then the bins of the second, and so on; the last column is the intercept.
     stretch : ndarray of shape (n_terms,) or None, default=None
         Factor for each curve that undoes the shrinkage of the fit; None if unknown.
-    recovered : tuple, one per term, of ndarray of shape (n_bins,) or None; or None
-        Posterior-mean curves from all released sums; None for terms without an order.
+    recovered : tuple of (ndarray of shape (n_bins,) or None), or None, default=None
+        Posterior mean of each curve, given all released sums. The entry of a term is None if its
+        bins are not ordered.
     """
 
     privacy: FloatArray
@@ -130,7 +132,7 @@ class NoiseDraws:
     recovered: tuple[FloatArray | None, ...] | None = None
 
     def scaled(self, scale: float) -> NoiseDraws:
-        """Return the errors of scores that have been multiplied by a number."""
+        """Return the errors that result if the score is multiplied by `scale`."""
         recovered = self.recovered
         if recovered is not None:
             recovered = tuple(None if c is None else scale * c for c in recovered)

@@ -1,4 +1,4 @@
-"""Fitted terms: scores per bin, and an intercept."""
+"""Terms of a fitted additive model: scores of bins, and an intercept."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ class AdditiveTerms:
     Attributes
     ----------
     bins : tuple of FeatureBins
-        One per feature.
+        Bins of each feature.
     scores : tuple of ndarray, one per feature, shape (n_bins,) or (n_bins, n_classes)
-        Contribution of each bin on the link scale; count-weighted mean 0.
+        Contribution of each bin on the link scale, with a count-weighted mean of 0.
     counts : tuple of ndarray, one per feature, shape (n_bins,)
         Number of records in each bin: noisy for a private model, exact otherwise.
     intercept : float or ndarray of shape (n_classes,)
         Mean score on the link scale.
-    link : {"logit", "identity", "log"}
+    link : {"logit", "identity", "log", "softmax"}
         Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
-        Direction in which the curve was constrained.
+        Direction in which each curve was constrained; None if it was not.
     bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
-        Standard deviation across the bags whose mean is the score; None if there is only one bag.
+        Standard deviation of each score across the bags, whose mean is the score. None if there is
+        only one bag.
     """
 
     bins: tuple[FeatureBins, ...]

@@ -39,82 +39,89 @@ from dpexplain.schema import Classes, Schema
 from dpexplain.tables.encoding import encode_classes
 
 WEIGHT_STEPS = 1 << 12
-"""Number of lattice steps of a weight of 1, which is the largest weight."""
+"""Number of lattice steps in a weight of 1, which is the largest weight."""
 
 LATTICE = 1 << 20
 """Criteria are multiples of ``2**-20``."""
 
 LARGEST_CRITERION = 1 << 29
-"""Cap on criteria, so that floats represent them to within a step; capping does not increase the
-effect of a record."""
+"""Cap on criteria, so that floating-point errors stay below a lattice step. Capping does not
+increase the effect of a record."""
 
-# Lattice steps: two criteria, rounded, and their floats, which show where a sensitivity is no whole
-# number of steps; see `DPBoostedTreesClassifier._utilities`.
+# Rounding errors of the difference of two criteria, in lattice steps. The second value includes
+# floating-point errors, which matter if the sensitivity is not an integer number of steps; see
+# `DPBoostedTreesClassifier._utilities`.
 _ROUNDING, _ROUNDING_OF_BOUNDED = 2.0, 3.0
 _LARGEST_LEAF = 1.0
-_CERTAIN = 1e-4  # shares of positives stay so far away from 0 and 1
+_CERTAIN = 1e-4  # minimum distance of proportions of positives from 0 and 1
 
 
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """Boosted decision tree classifier with pure differential privacy.
 
-    Boosting of top-down induced trees, following [1]_: the exponential mechanism chooses splits by
-    a proper criterion, and leaves and the coefficients of the linear combination are computed from
-    noisy weights. The M-alpha loss lies between the Matsushita loss (alpha 1) and the 0/1 loss
-    (alpha 0). With more than two classes, each class has a one-vs-rest score, and the scores share
-    the budget.
+    Top-down induced trees are boosted as in [1]_: the exponential mechanism chooses splits by a
+    proper criterion, and the leaf values and the coefficients of the linear combination of trees
+    are computed from noisy weights. The M-alpha loss lies between the Matsushita loss (alpha 1) and
+    the 0/1 loss (alpha 0). With more than two classes, each class has a one-vs-rest score, and the
+    scores share the budget.
 
-    Differences from the paper, required by the guarantee or the accounting: nodes of one level are
-    disjoint, so the budget need not be divided among them; a criterion only increases when a
-    record is added, so the exponential mechanism does not need its factor of two; objective
-    calibration depends on the depth of a node, not on its private weight; and noise is added to
-    the weights of a leaf, not to its prediction, whose sensitivity is its whole range.
-    ``variant="paper"`` divides the budget as in the paper, with equal coefficients.
+    The method differs from the paper where the guarantee or tight accounting requires it. The nodes
+    of one level are disjoint, so the budget need not be divided among them. A criterion only
+    increases when a record is added, so the exponential mechanism does not need its factor of two.
+    Objective calibration depends on the depth of a node, not on its private weight. Noise is added
+    to the weights of a leaf, not to its prediction, whose sensitivity is its whole range.
+    ``variant="paper"`` divides the budget and adds noise to predictions as in the paper, and uses
+    equal coefficients.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=20
-        Number of trees per score, which share the budget.
+        Number of trees per score; all trees share the budget.
     depth : int, default=4
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Number of equal-width cells per numeric feature, at whose edges trees may split.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
-        Split criterion. All but the first two need `n_public`.
+        Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
     calibration : float or "depth", default="depth"
-        Alpha of the criterion "m_alpha", in [0, 1]; "depth" is objective calibration, ``2**-k`` at
-        level k: it learns fast near the root and needs less noise further down.
+        Alpha of the criterion "m_alpha", in [0, 1]. "depth" is objective calibration: alpha is
+        ``2**-k`` at level k, so that trees learn fast near the root and need less noise further
+        down.
     alpha : float, default=1.0
         Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
-        Share of epsilon for splits, in (0, 1).
+        Share of epsilon that is spent on splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
-        Variant of the method; see above.
+        Corrected method, or the budget and noise of the paper; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
-        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
+        The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known upper estimate of the number of records. Criteria that need it cap sums of
-        weights at this number: the guarantee holds for any table, but if a table is larger, its
-        large nodes are not split as well.
+        Public estimate of the maximum number of records. Criteria that need it cap sums of weights
+        at about this number. The guarantee holds for tables of any size, but large nodes of a
+        larger table are split less well.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -237,7 +244,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (1.0 - self.tree_budget_frac) * self._tree_epsilon
 
     def _split_epsilon(self, level: int) -> float:
-        """Return the epsilon for all splits at one level, whose nodes are disjoint."""
+        """Return the epsilon of each split at one level, whose nodes are disjoint."""
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level
 
@@ -295,7 +302,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         candidates: Candidates,
         mechanism: Mechanism,
     ) -> tuple[Trees, FloatArray]:
-        """Boost the trees of one score; return trees and noisy counts of their leaves."""
+        """Grow the boosted trees of one score; return them with noisy leaf counts."""
         score = np.zeros(len(sign))
         splits, values, n_people = [], [], 1.0
         people = np.zeros((self.n_trees, 2**self.depth))
@@ -307,8 +314,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             coefficient = 1.0
             if weights is not None:
                 if t == 0:
-                    # All weights are one half in the first tree: it counts people. The mean over
-                    # the trees of a score is taken of them.
+                    # All weights are one half in the first tree, so it counts records. The factor
+                    # n_trees compensates for the later mean over the trees of a score.
                     people[0] = 2.0 * self.n_trees * weights.sum(axis=1)
                     n_people = max(2.0 * float(weights.sum()), 1.0)
                 edge = float((weights[:, 0] - weights[:, 1]) @ leaf) / n_people
@@ -341,11 +348,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _utilities(self, sums: Integers, candidates: Candidates, alpha: float) -> Integers:
         """Return the utility of each split, in lattice steps.
 
-        If the criterion is below 2**29, with capped sums where needed, floating-point arithmetic is
-        within a quarter of a step of the exact value. So a record that raises the exact value by
-        between 0 and S lowers the rounded value by at most one step, and raises it by less than
-        ``S 2**20 + 1.5`` steps: by at most S and one step if S is an integer number of steps. With
-        capped sums, the value changes by less.
+        As long as a criterion is below 2**29 (its sums are capped if necessary), its floating-point
+        value is within a quarter of a step of the exact value. So if a record raises the exact
+        value by between 0 and S, the rounded value falls by at most one step and rises by less than
+        ``S 2**20 + 1.5`` steps, which means at most ``S 2**20 + 1`` steps if ``S 2**20`` is an
+        integer. Capped values change by less.
         """
         right = candidates.right_sums(sums)
         first = candidates.start[1] if len(candidates.start) > 1 else None
@@ -358,14 +365,14 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the leaves of a tree: values and, if known, noisy weights."""
+        """Release the leaves of a tree: their values and, if available, noisy weights."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))
             query = np.rint(value * WEIGHT_STEPS).astype(np.int64)
             with mechanism.phase(self._leaf_phase(len(query))):
                 released = mechanism.release(query) / WEIGHT_STEPS
-            # Coefficients of the combination would have to be paid for: they are even.
+            # Coefficients of the combination would cost privacy budget, so they are all equal.
             return np.clip(released, -_LARGEST_LEAF, _LARGEST_LEAF), None
         with mechanism.phase(self._leaf_phase(sums.size)):
             released = mechanism.release(sums.ravel()).reshape(sums.shape) / WEIGHT_STEPS

@@ -1,14 +1,14 @@
 """Split criteria with bounded sensitivity, and the M-alpha loss.
 
-Notation: p and q are the summed weights of positive and negative records of a node, u is the
-proportion p / (p + q), L a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
+Notation: p and q are the summed weights of the positive and negative records in a node, u is the
+proportion p / (p + q), L is a concave Bayes risk with ``L(0) = L(1) = 0`` and ``L(1/2) = 1``, and
 ``H(p, q) = (p + q) L(u)``. The criterion of a tree is the sum of H over its leaves. H is concave
 and homogeneous, so it increases in p and in q, and its slope in p decreases with p and increases
 with q: adding a record of weight at most 1 raises the criterion by between 0 and ``H(1, m - 1)``,
 if no sum exceeds m - 1. The criteria of all splits change in the same direction, so the changes of
 any two utilities differ by at most this amount [1]_. If H(1, m - 1) grows with m, sums are capped
-at m - 1 (`largest_sum`), so that this holds for any number of records; m is only the expected
-number.
+at m - 1 (`largest_sum`), so that the bound holds for any number of records; m is then only an
+estimate of the maximum number.
 
 References
 ----------
@@ -43,7 +43,7 @@ def criterion_value(name: str, p: FloatArray, q: FloatArray, alpha: float = 1.0)
     p, q : ndarray
         Summed weights, nonnegative.
     alpha : float, default=1.0
-        Parameter of "m_alpha": 1 is Matsushita's criterion, 0 is the 0/1 criterion.
+        Parameter of "m_alpha": 1 gives Matsushita's criterion, and 0 gives the 0/1 criterion.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def largest_sum(name: str, m: int | None) -> float:
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Expected maximum number of records; None if the criterion needs no bound.
+        Estimated maximum number of records; None if the criterion needs no bound.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     ----------
     name : {"gini", "zero_one", "matsushita", "log", "m_alpha"}
     m : int or None
-        Expected maximum number of records; None if the criterion needs no bound.
+        Estimated maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
 
     Returns
@@ -118,6 +118,7 @@ def link(u: FloatArray, alpha: float) -> FloatArray:
     Parameters
     ----------
     u : ndarray
+        Proportion of positive weight.
     alpha : float
         In (0, 1].
 
@@ -133,8 +134,8 @@ def link(u: FloatArray, alpha: float) -> FloatArray:
 def weight(margin: FloatArray, alpha: float) -> FloatArray:
     """Return record weights: the inverse link of the negative margin.
 
-    Only ``+ - * /``, comparisons and the correctly rounded square root are used, so that a weight
-    is a function of the record's own margin to the last bit.
+    Only ``+ - * /``, comparisons and the correctly rounded square root are used, so that each
+    weight depends on the record's own margin alone, to the last bit.
 
     Parameters
     ----------
@@ -158,7 +159,9 @@ def surrogate(margin: FloatArray, alpha: float) -> FloatArray:
     Parameters
     ----------
     margin : ndarray
+        Class (-1 or 1) times score.
     alpha : float
+        In (0, 1].
 
     Returns
     -------

@@ -1,9 +1,10 @@
 """Private boosting of trees on disjoint records, with clipped leaves.
 
-Source: Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees", AAAI 2020,
-arXiv:1911.04209, with changes required for its guarantee: candidate splits come from a public
-grid; every tree is grown to its full depth; a record is assigned to one tree of an ensemble by an
-independent secret coin, so that the number of records is not used; sums are integers.
+The method is that of Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees",
+AAAI 2020, arXiv:1911.04209 ("the paper" below), with changes required for its guarantee. Candidate
+splits come from a public grid, every tree is grown to its full depth, and sums are integers. Each
+record is assigned to one tree of an ensemble by an independent secret random draw, so that the
+number of records is not used.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ Filtering = Literal["drop", "clip", "none"]
 LeafClipping = Literal["geometric", "none"]
 
 GRADIENT_STEPS = 1 << 12
-"""Number of lattice steps of a gradient of 1, which is the bound."""
+"""Number of lattice steps in a gradient of 1, which is the bound on gradients."""
 
 LATTICE = 1 << 20
 """Gains and leaf values are multiples of ``2**-20``."""
 
-_LEAST = 1e-9  # people of an empty node, where nothing is added to them
+_LEAST = 1e-9  # count of an empty node if the regularization is 0
 
 LARGEST_GAIN = 1 << 29
-"""Cap on gains, so that floats represent them to within a step; capping does not increase the
-effect of a record."""
+"""Cap on gains, so that floating-point errors stay below a lattice step. Capping does not increase
+the effect of a record."""
 
-_ROUNDING = 2.0  # lattice steps: two gains, rounded; see `_gains` for their floats
+_ROUNDING = 2.0  # lattice steps, for two rounded gains; see `_gains` for floating-point errors
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,13 @@ class Plan:
     epsilon : float
         Epsilon of one score, for adding or removing one record.
     unit : float
-        Number of record changes per unit of privacy.
+        Maximum number of records that one privacy unit adds or removes.
     n_trees, trees_per_ensemble, depth : int
     learning_rate, regularisation : float
     variant : {"ensemble", "seq", "para"}
     loss : {"logistic", "square"}
     filtering : {"drop", "clip", "none"}
-        Treatment of gradients beyond 1; "none" is not private.
+        Treatment of gradients above 1 in absolute value; "none" is not private.
     leaf_clipping : {"geometric", "none"}
     exponential_scale : {"paper", "range"}
     """
@@ -83,20 +84,20 @@ class Plan:
 
     @property
     def n_ensembles(self) -> int:
-        """Number of ensembles, each of which uses all records."""
+        """Number of ensembles, each of which draws from all records."""
         if self.variant == "seq":
             return self.n_trees
         return -(-self.n_trees // self.trees_per_ensemble)
 
     @property
     def n_disjoint(self) -> int:
-        """Number of trees on disjoint records, which together cost as much as one."""
+        """Number of trees on disjoint records; together they cost as much as one tree."""
         if self.variant == "seq":
             return 1
         return self.trees_per_ensemble
 
     def size(self, t: int) -> int:
-        """Return the size of the ensemble of tree t."""
+        """Return the number of trees in the ensemble that contains tree t."""
         first = t - t % self.n_disjoint
         return min(self.n_disjoint, self.n_trees - first)
 
@@ -116,13 +117,16 @@ class Plan:
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:
-        """Return the bound on leaf values of tree k (geometric leaf clipping)."""
+        """Return the bound on leaf values of tree k of an ensemble; infinite if unbounded."""
         if self.variant != "ensemble" or self.leaf_clipping == "none":
             return np.inf
         return (1.0 - self.learning_rate) ** k
 
     def leaf_sensitivity(self, k: int) -> float:
-        """Return the sensitivity of a leaf value, from Lemma 2 or from the range of the value."""
+        """Return the sensitivity of a leaf value in tree k of an ensemble.
+
+        It is the smaller of the bound in Lemma 2 of the paper and the width of the value's range.
+        """
         return float(min(1.0 / (1.0 + self.regularisation), 2.0 * self.leaf_bound(k)))
 
     @property
@@ -131,14 +135,15 @@ class Plan:
         return 8.0 if self.filtering == "none" else 1.0
 
     def noiseless(self) -> Plan:
-        """Return the noiseless plan: all records in every tree, no clipping."""
+        """Return the noiseless plan: every tree uses all records, and none is filtered."""
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
         """Return the phase of the leaves of tree t.
 
         Rounding to the lattice increases the difference of two values by at most one step.
-        Floating-point errors near 1 are a billionth of a step and do not affect integer steps.
+        Floating-point errors of values near 1 are about a billionth of a step, too small to affect
+        an integer number of steps.
         """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
         scale = sensitivity / self.leaf_epsilon
@@ -147,9 +152,9 @@ class Plan:
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
         """Return the phase of the splits of tree t.
 
-        Lemma 1: a record raises a gain by at most 1 and lowers it by at most 3. So the changes of
-        two gains differ by at most 4, plus `_ROUNDING` steps on the lattice, for any number of
-        records (see `_gains`); the paper uses twice the largest change.
+        By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
+        3. So the changes of two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
+        number of records (see `_gains`). The paper uses twice the largest change, which is 6.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
         epsilon = self.level_epsilon * self.unit
@@ -171,11 +176,12 @@ def grow(
     mechanism: Mechanism,
     coins: Coins,
 ) -> Trees:
-    """Boost the trees of one score.
+    """Grow the boosted trees of one score.
 
     Parameters
     ----------
     cells : ndarray of shape (n_samples, n_features), dtype uint16
+        Bin of each record in each feature.
     target : ndarray of shape (n_samples,), dtype float32
         Target in [-1, 1]; two classes are coded as -1 and 1.
     candidates : Candidates
@@ -183,12 +189,12 @@ def grow(
     mechanism : Mechanism
         Every release passes through it.
     coins : Coins
-        Secret random assignment of records to trees; not stored.
+        Source of the secret random draws that assign records to trees; not stored.
 
     Returns
     -------
     Trees
-        Trees whose leaf values include the factor ``learning_rate``.
+        Trees with leaf values that include the factor ``learning_rate``.
     """
     score = np.zeros(len(target), dtype=np.float32)
     splits, values = [], []
@@ -221,11 +227,12 @@ def grow(
 
 
 def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
-    """Draw the tree of an ensemble for each record, independently.
+    """Assign each record independently to a random tree of an ensemble.
 
-    Tree k gets the same proportion of the records as in the paper: eta (1 - eta)^k divided by the
-    sum of these terms over all trees. In the parallel variant, each tree gets half of the remaining
-    records, and some records are not in any tree.
+    On average, tree k gets the same proportion of the records as in the paper: eta (1 - eta)^k
+    divided by the sum of these terms over all trees, where eta is the learning rate. In the
+    parallel variant, each tree gets half of the remaining records on average, and some records are
+    not in any tree.
     """
     if plan.variant == "seq":
         return np.zeros(n, dtype=np.int64)
@@ -237,7 +244,7 @@ def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
         shares = (1.0 - plan.learning_rate) ** k
         ends = np.cumsum(shares) / shares.sum()
         ends[-1] = 1.0
-    # A generator of its own: the coins of a record must not follow from how many others there are.
+    # Use a separate generator: later draws must not depend on the number of records.
     (own,) = coins.spawn(1)
     return np.searchsorted(ends, own.random(n), side="right").astype(np.int64)
 
@@ -245,7 +252,7 @@ def _drawn_trees(plan: Plan, size: int, n: int, coins: Coins) -> Integers:
 def _gradients(
     score: NDArray[np.float32], target: NDArray[np.float32], plan: Plan
 ) -> NDArray[np.float32]:
-    """Compute the loss gradient of each record, elementwise."""
+    """Compute the gradient of the loss for each record, elementwise."""
     if plan.loss == "square":
         return score - target
     kernel: Callable[..., Any] = _kernels.chances
@@ -263,7 +270,7 @@ def _grow_one(
     t: int,
     mechanism: Mechanism,
 ) -> tuple[Integers, FloatArray]:
-    """Grow one tree on the records with a nonnegative node index."""
+    """Grow one tree on the records whose node index `place` is nonnegative."""
     tree = np.zeros(2**plan.depth - 1, dtype=np.int64)
     with mechanism.phase(plan.split_phase(t, len(candidates))):
         for level in range(plan.depth):
@@ -278,18 +285,18 @@ def _grow_one(
     query = np.rint(np.clip(leaves, -bound, bound) * LATTICE).astype(np.int64)
     with mechanism.phase(plan.leaf_phase(t, len(query))):
         released = mechanism.release(query) / LATTICE
-    # Leaves far beyond what they can be are noise: this keeps scores finite.
+    # Values far outside the possible range are noise; clipping them keeps scores finite.
     return tree, np.clip(released, -8.0, 8.0)
 
 
 def _gains(sums: Integers, candidates: Candidates, regularisation: float) -> Integers:
-    """Return the gain of each split in lattice steps (equation 3).
+    """Return the gain of each split in lattice steps (equation 3 of the paper).
 
     A gain below 2**29 is computed with four roundings, each with a relative error of 2**-53, so it
     is within a quarter of a step of the exact gain, and the difference of two gains is within half
-    a step. After rounding to integer steps, a gain rises by less than ``2**20 + 1.5`` and falls by
-    less than ``3 * 2**20 + 1.5`` steps, hence, as an integer, by at most one step more than the
-    exact bound. A capped gain changes by less, in the same direction.
+    a step of the exact difference. If a record is added, the gain in integer steps therefore rises
+    by less than ``2**20 + 1.5`` steps or falls by less than ``3 * 2**20 + 1.5`` steps: by at most
+    one step more than the exact bound. A capped gain changes by less, in the same direction.
     """
     right = candidates.right_sums(sums)
     whole = sums[:, : candidates.start[1] if len(candidates.start) > 1 else None].sum(axis=1)

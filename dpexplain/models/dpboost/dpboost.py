@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Common base class of both DPBoost models."""
+    """Base class of the DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -67,7 +67,7 @@ class _DPBoost(PrivateTrees):
             plan.leaf_phase(t, 0)
 
     def _n_scores(self) -> int:
-        """Return the number of one-versus-rest scores; 1 for two classes or numbers."""
+        """Return the number of scores: one for two classes or numbers, else one per class."""
         n_classes = self._n_classes()
         return 1 if n_classes == 2 else n_classes
 
@@ -91,7 +91,7 @@ class _DPBoost(PrivateTrees):
         n_scores = self._n_scores()
         plan = self._plan(n_scores)
         count = n_scores * plan.n_ensembles
-        # Trees of an ensemble are about disjoint records: an ensemble costs as much as one tree.
+        # The trees of an ensemble use disjoint records: an ensemble costs as much as one tree.
         first, *others = (plan.leaf_phase(t, 0) for t in range(plan.size(0)))
         return (
             Releases(first, count, tuple(others)),
@@ -102,7 +102,7 @@ class _DPBoost(PrivateTrees):
         self._fit_planned(X, y, schema, mechanism, self._plan)
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit the noiseless version: all records in every tree, no clipping."""
+        """Fit the noiseless version: every tree uses all records, and none is filtered."""
         self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
 
     def _fit_planned(
@@ -113,7 +113,7 @@ class _DPBoost(PrivateTrees):
         mechanism: Mechanism,
         plan_of: Callable[[int], Plan],
     ) -> None:
-        """Boost all scores as planned and store the trees."""
+        """Grow the trees of all scores as planned, and store them."""
         targets = self._targets(y, schema)
         candidates, cells = self._read(X, schema)
         coins, plan = self._coins(), plan_of(len(targets))
@@ -122,7 +122,7 @@ class _DPBoost(PrivateTrees):
 
     @abstractmethod
     def _targets(self, y: Any, schema: Schema) -> list[NDArray[np.float32]]:
-        """Return the target of each score, in [-1, 1]."""
+        """Return the targets of each score, in [-1, 1]."""
 
     @abstractmethod
     def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
@@ -132,62 +132,68 @@ class _DPBoost(PrivateTrees):
 class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     """Gradient-boosted tree classifier with pure differential privacy.
 
-    DPBoost [1]_: gradients beyond a bound are filtered, leaves are clipped with decreasing bounds,
-    the trees of an ensemble use disjoint records, and ensembles are boosted in sequence. Splits are
-    chosen by the exponential mechanism, and leaves have Laplace noise. With more than two classes,
-    each class has a one-vs-rest score, and the scores share the budget.
+    The model is fitted by DPBoost [1]_: large gradients are filtered, leaf values are clipped with
+    decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
+    sequence. Splits are chosen by the exponential mechanism, and leaf values have Laplace noise.
+    With more than two classes, each class has a one-vs-rest score, and the scores share the budget.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
         Number of trees per score.
     trees_per_ensemble : int, default=50
-        Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
-        share the budget, and each uses all records. Ignored by the variant "seq".
+        Number of trees in an ensemble. They use disjoint records, so each of them has the full
+        budget of the ensemble. Ensembles share the budget of the fit, and each draws from all
+        records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Number of equal-width cells per numeric feature, at whose edges trees may split.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added at each step, in (0, 1).
+        Fraction of a leaf's value that is added to the score, in (0, 1).
     regularisation : float, default=0.1
-        Nonnegative number (lambda) added to the count of a leaf.
+        Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles, or its baselines. "seq": every tree uses all records
-        with a share of the budget. "para": each tree of an ensemble uses half of the remaining
-        records with the ensemble's full budget.
+        "ensemble" is the paper's boosting at two levels; the others are its baselines. "seq": every
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
+        of the remaining records with the full budget of the ensemble.
     loss : {"logistic", "square"}, default="logistic"
         Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
-        Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or its gradient is clipped to this bound.
+        Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
+        omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].
     leaf_clipping : {"geometric", "none"}, default="geometric"
-        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have no such bound.
+        Bound on leaf values. "geometric": the bound is ``(1 - learning_rate)^k`` for tree k of an
+        ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
+        bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
-        which is equally private.
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
+        scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and the assignment of records to trees. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -275,7 +281,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         return [np.where(label == c, 1.0, -1.0).astype(np.float32) for c in positives]
 
     def _keep_parts(self, parts: list[Trees], schema: Schema) -> None:
-        # The slope of a share of 1 and -1 at even odds is that of log-odds twice as large.
+        # Near even odds, the log-odds are twice the mean of targets of 1 and -1.
         factor = 2.0 if self.loss == "square" else 1.0
         link: Link = "logit" if len(parts) == 1 else "softmax"
         self._keep(_side_by_side(parts, factor), schema, link)
@@ -284,60 +290,66 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
 class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     """Gradient-boosted tree regressor with pure differential privacy.
 
-    DPBoost [1]_ with squared error: gradients beyond a bound are filtered, leaves are clipped with
-    decreasing bounds, the trees of an ensemble use disjoint records, and ensembles are boosted in
-    sequence. Splits are chosen by the exponential mechanism, and leaves have Laplace noise. The
-    target is scaled to [-1, 1] by its public range.
+    The model is fitted by DPBoost [1]_ with the squared error: large gradients are filtered, leaf
+    values are clipped with decreasing bounds, the trees of an ensemble use disjoint records, and
+    ensembles are boosted in sequence. Splits are chosen by the exponential mechanism, and leaf
+    values have Laplace noise. The target is scaled from its public range to [-1, 1].
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=50
-        Number of trees per score.
+        Number of trees.
     trees_per_ensemble : int, default=50
-        Number of trees on disjoint records, each with the full budget of their ensemble. Ensembles
-        share the budget, and each uses all records. Ignored by the variant "seq".
+        Number of trees in an ensemble. They use disjoint records, so each of them has the full
+        budget of the ensemble. Ensembles share the budget of the fit, and each draws from all
+        records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Number of equal-width cells per numeric feature, at whose edges trees may split.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added at each step, in (0, 1).
+        Fraction of a leaf's value that is added to the score, in (0, 1).
     regularisation : float, default=0.1
-        Nonnegative number (lambda) added to the count of a leaf.
+        Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        The paper's two levels of ensembles, or its baselines. "seq": every tree uses all records
-        with a share of the budget. "para": each tree of an ensemble uses half of the remaining
-        records with the ensemble's full budget.
+        "ensemble" is the paper's boosting at two levels; the others are its baselines. "seq": every
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
+        of the remaining records with the full budget of the ensemble.
     filtering : {"drop", "clip"}, default="drop"
-        Treatment of a gradient beyond its bound of 1: the record is left out of this tree, as in
-        the paper, or its gradient is clipped to this bound.
+        Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
+        omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].
     leaf_clipping : {"geometric", "none"}, default="geometric"
-        Bound on leaf values of tree k of an ensemble: ``(1 - learning_rate)^k``, or 1. The variants
-        "seq" and "para" have no such bound.
+        Bound on leaf values. "geometric": the bound is ``(1 - learning_rate)^k`` for tree k of an
+        ensemble, counting from 0. "none": the bound is 1. For the variants "seq" and "para", the
+        bound is always 1.
     exponential_scale : {"paper", "range"}, default="paper"
-        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of it,
-        which is equally private.
+        Scale of the exponential mechanism for splits: the scale of the paper, or two thirds of this
+        scale ("range"), which gives the same privacy.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Accepted for compatibility; splits are chosen privately.
+        Accepted for compatibility with other models; has no effect, because splits are chosen
+        privately.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and the assignment of records to trees. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -423,7 +435,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
 
 
 def _side_by_side(parts: list[Trees], factor: float) -> Trees:
-    """Combine the trees of all scores, with zero leaves for other scores."""
+    """Combine the trees of all scores; the trees of one score add 0 to the others."""
     values: list[FloatArray] = []
     for c, part in enumerate(parts):
         wide = np.zeros((*part.values.shape[:2], len(parts)))

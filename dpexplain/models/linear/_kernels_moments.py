@@ -1,9 +1,9 @@
 """Exact integer sums of coordinate products for linear models.
 
-A record has one value per feature and the constant 1, so one coordinate of each block is nonzero,
-and its contribution to a sum takes few additions, regardless of the number of coordinates. The
-rules are the same as for the boosting kernels: element-wise IEEE arithmetic on a record's own
-values in a fixed order, and integer sums. Each kernel is tested against a naive numpy version.
+A record has at most one nonzero coordinate for each feature, and the constant 1, so its
+contribution to a sum takes few additions, regardless of the total number of coordinates. The
+kernels follow the same rules as the boosting kernels: element-wise IEEE arithmetic on a record's
+own values in a fixed order, and integer sums. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dpexplain.models.boosting.records._kernels_exp import _exp32
 from dpexplain.models.boosting.records._kernels_sums import _lattice_steps, _logistic32
 
 VALUE_STEPS = 1 << 10
-"""Number of lattice steps of a coordinate of 1: coordinates are multiples of ``2**-10``."""
+"""Number of lattice steps in a coordinate of 1: coordinates are multiples of ``2**-10``."""
 
 RESIDUAL_STEPS = 1 << 12
-"""Number of lattice steps of a residual at its bound. Finer steps would need a wider noise scale
+"""Number of lattice steps in a residual at its bound. Finer steps would need a larger noise scale
 than some samplers support."""
 
 _F = np.float32
@@ -28,7 +28,7 @@ _HALF, _SHIFT = np.int64(1 << 7), np.int64(8)  # from 2**20 steps to 2**12
 
 @njit(inline="always", error_model="numpy")
 def _steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Convert a residual to lattice steps: NaN to 0, clip, round."""
+    """Convert a residual to lattice steps: replace NaN by 0, clip, round."""
     return (np.int64(_lattice_steps(residual, inverse_clip)) + _HALF) >> _SHIFT
 
 
@@ -43,7 +43,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_bins,), dtype int64
-        Nonzero coordinate of each bin, at least 1; it increases from feature to feature.
+        Index of the coordinate of each bin, at least 1; indices increase from feature to feature.
     value : ndarray of shape (n_bins,), dtype int64
         Value of this coordinate in steps, at most `VALUE_STEPS` in absolute value.
     n_coordinates : int
@@ -71,19 +71,19 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def target_moments(cells, start, coordinate, value, target, n_coordinates):  # type: ignore[no-untyped-def]
-    """Sum ``x_i y`` and then ``y y`` over the records.
+    """Sum ``x_i y`` for all ``i``, and ``y**2``, over the records.
 
     Parameters
     ----------
     cells, start, coordinate, value, n_coordinates
         As in `second_moments`.
     target : ndarray of shape (n_samples,), dtype float32
-        In ``[-1, 1]``.
+        Targets in ``[-1, 1]``.
 
     Returns
     -------
     ndarray of shape (n_coordinates + 1,), dtype int64
-        In steps of ``2**-10 * 2**-12``, including the last value.
+        Sums of ``x_i y``, then the sum of ``y**2``, all in steps of ``2**-10 * 2**-12``.
     """
     sums = np.zeros(n_coordinates + 1, np.int64)
     one = np.int64(VALUE_STEPS)
@@ -93,7 +93,7 @@ def target_moments(cells, start, coordinate, value, target, n_coordinates):  # t
         for k in range(cells.shape[1]):
             place = start[k] + np.int64(cells[i, k])
             sums[coordinate[place]] += value[place] * y
-        sums[n_coordinates] += (y * y) >> np.int64(2)  # 24 bits become 22; y y is never negative
+        sums[n_coordinates] += (y * y) >> np.int64(2)  # 24 bits become 22; y * y is nonnegative
     return sums
 
 
@@ -101,7 +101,7 @@ def target_moments(cells, start, coordinate, value, target, n_coordinates):  # t
 def logistic_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, target, intercept, table, inverse_clip, n_coordinates
 ):
-    """Sum clipped ``x_i (y - p)`` over the records.
+    """Sum ``x_i (y - p)`` over the records, with clipped residuals ``y - p``.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
 def softmax_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, target, intercept, table, inverse_clip, n_coordinates
 ):
-    """Sum ``x_i (1[y = c] - p_c)`` over the records, for each class.
+    """Sum ``x_i (1[y = c] - p_c)`` over the records, for each class c.
 
     If ``1 - p_y`` exceeds the clip, the residuals of all classes are scaled down by the same
     factor, so that the norm of a record's residuals is at most ``sqrt(2)`` times the clip.
@@ -148,7 +148,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, inverse_clip, n_coordinates
         As in `logistic_gradient`.
     target : ndarray of shape (n_samples,), dtype float32
-        Index of the class.
+        Index of each record's class.
     intercept : ndarray of shape (n_classes,), dtype float32
     table : ndarray of shape (n_bins, n_classes), dtype float32
         Contribution of each bin to the score of each class.

@@ -17,30 +17,34 @@ Integers = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 OUTER_SHARE = 0.01
-"""Proportion of the people beyond each end of a scale, if the scale follows the released counts."""
+"""Proportion of the records beyond each end of a feature's scale, if the scale follows the released
+counts."""
 
-_STANDS_OUT = 2.0  # standard deviations of noise that a count needs to be taken for people
+_STANDS_OUT = 2.0  # counts below this many standard deviations of noise are treated as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Nonzero coordinate of a record in each bin, and its value.
+    """Coordinates of a linear model: one coordinate and its value for each bin.
 
-    A number is one coordinate, scaled to ``[-1, 1]``; "other", "missing" and each category are
-    separate coordinates with the value 1. Coordinate 0 is the constant 1. So a record has
-    ``n_features + 1`` nonzero coordinates, none of which is larger than 1 in absolute value.
+    A numeric feature has one coordinate, scaled to ``[-1, 1]``, and a separate coordinate for
+    missing values; a categorical feature has one coordinate for each category, for other categories
+    and for missing values, with the value 1. Coordinate 0 is the constant 1. So at most
+    ``n_features + 1`` coordinates of a record are nonzero, and none of them exceeds 1 in absolute
+    value.
 
     Attributes
     ----------
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     coordinate : ndarray of shape (n_all_bins,), dtype int64
-        Coordinate of each bin.
+        Index of the coordinate of each bin.
     value : ndarray of shape (n_all_bins,), dtype int64
-        Value of that coordinate, in steps of ``1 / VALUE_STEPS``.
+        Value of this coordinate for the records in the bin, in steps of ``1 / VALUE_STEPS``.
     n_coordinates : int
+        Number of coordinates, including the constant.
     together : ndarray of shape (n_coordinates, n_coordinates), dtype bool
-        Upper triangle: pairs of coordinates that can both be nonzero.
+        Upper triangle; True for pairs of coordinates that can both be nonzero in one record.
     """
 
     start: Integers
@@ -60,24 +64,24 @@ class Design:
         return np.asarray(weights[self.coordinate] * x.reshape(-1, *[1] * (weights.ndim - 1)))
 
     def by_feature(self, table: FloatArray) -> list[FloatArray]:
-        """Split values of all bins by feature."""
+        """Split an array with one value for each bin into one array for each feature."""
         return np.split(table, self.start[1:])
 
 
 def design(
     bins: Sequence[FeatureBins], counts: Sequence[BinCounts], *, follow_counts: bool
 ) -> Design:
-    """Lay out the coordinates.
+    """Assign a coordinate and its value to each bin.
 
     Parameters
     ----------
     bins : sequence of FeatureBins
-        Public cells of each feature.
+        Public bins of each feature.
     counts : sequence of BinCounts
-        Released number of records in each cell.
+        Released number of records in each bin.
     follow_counts : bool
-        Whether numbers are clipped to the middle 98% of the released counts; otherwise, to the
-        public bounds.
+        Whether to clip numbers to the middle 98% of the released counts, instead of to the public
+        bounds.
 
     Returns
     -------
@@ -111,22 +115,22 @@ def design(
 
 
 def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
-    """Return the bins of all features, record by record."""
+    """Return the bin indices of all features, shape (n_samples, n_features)."""
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
 
 
 def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
-    """Return the midpoint of each cell, scaled to [-1, 1]."""
+    """Return the midpoint of each value bin, scaled to [-1, 1]."""
     middle = 0.5 * edges[:-1] + 0.5 * edges[1:]
     first, last = (0, len(middle) - 1) if counts is None else _ends(counts)
     low, high = middle[first], middle[last]
-    if not high > low:  # a single cell: nothing is linear in it
+    if not high > low:  # a single bin has no slope
         return np.zeros(len(middle))
     return np.clip((middle - low) / (0.5 * high - 0.5 * low) - 1.0, -1.0, 1.0)
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """Return the first and last cell of the central part of the records."""
+    """Return the first and last bin of the middle 98% of the records."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

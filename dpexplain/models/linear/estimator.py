@@ -24,7 +24,7 @@ Scaling = Literal["released", "public"]
 
 
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
-    """Common base class of both private linear models."""
+    """Base class of the private linear models."""
 
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str
@@ -109,12 +109,12 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         return 1
 
     def _residual_norm(self, schema: Schema | None) -> float:
-        """Return the L2 norm of a record's residuals, in units of the clip."""
+        """Return the bound on the L2 norm of a record's residuals, in units of the clip."""
         return 1.0
 
     @abstractmethod
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
-        """Return the phase of the target queries; its number of values is set later."""
+        """Return the phase of the gradients or target moments; `n_values` is set later."""
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)
@@ -141,7 +141,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
             for table in fit.design.by_feature(tables)
         ]
         start = fit.weights[0] if objective.loss.n_scores > 1 else fit.weights[0, 0]
-        parts[0] = parts[0] + start  # centering moves it on into the intercept
+        parts[0] = parts[0] + start  # centering moves it to the intercept
         self._terms = centered_terms(
             fit.bins,
             [parts],
@@ -158,7 +158,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _fitted(
         self, X: Any, y: Any, schema: Schema, objective: Objective, mechanism: Mechanism
     ) -> LinearFit:
-        """Make the releases that the model needs."""
+        """Fit the model through `mechanism`; return its releases and weights."""
 
     @abstractmethod
     def _objective(self, schema: Schema) -> Objective:

@@ -1,10 +1,10 @@
-"""Private linear fits: histograms, second moments, gradients or targets.
+"""Private fits of linear models, from noisy histograms, moments and gradients.
 
-All queries of the records are integer sums with Gaussian noise. Weights are computed only from the
+All queries on the records are integer sums with Gaussian noise. Weights are computed only from the
 answers: by a ridge regression on noisy moments (sufficient statistics, AdaSSP [1]_), or by noisy
-gradient steps, preconditioned by the noisy second moments. ``X'X / 4`` bounds the Hessian of the
-logistic loss everywhere, and ``X'X / 2`` bounds the Hessian of the softmax loss [2]_, so a step of
-length one never overshoots, and a few steps are enough.
+gradient steps, preconditioned by the noisy second moments ``X'X``. ``X'X / 4`` bounds the Hessian
+of the logistic loss everywhere, and ``X'X / 2`` bounds the Hessian of the softmax loss [2]_, so a
+step of length one never overshoots, and a few steps are enough.
 
 References
 ----------
@@ -35,7 +35,8 @@ from dpexplain.tables.encoding import encoded_columns
 FloatArray = NDArray[np.float64]
 
 N_CELLS = 64
-"""Number of cells of a numeric feature, whose line becomes a curve with this many steps."""
+"""Maximum number of bins of a numeric feature, whose line becomes a step function with one step per
+bin."""
 
 _RIDGE = 2.0
 _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
@@ -43,16 +44,17 @@ _VALUE, _RESIDUAL = _kernels.VALUE_STEPS, _kernels.RESIDUAL_STEPS
 
 @dataclass(frozen=True)
 class LinearBudget:
-    """Noise of the three phases, and the effect of one privacy unit on their sums.
+    """Noise levels and sensitivities of the three phases of a fit.
 
     Attributes
     ----------
     mu_bins, mu_moments, mu_target : float
-        Gaussian-DP parameters: histograms, second moments, gradients or target moments.
+        Gaussian-DP parameters of the histograms, of the second moments, and of the gradients or
+        target moments.
     histogram_factor, moment_factor, gradient_factor : float
         Sensitivities, as multiples of the sensitivities for adding or removing one record.
     n_steps : int
-        Number of gradients; 1 if the target moments are released instead.
+        Number of gradients; 1 if target moments are released instead of gradients.
     """
 
     mu_bins: float
@@ -74,27 +76,28 @@ class LinearBudget:
 
     @property
     def target_multiplier(self) -> float:
-        """Noise standard deviation divided by sensitivity, for each other release."""
+        """Noise standard deviation divided by sensitivity, for gradients or targets."""
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the second moments, in squared steps.
+        """Return the phase of the second moments, in squared lattice steps.
 
-        A record has ``K + 1`` coordinates of absolute value at most 1, so its products ``x_i x_j``
-        with ``i <= j`` have a norm of at most ``sqrt((K + 1) (K + 2) / 2)``. The product vectors of
-        two records are never at an obtuse angle: ``2 <x x', z z'> = (x'z)^2 + sum x_i^2 z_i^2``. So
-        exchanging a record changes the sum of the products by at most ``sqrt(2)`` times that norm.
+        With K features, a record has at most ``K + 1`` nonzero coordinates of absolute value at
+        most 1, so its products ``x_i x_j`` with ``i <= j`` have a norm of at most
+        ``sqrt((K + 1) (K + 2) / 2)``. The vectors of products of two records x and z never form an
+        obtuse angle: twice their inner product is ``(x'z)^2 + sum x_i^2 z_i^2``. So replacing a
+        record changes the sum of the products by at most ``sqrt(2)`` times this norm.
         """
         norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
 
     def gradient_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the gradients, in steps."""
+        """Return the phase of the gradients, in lattice steps."""
         norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the target moments, in steps."""
+        """Return the phase of the target moments, in lattice steps."""
         norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values
@@ -107,7 +110,7 @@ def _phase(label: str, sensitivity: float, multiplier: float, n_values: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """Releases of a fit, with derived quantities.
+    """Releases of a linear fit, with weights and other quantities derived from them.
 
     Attributes
     ----------
@@ -122,14 +125,15 @@ class LinearFit:
     moment_std : float
         Noise standard deviation of one released second moment.
     ridge : float
-        Ridge added to the diagonal of the second moments.
+        Ridge penalty added to the diagonal of the second moments.
     weights : ndarray of shape (n_coordinates, n_scores)
-        Weights in units of the loop.
+        Weight of each coordinate: in units of half the target range for a regression, in log-odds
+        for a classifier.
     target_std : float
         Noise standard deviation of one value of a gradient, or of one target moment.
     residual_variance : float or None
-        Residual variance of a regression, from released moments, in units of half the target
-        range, squared.
+        Residual variance of a regression, estimated from released moments, in units of the square
+        of half the target range; None for a classifier.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -145,7 +149,7 @@ class LinearFit:
 
     @property
     def inverse(self) -> FloatArray:
-        """Inverse of the ridged second moments."""
+        """Inverse of the second moments after the ridge penalty is added."""
         return _inverse(self.moments, self.ridge)
 
 
@@ -155,7 +159,7 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 
 
 class _Records:
-    """Records as cells of the public grid, with their target; discarded after the fit."""
+    """Binned records with their targets; discarded after the fit."""
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
         grid = [declared_cells(n, f, N_CELLS) for n, f in schema.features.items()]
@@ -222,12 +226,12 @@ def fit_regression(
         Private records.
     schema : Schema
     objective : Objective
-        Squared error.
+        Objective with the squared error.
     budget : LinearBudget
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        See `design`.
+        Whether to clip numbers to the middle 98% of the released counts; see `design`.
 
     Returns
     -------
@@ -271,16 +275,16 @@ def fit_classification(
         Private records.
     schema : Schema
     objective : Objective
-        Logistic or softmax loss.
+        Objective with the logistic or softmax loss.
     budget : LinearBudget
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        See `design`.
+        Whether to clip numbers to the middle 98% of the released counts; see `design`.
     clip : float
         Bound on a residual.
     learning_rate : float
-        Step length; 1 is the step of the quadratic bound on the loss.
+        Step length; a step of length 1 minimizes the quadratic upper bound on the loss.
 
     Returns
     -------
@@ -302,7 +306,7 @@ def fit_classification(
 
 
 def hessian_bound(n_scores: int) -> float:
-    """Return the largest curvature of a record's loss."""
+    """Return the upper bound on the curvature of one record's loss."""
     return 0.25 if n_scores == 1 else 0.5
 
 
@@ -344,8 +348,8 @@ def _with_moments(
         design=plan,
         moments=0.5 * (moments + moments.T),
         moment_std=moment_std,
-        # The largest eigenvalue of noise alone is about this: no direction that might be nothing
-        # but noise is inverted.
+        # Approximately the largest eigenvalue of noise alone, so that a direction that may be pure
+        # noise has little effect.
         ridge=_RIDGE * moment_std * float(np.sqrt(plan.n_coordinates)),
         weights=np.zeros((plan.n_coordinates, 1)),
         target_std=0.0,

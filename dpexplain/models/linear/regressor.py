@@ -17,50 +17,55 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    Ridge regression on noisy second moments and noisy products with the target, with the penalty of
-    [1]_ for collinear features: the magnitude of the noise, here its largest eigenvalue. Each
-    numeric feature is one coordinate on a scale from -1 to 1, and each category is one coordinate;
-    missing values and other categories have separate coordinates. This model is meant as a strong
-    baseline.
+    The model is a ridge regression on noisy second moments and noisy products with the target. As
+    in [1]_ for collinear features, the ridge penalty is as large as the noise: approximately the
+    largest eigenvalue of the noise in the second moments. Each numeric feature is one coordinate on
+    a scale from -1 to 1, and each category is one coordinate; missing values and other categories
+    have separate coordinates. This model is meant as a strong baseline.
 
-    Numbers are rounded to 64 public cells, so the line of a feature becomes a curve with 64 steps:
-    explanations are exact and have the same form as for `DPExplainableBoostingRegressor`.
+    Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
+    step function with one step per bin. Explanations are therefore exact and have the same form as
+    for `DPExplainableBoostingRegressor`.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
-        above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit; must be positive. Values above 10 cause a
+        warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of
-        people.
+        Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
+        the number of people.
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     scaling : {"released", "public"}, default="released"
         Range to which a numeric feature is clipped: the middle 98% of the released histogram, or
         the public bounds.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     bin_budget_frac : float, default=0.2
-        Share of mu squared for the histograms, in (0, 1).
+        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
+        mu is the Gaussian-DP parameter of the fit.
     structure_seed : int or None, default=None
-        Accepted for compatibility; only the noise is random.
+        Accepted for compatibility with other models; has no effect, because only the noise is
+        random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
+        The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people, to check `delta` against.
+        Publicly known number of people. `delta` is checked against it.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -69,7 +74,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     intercept_ : float
         Mean score, in the unit of the target.
     ridge_ : float
-        Ridge added to the diagonal of the second moments, in records.
+        Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
+        at most 1.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

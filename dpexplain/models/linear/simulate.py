@@ -1,9 +1,9 @@
 """Uncertainty of linear models from noise and sampling.
 
-To first order, errors of weights are linear in errors of the released sums. For a regression, the
-linear map is the inverse of the second moments. For a classifier, it is the recursion of the
-gradient steps, with the Hessian approximated by the second moments times the mean of ``p (1 - p)``.
-This uses only released numbers.
+To first order, the errors of the weights are linear in the errors of the released sums. For a
+regression, the linear map is the inverse of the second moments. For a classifier, it is the
+recursion of the gradient steps, with the Hessian approximated by the second moments times the mean
+of ``p (1 - p)``. Only released numbers are used.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dpexplain.models.linear.fit import LinearFit, hessian_bound
 FloatArray = NDArray[np.float64]
 
 N_SIMULATIONS = 200
-_SEED = 20210718  # the same model always says the same
+_SEED = 20210718  # fixed: the same model always has the same errors
 
 
 def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> NoiseDraws:
-    """Simulate errors of a regression.
+    """Simulate the errors of a fitted regression.
 
     Parameters
     ----------
     fit : LinearFit
     terms : AdditiveTerms
-        Its centered terms.
+        Centered terms of the fitted model.
     scale : float
         Half the range of the target.
 
@@ -53,19 +53,19 @@ def regression_noise(fit: LinearFit, terms: AdditiveTerms, scale: float) -> Nois
 def classification_noise(
     fit: LinearFit, terms: AdditiveTerms, *, clip: float, learning_rate: float, n_steps: int
 ) -> NoiseDraws:
-    """Simulate errors of a binary classifier.
+    """Simulate the errors of a fitted binary classifier.
 
     Parameters
     ----------
     fit : LinearFit
     terms : AdditiveTerms
-        Its centered terms.
+        Centered terms of the fitted model.
     clip : float
         Bound on a residual.
     learning_rate : float
         Step length.
     n_steps : int
-        Number of steps.
+        Number of gradient steps.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _as_draws(
 
 
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
-    """Return centered errors of all bins and the intercept, by draw."""
+    """Return the centered errors of all bins and the intercept, one row per draw."""
     intercept = errors[:, 0].copy()
     parts = []
     tables = fit.design.by_feature(fit.design.tables(errors.T))

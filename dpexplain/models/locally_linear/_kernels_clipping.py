@@ -1,9 +1,9 @@
-"""Fused pass over a block of records that converts filter scores to clipped factors.
+"""Kernels for clipped gradients of filters and for sampled rows.
 
-A record's factors depend only on its own row and on public numbers: no operation mixes records,
-and within a record, sums follow the order of the filters. Numba does not reorder or fuse operations
-here, so vector and scalar code agree to the last bit, and the position of a record in its block
-does not matter. Each kernel is tested against a naive numpy version.
+The gradient factors of a record depend only on its own row and on public numbers: no operation
+mixes records, and within a record, sums follow the order of the filters. Numba does not reorder or
+fuse operations here, so vector and scalar code agree to the last bit, and the position of a record
+in its block does not matter. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ _ZERO, _ONE = _F(0.0), _F(1.0)
 def clipped_factors(  # type: ignore[no-untyped-def]
     scores, score_unit, label, squared_norm, limit, step, beta, n_classes, n_filters, whole
 ):
-    """Convert filter scores to gradient factors, in place.
+    """Convert filter scores to clipped gradient factors, in place.
 
-    The gradient of record n with respect to filter (k, m) is ``c_km z_n`` with ``c_km = (p - y)_k
-    s_km (1 + beta (g_km - f_k))`` and its squared norm ``sum c_km**2 |z_n|**2``; each filter index
-    m may have its own features. If the norm exceeds the limit, the factors are scaled down. They
-    are divided by the step and truncated toward zero, so rounding never increases the norm.
+    The gradient of record n with respect to filter m of class k is ``c_km z_n`` with the factor
+    ``c_km = (p - y)_k s_km (1 + beta (g_km - f_k))``. Here z_n are the features of the record, p
+    the class probabilities, y the one-hot label, g_km the filter scores, s_km their softmax weights
+    and f_k the class scores. The squared norm of all gradients of the record together is
+    ``sum c_km**2 |z_n|**2``; each filter index m may have its own features. If the norm exceeds the
+    limit, the factors are scaled down. They are divided by the step and truncated toward zero, so
+    rounding never increases the norm.
 
     Parameters
     ----------
@@ -35,15 +38,15 @@ def clipped_factors(  # type: ignore[no-untyped-def]
     score_unit : float64
         Value of one step of a score.
     label : ndarray of shape (n,), dtype int32
-        Index of the class.
+        Index of each record's class.
     squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
         Squared norm of each record's features, as used by the filters, in squared feature steps.
     limit : float64
-        Bound on the norm of a gradient, in feature steps; infinite if there is no clipping.
+        Bound on the norm of a record's gradients, in feature steps; infinite if nothing is clipped.
     step : float64
         Value of one step of a factor.
     beta : float32
-        Inverse temperature of the choice among the filters of a class.
+        Inverse temperature of the softmax over the filters of a class.
     n_classes, n_filters : int
     whole : bool
         Whether factors are truncated to integer steps; False keeps the fractions, for training that
@@ -96,7 +99,7 @@ def clipped_factors(  # type: ignore[no-untyped-def]
                 square += c * c * squared_norm[n, 0 if shared else m]
         norm = np.sqrt(square)
         factor = limit / norm / step if norm > limit else 1.0 / step
-        usable = norm < np.inf  # else there is nothing finite to add: NaN is no integer
+        usable = norm < np.inf  # otherwise, add 0: NaN is not an integer
         for j in range(n_classes * n_filters):
             scaled = row[j] * factor if usable else 0.0
             row[j] = np.trunc(scaled) if whole else scaled
@@ -104,17 +107,18 @@ def clipped_factors(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-def]
-    """Sum the squared features of each record, per filter index.
+    """Sum the squared features of each record for each filter index.
 
     Parameters
     ----------
     seen : ndarray of shape (n, n_banks * n_basis), dtype float64
-        Features of each record, as integers.
+        Features of each record, as integers, one bank after another.
     n_banks : int
+        Number of banks of features, one for each filter index.
     constant : float64
         Square of the constant feature, which is added to each sum.
     squares : ndarray of shape (n, n_banks), dtype float64
-        Filled with the sums.
+        Output array, filled with the sums.
     """
     n_basis = seen.shape[1] // n_banks
     for n in range(seen.shape[0]):
@@ -127,7 +131,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """Return the rows of sampled persons.
+    """Find the rows of the sampled persons.
 
     Parameters
     ----------
@@ -137,7 +141,7 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
         Person of each row.
     n_rows : int
     rows : ndarray of shape (n_rows,), dtype int64
-        Filled with the sampled rows, from the start.
+        Output array, filled with the sampled rows from the start.
 
     Returns
     -------

@@ -12,9 +12,9 @@ Bits are allotted as follows, with P features per record (including the constant
 operand                           at most
 ================================  =============================================================
 features of a record              ``2**FEATURE_BITS`` each; ``2**COARSE_BITS`` if every filter
-                                  number has a separate projection. After the mean record is
+                                  index has a separate projection. After the mean record is
                                   subtracted, ``2**(FEATURE_BITS + 1)``; separate projections
-                                  leave no room for this
+                                  leave no bits for this
 weights (public)                  ``2**weight_bits(P)`` each, so that
                                   ``P * 2**(FEATURE_BITS + 1 + weight_bits(P)) <= 2**53``
 factors of a record               bounded so that ``|factors| * |features| <= 2**lattice_bits``.
@@ -43,15 +43,15 @@ FEATURE_BITS = 18
 """Features of a record are integers up to ``2**18``; float32 holds them exactly."""
 
 COARSE_BITS = 12
-"""Number of bits of the features if every filter number has a separate projection, whose rows also
-take bits."""
+"""Number of bits of the features if every filter index has a separate projection. They are fewer,
+because the rows of the projections also need bits."""
 
 ROW_BITS = 8
-"""Number of bits of the rows of a separate projection: random numbers, which lose nothing by being
-rounded."""
+"""Number of bits of the rows of a separate projection. The rows are random numbers, so rounding
+them loses nothing."""
 
 INPUT_BITS = 20
-"""Inputs and the rows of a projection are integers up to ``2**20`` where they are multiplied."""
+"""When inputs are multiplied by the rows of a projection, both are integers up to ``2**20``."""
 
 BLOCK = 1 << 12
 """Maximum number of records whose contributions are summed in floating point."""
@@ -68,7 +68,7 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Return how many bits weights may have for exact products with features.
+    """Return the number of bits that weights may have for exact products.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def weight_bits(n_features: int) -> int:
     Returns
     -------
     int
-        At least 1.
+        From 8 to 24.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return how many bits projection rows may have for exact products.
+    """Return the number of bits that projection rows may have for exact products.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return how many bits of a sum are multiplied by projection rows at a time.
+    """Return how many bits of a sum can be multiplied by projection rows at a time.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def lattice_bits(noise_multiplier: float) -> int:
     Raises
     ------
     ValueError
-        If the noise leaves too few bits.
+        If the noise is so large that too few bits are left for a gradient.
     """
     bits = _NOISE_BITS - math.ceil(math.log2(max(noise_multiplier, 1.0)))
     if bits < _NARROWEST_LATTICE:
@@ -155,7 +155,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     values : ndarray of float64
         Finite values.
     bits : int
-        Integers lie in ``[-2**bits, 2**bits]``.
+        The integers are in ``[-2**bits, 2**bits]``.
     bound : float or None, default=None
         Public bound on the values, beyond which they are clipped. If None, the largest value is
         used, which is allowed only for public values.

@@ -1,9 +1,10 @@
-"""Center inputs by a private mean.
+"""Center inputs by subtracting a private mean.
 
 The clip bounds the norm of a record's gradient, which grows with the norm of its features. The
-mean of all records does not help to separate classes, but increases these norms: by a third for
-images and tables. So the first few noisy sums are sums of the records themselves, with the same
-clip, noise and sampling as the gradients that follow; for the accountant, they are ordinary steps.
+mean of all records does not help to separate classes, but it increases these norms, by about a
+third for images and tables. So the first few noisy sums are sums of the records themselves, with
+the same clip, noise and sampling as the gradients that follow; for the accountant, they are
+ordinary steps.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SHARE, _COUNT_SHARE = 0.8, 0.6
 1."""
 
 _LEAST_COUNT = 3.0
-"""Number of noise standard deviations that a noisy count must reach to be used as a divisor."""
+"""Number of noise standard deviations that a noisy count must exceed to be used as a divisor."""
 
 
 def longest_record(preparation: InputPreparation, basis: Basis) -> float:
@@ -40,7 +41,7 @@ def longest_record(preparation: InputPreparation, basis: Basis) -> float:
     ----------
     preparation : InputPreparation
     basis : Basis
-        Shared by all filters.
+        Basis that all filters share.
 
     Returns
     -------
@@ -54,28 +55,28 @@ def longest_record(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: int) -> Sample:
-    """Sum clipped records over a sample, in lattice steps, and count them.
+    """Sum the clipped records of a sample, and count them, in lattice steps.
 
     Parameters
     ----------
     features : Features
     rows : ndarray of int64
-        Rows of the sample.
+        Row indices of the sample.
     longest : float
-        Norm of the features, in feature steps, up to which a record is not clipped.
+        Norm of the features, in feature steps, beyond which a record is clipped.
     lattice_bits : int
         Base-2 logarithm of the bound on a record's contribution, in lattice steps.
 
     Returns
     -------
     ndarray of shape (n_basis + 1,), dtype int64
-        Exact sums; the last value is the number of records.
+        Exact sums of the features; the last value is the number of records, in lattice steps.
     """
     sums = np.zeros(features.integers.shape[1], dtype=np.int64)
     limit = CLIP_MARGIN * _SHARE * 2.0**lattice_bits
     for start in range(0, len(rows), BLOCK):
         z = features.integers[rows[start : start + BLOCK], :-1].astype(np.float64)
-        norms = np.sqrt(np.einsum("ij,ij->i", z, z))  # of whole numbers: exact sums
+        norms = np.sqrt(np.einsum("ij,ij->i", z, z))  # exact sums of integers
         factors = np.trunc(limit / np.maximum(norms, longest))
         sums[:-1] += (factors @ z).astype(np.int64)
     sums[-1] = len(rows) * _count_step(lattice_bits)
@@ -85,24 +86,25 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
 def mean_record(
     noisy: Floats, n_steps: int, noise_std: float, longest: float, lattice_bits: int
 ) -> Floats:
-    """Estimate the mean record from noisy sums, shrunk toward zero if noise dominates.
+    """Estimate the mean record from noisy sums, shrunk toward zero.
 
     Parameters
     ----------
     noisy : ndarray of shape (n_basis + 1,)
-        Sum of noisy answers to `record_sums`.
+        Total of the noisy results of `record_sums`.
     n_steps : int
-        Number of answers.
+        Number of noisy results in the total.
     noise_std : float
-        Noise standard deviation of each answer, in lattice steps.
+        Noise standard deviation of each result, in lattice steps.
     longest, lattice_bits
         As for `record_sums`.
 
     Returns
     -------
     ndarray of shape (n_basis,)
-        Integer feature steps, each within ``2**FEATURE_BITS`` like the features of records, with a
-        norm up to about `longest`: the positive-part James-Stein estimator.
+        Positive-part James-Stein estimate, in integer feature steps: each value is at most
+        ``2**FEATURE_BITS`` in absolute value, like the features of records, and the norm is at most
+        about `longest`. Zero if noise dominates.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)
@@ -112,7 +114,7 @@ def mean_record(
     n_records = max(noisy[-1] / _count_step(lattice_bits), 1.0)
     mean = noisy[:-1] / (of_one * n_records)
     length = float(np.linalg.norm(mean))
-    expected = math.sqrt(len(mean)) * std / (of_one * n_records)  # of noise alone
+    expected = math.sqrt(len(mean)) * std / (of_one * n_records)  # norm of noise alone
     if not length > expected:
         return zero
     mean *= (1.0 - (expected / length) ** 2) * min(1.0, longest / length)
@@ -132,7 +134,7 @@ def subtract_mean(
     Parameters
     ----------
     features : Features
-        Changed in place.
+        Features of the records, changed in place.
     samples : iterator of ndarray of int64
         Poisson samples, of which `n_steps` are consumed.
     n_steps : int

@@ -1,8 +1,8 @@
 """Sums of clipped gradients over samples, as exact integers.
 
-The gradient of record n with respect to filter (k, m) is ``c_nkm z_n``, so clipped sums over a
-sample are one matrix product, and no array has as many values as the sample size times the number
-of parameters.
+The gradient of record n with respect to filter m of class k is ``c_nkm z_n``, a factor times the
+features of the record. So the sum of clipped gradients over a sample is one matrix product, and no
+array has as many values as the sample size times the number of parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dpexplain.models.locally_linear.projections import Basis
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-"""Array of sums: int64 in private training, float64 otherwise."""
+"""Array of sums, of dtype int64 in private training and float64 otherwise."""
 Sample = NDArray[np.int64]
 
 _ROWS_PROJECTED = 1 << 9
@@ -64,9 +64,10 @@ class GradientSums:
     labels : ndarray of shape (n_samples,), dtype int32
     shape : FilterShape
     basis : Basis
-        Basis of the features.
+        Basis of the filters.
     clip : float or None
-        Bound on the norm of one record's gradient; None for no bound, if training is not private.
+        Bound on the norm of one record's gradient; None if there is no bound, because training is
+        not private.
     lattice_bits : int, default=0
         Base-2 logarithm of the clip in lattice steps.
     """
@@ -84,7 +85,7 @@ class GradientSums:
         self._features, self._labels, self._shape, self._basis = features, labels, shape, basis
         self._private = clip is not None
         self._bits = weight_bits(features.integers.shape[1])
-        # A factor times what filters see of a record is a gradient: so are their steps.
+        # A gradient is a factor times the features that a filter uses; so is a gradient's step.
         seen_unit = features.unit * (basis.unit if basis.per_filter and self._private else 1.0)
         self.unit = 1.0 if clip is None else clip / 2.0**lattice_bits
         self._step = self.unit / seen_unit if self._private else 1.0 / features.unit
@@ -95,19 +96,19 @@ class GradientSums:
         self._squared_norms = self._norms() if self._private else np.ones((len(features), 1))
 
     def __call__(self, weights: Floats, rows: Sample) -> Sums:
-        """Return the sum over one sample.
+        """Return the sum of the clipped gradients over one sample.
 
         Parameters
         ----------
         weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
             Public weights of the filters.
         rows : ndarray of int64
-            Rows of the sample.
+            Row indices of the sample.
 
         Returns
         -------
         ndarray of shape (n_classes * n_filters, n_basis + 1)
-            Exact int64 lattice steps; float64 gradients if nothing is clipped.
+            Exact sums in lattice steps, as int64; if nothing is clipped, float64 gradients.
         """
         whole, unit = to_integers(self._for_inputs(weights), self._bits)
         kind: Any = np.int64 if self._private else np.float64
@@ -133,7 +134,7 @@ class GradientSums:
         return self._of_weights(sums, of_factors)
 
     def _norms(self) -> Floats:
-        """Return the squared feature norm of each record, per filter index."""
+        """Return the squared feature norm of each record for each filter index."""
         whole, rows = self._features.integers, self._basis.integers
         if rows is None or not self._basis.per_filter:
             found = np.empty((len(whole), 1))
@@ -150,7 +151,7 @@ class GradientSums:
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
-        """Return the weights in feature space."""
+        """Return the weights as filters on the stored features."""
         if not self._basis.per_filter:
             return weights
         rows = self._basis.rows
@@ -162,7 +163,7 @@ class GradientSums:
         return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
 
     def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
-        """Convert gradient sums from filters to weights."""
+        """Convert gradient sums for filters to gradient sums for their weights."""
         if not self._basis.per_filter:
             return sums
         assert self._basis.integers is not None

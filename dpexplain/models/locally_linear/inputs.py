@@ -25,7 +25,7 @@ from dpexplain.tables.encoding import encoded_columns
 Floats = NDArray[np.float64]
 
 _ROWS = 1 << 13
-"""Number of records that are read at a time, so that no second copy of the table is made."""
+"""Number of records that are encoded at a time, so that the whole table is never copied."""
 
 
 def preparation_of(
@@ -41,13 +41,13 @@ def preparation_of(
     scale : float
         Factor by which all inputs are multiplied.
     centre : float, default=0.5
-        Position within the range of a number, in [0, 1], that is mapped to 0; the end farther from
-        it is mapped to 1 or -1.
+        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the end of
+        the range farther from it is mapped to 1 or -1.
 
     Returns
     -------
     InputPreparation
-        Numbers are scaled by their range, and are 0 if missing; each category is one input.
+        Numbers are scaled by their range, and missing numbers are 0; each category is one input.
     """
     features = tuple(_input_feature(name, f, centre) for name, f in schema.features.items())
     return InputPreparation(
@@ -64,7 +64,7 @@ def _input_feature(name: str, feature: Numeric | Categorical, centre: float) -> 
 
 
 def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
-    """Return a public bound on the projection of any record.
+    """Return a public bound on the absolute value of any projected feature.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def feature_bits(basis: Basis) -> int:
 
 
 def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
-    """Return the constant feature in lattice steps; its value is at most 1."""
+    """Return the constant feature in integer steps; its value is about 1."""
     whole = 2.0 ** feature_bits(basis)
     return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
 
@@ -102,7 +102,7 @@ class Features:
     ----------
     integers : ndarray of shape (n_samples, n_basis + 1), dtype float32
         Features in integer steps; the last column is constant, about 1. If every filter index has
-        its own projection, these are the inputs instead of their projections.
+        its own projection, the columns are the inputs instead of their projections.
     unit : float
         Value of one step.
     """
@@ -140,7 +140,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
         stop = min(start + _ROWS, len(X))
         steps = _input_steps(rows_of(X, slice(start, stop)), schema, preparation)
         if basis.integers is not None and not basis.per_filter:
-            steps = steps @ basis.integers[0].T * basis.unit  # of whole numbers: exact
+            steps = steps @ basis.integers[0].T * basis.unit  # exact products of integers
         values = steps * (preparation.scale / 2.0**INPUT_BITS)
         features[start:stop, :-1] = to_integers(values, bits, bound)[0]
     return Features(features, bound / 2.0**bits)

@@ -41,7 +41,11 @@ _ROWS = 1 << 12
 
 
 class LocallyLinearModel(ClassifierMixin, BaseEstimator):
-    """Locally linear classifier: each record gets its own weighted mean of filters."""
+    """Base class of locally linear classifiers.
+
+    The score of a class is a weighted mean of the scores of its linear filters, with weights that
+    depend on the record.
+    """
 
     schema: Schema | None
     preset: Any
@@ -118,7 +122,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
     def _set_up(
         self, schema: Schema, rng: np.random.Generator
     ) -> tuple[InputPreparation, Basis, FilterShape, Recipe]:
-        """Prepare the public inputs of training."""
+        """Return the input preparation, basis, filter shape and recipe of training."""
         assert isinstance(schema.target, Classes)
         plain = preparation_of(schema, per_image=False, scale=1.0)
         n_inputs = len(plain.input_names)
@@ -159,9 +163,9 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         schema: Schema,
         mean: Floats | None = None,
     ) -> None:
-        """Store the filters in input space, with their noise.
+        """Store the filters as weights of the inputs, with their noise.
 
-        If a mean record was subtracted, it is absorbed into the biases: ``w (x - mean) + b``.
+        If a mean record was subtracted, the biases absorb it: ``w (x - mean) + b``.
         """
         sizes = (shape.n_classes, shape.n_filters)
         weights = trained.weights.reshape(*sizes, -1)
@@ -204,7 +208,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Labels of the classes, once fitted."""
+        """Class labels of the fitted model."""
         target = self.schema_.target
         assert isinstance(target, Classes)
         return np.array(target.labels)
@@ -242,7 +246,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Differences between classes are log-odds.
+            The difference of the scores of two classes is the log-odds between them.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -290,7 +294,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return self._bank_of()
 
     def explain_local(self, X: Any, *, samples_public: bool = False) -> FilterExplanation:
-        """Return exact contributions of each input to the scores of each row.
+        """Return the exact contribution of each input to the scores of each row.
 
         Parameters
         ----------
@@ -316,5 +320,5 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
 
 
 def _before(rows: Floats, features: Floats) -> Floats:
-    """Return the inputs of smallest norm that have these projected features."""
+    """Return the inputs of smallest norm whose projections are the given features."""
     return np.asarray(np.linalg.lstsq(rows, features, rcond=None)[0])

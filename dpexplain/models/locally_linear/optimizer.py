@@ -1,4 +1,4 @@
-"""Adam on noisy gradients, with noise propagation to the weights."""
+"""Adam on noisy gradients, with the propagation of the noise to the weights."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _TINY = 1e-30
 
 
 class Adam:
-    """Adam [1]_ on noisy gradients, with noise variance propagated.
+    """Adam optimizer [1]_ for noisy gradients; tracks the noise in the weights.
 
-    If the second moments are treated as fixed, the update at step t is linear in all gradients so
-    far: ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and
-    ``m_t = (1 - b1) sum_s b1**(t - s) g_s``. Noise of standard deviation s in every gradient
-    therefore gives the weights the variance ``s**2 sum_s u_s**2`` with
-    ``u_s = (1 - b1) sum_{t >= s} b1**(t - s) a_t``. The sum over s is updated in two arrays of the
-    size of the weights: with ``R_t = sum_{s <= t} b1**(2 (t - s))`` and
-    ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)``, where ``U_t(s)`` is the sum in ``u_s`` up to t,
+    If the second moments v_t are treated as fixed, the weights are linear in the gradients g_s:
+    ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and
+    ``m_t = (1 - b1) sum_{s <= t} b1**(t - s) g_s``. So noise of standard deviation sigma in every
+    gradient gives the weights the variance ``sigma**2 (1 - b1)**2 sum_s U_T(s)**2``, where
+    ``U_t(s) = sum_{s <= r <= t} b1**(r - s) a_r``. The sum ``S_t = sum_{s <= t} U_t(s)**2`` is
+    updated at each step, together with ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)`` and the number
+    ``R_t = sum_{s <= t} b1**(2 (t - s))``:
 
         ``S_t = S_{t-1} + 2 a_t b1 Q_{t-1} + a_t**2 R_t``,  ``Q_t = b1 Q_{t-1} + a_t R_t``.
 
-    Second moments are bounded below by the known variance of the noise: with little signal, they
-    are mostly noise, and small values would cause large steps.
+    Second moments are bounded below by the known variance of the noise: if there is little signal,
+    they are mostly noise, and small values would cause large steps.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Adam:
         self._t = 0
 
     def update(self, gradient: Floats, rate: float) -> Floats:
-        """Return the step for a gradient.
+        """Return the step that results from a gradient.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Adam:
 
     @property
     def noise_variance(self) -> Floats:
-        """Variance of the noise in the weights so far.
+        """Variance of the noise in the weights after the steps so far.
 
         Returns
         -------
@@ -120,7 +120,7 @@ def linear_rates(peak: float, n_steps: int) -> Floats:
 
 
 def stepped_rates(peak: float, n_steps: int, every: int, factor: float = 0.8) -> Floats:
-    """Return learning rates multiplied by `factor` at regular intervals."""
+    """Return learning rates that are multiplied by `factor` every `every` steps."""
     return peak * factor ** np.floor(np.arange(n_steps) / max(every, 1))
 
 

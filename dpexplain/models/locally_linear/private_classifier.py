@@ -54,38 +54,41 @@ _EPOCHS_PER_DECAY = 5
 class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """Locally linear classifier with differential privacy, following [1]_.
 
-    Each class has several linear filters, and every record uses its own weighted mean of them, so
-    the explanation of a prediction is exact. Filters are learned by noisy gradient descent on
-    Poisson samples, whose sums are exact integers. The guarantee holds under the stated adjacency;
-    see `guarantee_`.
+    Each class has several linear filters, and the score of a class is a weighted mean of their
+    scores, with weights that depend on the record. So the explanation of a prediction is exact.
+    Filters are learned by noisy gradient descent on Poisson samples; the sums of gradients are
+    exact integers. The guarantee holds for the given adjacency; see `guarantee_`.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit, positive. Values above 10 give a warning, and those
-        above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit; must be positive. Values above 10 cause a
+        warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
-        Privacy parameter of the whole fit, in (0, 1); well below 1 divided by the number of people.
+        Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
+        the number of people.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Source of the settings that are None: a recipe for accuracy, a recipe for filters and local
-        explanations that are stable under fresh noise, or [1]_.
+        Recipe that supplies the settings that are None. "accurate" aims at accuracy, "readable"
+        aims at filters and local explanations that change little under fresh noise, and "paper"
+        follows [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
-        divergences, or the moments accountant of 2016, which the paper used. None: "pld", or
-        "moments" with the paper preset. The ledger always states the tightest bound.
+        divergences, or the moments accountant of 2016, which the paper used. If None, "pld" is
+        used, or "moments" with the preset "paper". The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     n_filters : int or None, default=None
-        Number of filters per class; 1 is logistic regression.
+        Number of filters per class; 1 gives logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
-        a grid. "auto" leaves it to the preset.
+        Basis of the filters: none; random rows, separate for each filter index or shared by all
+        filters; or the lowest frequencies on a grid. "auto" leaves the choice to the preset.
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
@@ -96,18 +99,19 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     clip : float or None, default=None
         Bound on the norm of one record's gradient.
     learning_rate : float or None, default=None
-        Size of Adam's first step, per weight.
+        Learning rate of Adam: the size of the first step of each weight.
     n_steps : int or None, default=None
-        Number of noisy sums. None: 40 (paper: 20) divided by the sampling probability. The first
-        hundredth of them (none with the paper preset, separate projections or fewer than 25 sums)
-        estimates the mean record, which is subtracted from all records; the others are gradients.
+        Number of noisy sums. If None, it is 40 (20 with the preset "paper") divided by the sampling
+        probability. The first 1% of the sums estimate the mean record, which is subtracted from all
+        records; the others are gradients. No mean is subtracted with the preset "paper", with
+        separate projections, or if there are fewer than 25 sums.
     sampling_probability : float or None, default=None
         Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
-        of 2**-32. None: 4,000 (tables and paper: 500) divided by `n_public`, or 1/15 if `n_public`
-        is not given. The number of records is never used.
+        of 2**-32. If None, it is 4,000 (500 for tables and with the preset "paper") divided by
+        `n_public`, or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
-        Seed of the public random structure (initial weights, random projection), but never of
-        noise or samples.
+        Seed of the public random structure (initial weights and random projection). The noise and
+        the samples never depend on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
@@ -115,12 +119,13 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         noise, the samples and, if `structure_seed` is None, the structure. The model is then NOT
         PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people, for the sampling probability and to check `delta`.
+        Publicly known number of people, used to set the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. The rows of a person are sampled together.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number.
+        The rows of a person are sampled together. If None, every row counts as a separate person.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``; both are public.
 
@@ -300,7 +305,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         return change * math.sqrt(self.n_steps_) / self.noise_multiplier_
 
     def _epsilon_replaced(self) -> float:
-        # Both are upper bounds; without dp-accounting the other one needs a little more epsilon.
+        # Both accountants give upper bounds; if dp-accounting is missing, RDP gives a larger one.
         return epsilon_from_events(
             self._events(self.n_features_in_),
             self.delta,
@@ -324,7 +329,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
                 self._person = pd.factorize(np.array(people, dtype=object))[0].astype(np.int32)
             self._fit_released(X, y, schema, mechanism)
         finally:
-            self.__dict__.pop("_person", None)  # who is who is nobody's business
+            self.__dict__.pop("_person", None)  # the persons of the rows are private
 
     def _sampler(self, person: NDArray[np.int32], probability: float) -> PoissonSampler:
         """Create the sampler; audits override it."""

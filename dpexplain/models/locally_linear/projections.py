@@ -15,19 +15,20 @@ from dpexplain.models.locally_linear.arithmetic import ROW_BITS, projection_bits
 Floats = NDArray[np.float64]
 
 Projection = Literal["none", "per_filter", "shared", "frequency"]
-"""How filters are parametrized."""
+"""Basis in which filters are parametrized."""
 
 PROJECTIONS: tuple[str, ...] = get_args(Projection)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Basis:
-    """Basis rows of filters: integers times a unit, for exact products.
+    """Basis of the filters: rows of integers times a unit, for exact products.
 
     Attributes
     ----------
     integers : ndarray of shape (n_banks, n_basis, n_inputs) or None
-        One bank for all filters, or one per filter index. None: filters are learned directly.
+        One bank of rows for all filters, or one bank for each filter index. None if filters are
+        learned without a projection.
     unit : float
         Value of one step.
     n_inputs : int
@@ -86,7 +87,7 @@ def make_basis(
     n_filters : int
         Number of filters per class.
     grid_shape : tuple of int or None
-        Shape of the grid of inputs, for frequencies.
+        Shape of the grid of inputs; needed for frequencies.
     rng : numpy.random.Generator
         Public source of random rows.
 
@@ -120,8 +121,9 @@ def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_basis, prod(shape)), dtype float64
-        Orthonormal rows, by increasing frequency, which is the number of half-waves per cell,
-        squared and summed over the dimensions; ties are in the order of the dimensions.
+        Orthonormal rows in the order of increasing frequency. The frequency is the squared number
+        of half-waves per grid cell, summed over the dimensions; ties are in the order of the
+        dimensions.
     """
     chosen = sorted(_frequencies(shape))[1 : n_basis + 1]
     rows = np.empty((len(chosen), math.prod(shape)))

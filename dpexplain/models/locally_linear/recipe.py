@@ -1,4 +1,4 @@
-"""Presets: defaults for settings that the user leaves open, from public quantities only."""
+"""Presets: defaults of the settings that are None, from public quantities only."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        Target number of persons per step.
+        Target number of persons in the sample of a step.
     n_steps : int or None
-        Number of steps; None derives it from `n_epochs`.
+        Number of steps; if None, it follows from `n_epochs`.
     n_epochs : int
         Number of epochs: steps times the sampling probability.
     learning_rate : float
     stepped : bool
-        Whether the rate falls by a fifth every fifth epoch and moments are reset, as in the paper;
-        otherwise, it falls linearly to zero.
+        Whether the learning rate falls by a fifth every five epochs, and Adam's moments are reset
+        at the same time, as in the paper. Otherwise, the learning rate falls linearly to zero.
     start_share : float
         Range of the random initial weights, relative to the range in the paper's experiments.
     mean_share : float
-        Fraction of the steps that estimate the mean record, which is subtracted from all records.
-        None if every filter index has its own projection.
+        Fraction of the steps that estimate the mean record, which is subtracted from all records;
+        0 if every filter index has its own projection.
     centre : float
-        Position within a number's range, from 0 to 1, that is mapped to 0; the end farther from it
-        is mapped to 1 or -1.
+        Position within the range of a numeric feature, in [0, 1], that is mapped to 0; the end of
+        the range farther from it is mapped to 1 or -1.
     """
 
     projection: Projection
@@ -75,7 +75,8 @@ class Recipe:
 
 
 _FEWEST_STEPS_WITH_MEAN = 25
-"""Minimum number of steps for estimating the mean record; with fewer, this would cost too much."""
+"""Minimum number of steps for estimating the mean record. If there are fewer, one of them is too
+large a fraction to spend on the mean."""
 
 _DEFAULT_PROBABILITY = 1.0 / 15.0
 """Sampling probability if the number of people is not known: a batch of 4,000 out of 60,000."""
@@ -127,16 +128,18 @@ _PAPER = Recipe(
 
 
 def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Recipe:
-    """Fill in the settings that the user left open.
+    """Return the recipe of a preset, with the settings given by the user.
 
     Parameters
     ----------
     preset : {"accurate", "readable", "paper"}
     grid : bool
-        Whether the inputs lie on a grid.
+        Whether the inputs form a grid.
     n_inputs : int
+        Number of inputs.
     **given
-        Fields of `Recipe`; if None, the value of the preset is used.
+        Settings given by the user, named as the fields of `Recipe`. If a setting is None, the value
+        of the preset is used.
 
     Returns
     -------
@@ -152,7 +155,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
     if preset == "paper" and not grid:
         chosen = replace(chosen, projection="none", n_basis=None, scale=1.0, centre=0.5)
     chosen = replace(chosen, **{name: value for name, value in given.items() if value is not None})
-    if chosen.projection == "per_filter":  # see the budget of bits
+    if chosen.projection == "per_filter":  # no bits are left for the mean; see `arithmetic`
         chosen = replace(chosen, mean_share=0.0)
     if chosen.projection == "none":
         return replace(chosen, n_basis=None)
@@ -162,7 +165,7 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
 
 @dataclass(frozen=True)
 class Schedule:
-    """Sampling rate and number of steps.
+    """Sampling probability and numbers of steps.
 
     Attributes
     ----------
@@ -172,7 +175,7 @@ class Schedule:
     n_mean_steps : int
         Number of initial steps that estimate the mean record.
     steps_per_epoch : int
-        Number of steps in which a person is sampled once on average.
+        Number of steps per epoch, in which a person is sampled once on average.
     """
 
     sampling_probability: float
@@ -182,7 +185,7 @@ class Schedule:
 
 
 def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float | None) -> Schedule:
-    """Return the steps and the sampling rate of private training.
+    """Return the number of steps and the sampling probability of private training.
 
     Parameters
     ----------
@@ -190,7 +193,7 @@ def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float |
     n_public : int or None
         Publicly known number of people.
     sampling_probability : float or None
-        The user's setting.
+        Setting given by the user; None for the default.
 
     Returns
     -------

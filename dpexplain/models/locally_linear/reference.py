@@ -33,21 +33,21 @@ _EPOCHS = 20
 class LocallyLinearClassifier(LocallyLinearModel):
     """Locally linear classifier without privacy.
 
-    The non-private reference for `DPLocallyLinearClassifier`: several linear filters per class,
-    trained with Adam on shuffled batches. Every record uses its own weighted mean of the filters
-    [1]_.
+    This is the non-private reference model for `DPLocallyLinearClassifier` [1]_. Each class has
+    several linear filters, and the score of a class is a weighted mean of their scores, with
+    weights that depend on the record. The filters are trained with Adam on shuffled batches.
 
     Parameters
     ----------
     schema : Schema or None, default=None
         Bounds, categories and classes; if None, they are read from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Source of the settings that are None.
+        Recipe that supplies the settings that are None.
     n_filters : int or None, default=None
-        Number of filters per class; 1 is logistic regression.
+        Number of filters per class; 1 gives logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
-        Basis of the filters: none, random rows (separate or shared), or the lowest frequencies on
-        a grid. "auto" leaves it to the preset.
+        Basis of the filters: none; random rows, separate for each filter index or shared by all
+        filters; or the lowest frequencies on a grid. "auto" leaves the choice to the preset.
     n_basis : int or None, default=None
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
@@ -56,7 +56,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None
-        Size of Adam's first step, per weight.
+        Learning rate of Adam: the size of the first step of each weight.
     max_epochs : int, default=20
         Number of passes over the records.
     random_state : int or None, default=0
@@ -179,14 +179,14 @@ class LocallyLinearClassifier(LocallyLinearModel):
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:
-        """Check data values, which only a non-private fit may do."""
+        """Raise ValueError if data values are unusable; only a non-private fit may do so."""
         if len(X) == 0:
             raise ValueError(
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("Complex data not supported; X must hold real numbers or categories.")
-        if self.schema is not None:  # it says which labels count; rows with others are left out
+        if self.schema is not None:  # rows with labels outside the schema are dropped
             return
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):

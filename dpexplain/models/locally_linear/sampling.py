@@ -34,16 +34,17 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Poisson sampler of persons, step by step.
+    """Poisson sampler that draws persons independently in each step.
 
-    Random draws depend on position and step: the draws for a person do not depend on later persons.
+    The draws for a person depend only on the step and on the person's index. They do not depend on
+    the persons with larger indices.
 
     Parameters
     ----------
     person_of_row : ndarray of shape (n_rows,), dtype int32
         Index of the person of each row, from 0; all rows of a person are sampled together.
     probability : float
-        As returned by `representable`.
+        Probability that a person is sampled in a step, as returned by `representable`.
     coins : Coins
         Source of secret random draws; not stored elsewhere.
     """
@@ -64,7 +65,8 @@ class PoissonSampler:
         Yields
         ------
         ndarray of shape (n,), dtype int64
-            Possibly empty; valid until the next sample is requested.
+            Row indices of the sample, which may be empty. The array is valid until the next sample
+            is requested.
         """
         rows = np.empty(len(self._person), dtype=np.int64)
         for _ in range(n_steps):

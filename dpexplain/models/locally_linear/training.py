@@ -21,7 +21,7 @@ Progress = Callable[[int, int], object]
 LABEL = "gradients"
 
 _VALUES_AT_ONCE = 1 << 20
-"""Noise is drawn for this many values at a time, to limit the use of memory."""
+"""Number of values for which noise is drawn at a time, to limit the use of memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class Trained:
     Attributes
     ----------
     weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
-        The last column is for the constant 1.
+        Weights of the filters; the last column is for the constant feature.
     variance : ndarray of the shape of `weights`
         Variance of the privacy noise in the weights; zero if training is not private.
     """
@@ -42,19 +42,24 @@ class Trained:
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Noise of private training.
+    """Clip, sampling and noise of private training.
 
     Attributes
     ----------
     clip : float
+        Bound on the norm of one record's gradient.
     noise_multiplier : float
-        Noise standard deviation divided by the clip, or by the sum of the clips of a person's
-        rows.
+        Noise standard deviation divided by the bound on one person's contribution, which is the
+        clip times `rows_per_person`.
     rows_per_person : int
+        Maximum number of rows used per person.
     sampling_probability : float
+        Probability that a person is in the sample of a step.
     lattice_bits : int
+        Base-2 logarithm of the clip in lattice steps.
     n_changed : int
-        Number of records that differ between neighbors.
+        Number of privacy units that are added or removed between neighboring data sets: 1, or 2 if
+        one unit is replaced.
     """
 
     clip: float
@@ -65,7 +70,7 @@ class NoisePlan:
     n_changed: int
 
     def phase(self, n_values: int) -> SampledPhase:
-        """Return the phase for a number of values."""
+        """Return the phase for a given number of values."""
         bound = self.rows_per_person * 2.0**self.lattice_bits
         return SampledPhase(
             LABEL,
@@ -94,13 +99,13 @@ def train_private(
     n_before: int = 0,
     progress: Progress | None,
 ) -> Trained:
-    """Train on noisy sums.
+    """Train filters on noisy sums of clipped gradients.
 
     Parameters
     ----------
     sums : GradientSums
     samples : iterable of ndarray of int64
-        One Poisson sample per step. An empty sample is an ordinary step.
+        One Poisson sample for each step. An empty sample is treated like any other.
     start : ndarray of shape (n_classes * n_filters, n_basis + 1)
         Initial weights.
     rates : ndarray of shape (n_steps,)
@@ -110,7 +115,7 @@ def train_private(
     reset_every : int or None
         Number of steps after which the moments of Adam are reset.
     n_before : int, default=0
-        Number of earlier steps, for `progress`.
+        Number of earlier steps, which `progress` counts too.
     progress : callable or None
 
     Returns
@@ -156,7 +161,7 @@ def train(
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> Trained:
-    """Train without noise, on shuffled batches.
+    """Train filters without noise, on shuffled batches.
 
     Parameters
     ----------
@@ -166,7 +171,7 @@ def train(
     start : ndarray of shape (n_classes * n_filters, n_basis + 1)
     n_epochs, batch_size : int
     peak_rate : float
-        Learning rate, which falls linearly to 0.
+        Initial learning rate, which falls linearly to 0.
     rng : numpy.random.Generator
     progress : callable or None
 

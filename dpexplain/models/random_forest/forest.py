@@ -21,50 +21,56 @@ COUNT_LATTICE = 1 << 10
 """Factor by which counts are multiplied before noise is added, so that the noise scale need not be
 rounded."""
 
-_VOTE = 2.0  # log-odds of a leaf that votes: the slope of a share of votes at even odds
+_VOTE = 2.0  # log-odds of a vote: near even odds, their mean is the log-odds of all votes
 
 
 class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     """Random forest with pure differential privacy: random splits, private leaves.
 
-    Splits are drawn from a public grid without using records, so the whole budget goes to the
-    leaves, following [1]_. Leaves count classes with Laplace noise, or choose one class with the
-    exponential mechanism. The score is the mean over trees of the log-odds of leaves.
+    Splits are drawn from a public grid without using records, so the whole budget is spent on the
+    leaves, as in [1]_. Each leaf releases class counts with Laplace noise, or one class chosen by
+    the exponential mechanism. The score of a record is the mean, over the trees, of the log-odds in
+    its leaves.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy parameter of the whole fit (delta is 0), positive. Values above 10 give a warning,
-        and those above 50 need `allow_weak`.
+        Privacy parameter epsilon of the whole fit (delta is 0); must be positive. Values above 10
+        cause a warning, and values above 50 require `allow_weak`.
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
     ledger : PrivacyLedger, str or None, default=None
-        Ledger of the data set, or the name of the data set, which stands for its ledger in this
-        process; see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
+        Ledger of the data set, or the name of the data set if the ledger is kept in this process;
+        see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     n_trees : int, default=21
-        Number of trees, which share the budget.
+        Number of trees; they share the budget.
     depth : int, default=5
-        Number of levels of splits, 1 to 10.
+        Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Number of equal-width cells per numeric feature, at whose edges trees may split.
+        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        the edges are equally spaced, and the other half are spaced geometrically.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
-        Noisy counts, or a randomly chosen class.
+        What each leaf releases: noisy class counts, or one class chosen by the exponential
+        mechanism.
     leaf_budget : {"parallel", "paper"}, default="parallel"
-        A record is in one leaf of each tree, so every leaf can use the whole budget of its tree;
-        in the comparison of [2]_, the leaves of a tree share this budget, which wastes most of it.
+        Division of a tree's budget among its leaves. "parallel": every leaf uses the whole budget,
+        because a record is in only one leaf of each tree. "paper": the leaves share the budget, as
+        in the comparison in [2]_; this wastes most of it.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Which data sets count as neighbors.
+        Definition of neighboring data sets: one record is added or removed, or one record is
+        replaced.
     structure_seed : int or None, default=None
-        Seed of the public splits, but never of the noise.
+        Seed of the public random splits. The noise never depends on it.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
-        noise and, if `structure_seed` is None, the structure. The model is then NOT PRIVATE.
+        noise and, if `structure_seed` is None, the splits. The model is then NOT PRIVATE.
     allow_weak : bool, default=False
-        Permits epsilon above 50.
+        Whether to allow epsilon above 50.
     max_rows_per_person : int or None, default=None
-        Maximum number of rows used per person; ``fit`` then needs ``groups=`` and protects
-        persons, and noise scales with this number. None: every row counts as a separate person.
+        Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
+        guarantee protects people instead of rows, and the noise is proportional to this number. If
+        None, every row counts as a separate person.
 
     Attributes
     ----------
@@ -156,8 +162,9 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
         """Return the phase of all leaves of all trees.
 
-        In each tree, a record raises one count of one leaf by 1. This is the L1 sensitivity of all
-        counts, and the spread of all utilities, which change in the same direction.
+        In each tree, a record raises one count of one leaf by 1. So the L1 sensitivity of the
+        counts is 1, and the changes of any two utilities differ by at most 1, because all
+        utilities change in the same direction.
         """
         sensitivity = self._unit * COUNT_LATTICE
         if self.leaf_mechanism == "laplace":
@@ -167,7 +174,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         return ChoicePhase("leaves", sensitivity, epsilon, self._n_classes(), n_values)
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
-        # Leaves of a tree are disjoint: what is spent on each is spent once.
+        # The leaves of a tree are disjoint, so together they cost as much as one of them.
         return (Releases(self._phase(0), self.n_trees),)
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
@@ -201,11 +208,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class proportions, smoothed by a pseudo-count equal to the noise scale."""
+        """Return log class proportions, smoothed with the noise scale as pseudo-count."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Return class scores for each leaf, given its chosen class, shape (n_leaves, n_classes)."""
+    """Return the scores of the classes in each leaf, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)

@@ -1,1 +1,1 @@
-"""Base class of private tree ensembles: public candidates, complete trees."""
+"""Private tree ensembles: base class, public candidate splits, complete trees."""

@@ -1,7 +1,7 @@
-"""Kernels for passes over records and exact Shapley values.
+"""Kernels for passes over records and for exact Shapley values.
 
-Sums over records are integers, so they do not depend on order, block or thread. Each kernel is
-tested against a naive numpy version.
+Sums over records are integers, so they do not depend on the order of the records or on the number
+of threads. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpexplain.models.boosting.records._kernels_sums import _logistic32
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped-def]
-    """Move records one level down, in place.
+    """Move records one level down the tree, in place.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped
     place : ndarray of shape (n_samples,), dtype int64
         Index of each record's node within its level; negative if the record is left out.
     feature, low, high : ndarray of shape (n_nodes,), dtype int64
-        For each node of the tree, level by level: its feature, and the first and last bin that go
-        right.
+        For each node of the tree, level by level: the feature of its split, and the first and last
+        bin whose records move to the right child.
     first : int
         Index of the first node of the level.
     """
@@ -37,7 +37,7 @@ def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-untyped-def]
-    """Sum values of records by node, feature and bin.
+    """Sum the values of records by node, feature and bin.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-u
     steps : ndarray of shape (n_samples, n_values), dtype int64
         Values of each record in lattice steps.
     n_nodes, n_bins : int
-        Number of nodes at the level, and of bins of all features together.
+        Number of nodes at the level, and total number of bins of all features.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def node_sums(cells, start, place, steps, n_nodes, n_bins):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def leaf_sums(place, steps, n_leaves):  # type: ignore[no-untyped-def]
-    """Sum values of records by leaf.
+    """Sum the values of records by leaf.
 
     Parameters
     ----------
@@ -108,9 +108,11 @@ def chances(score):  # type: ignore[no-untyped-def]
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
     """Compute Shapley values of released trees, leaf by leaf.
 
-    A leaf adds its value times one factor for each feature on its path: 1 or 0 depending on whether
-    the record passes or, for an unknown feature, the proportion of records that pass. The Shapley
-    value of a product is a sum over the elementary symmetric polynomials of the other factors.
+    The contribution of a leaf is its value times one factor for each feature on its path. If the
+    feature is known, the factor is 1 if the record's bin leads to the leaf, and 0 otherwise; if it
+    is unknown, the factor is the proportion of records whose bin leads to the leaf. The Shapley
+    value of a feature in this product is computed from a polynomial in the factors of the other
+    features.
 
     Parameters
     ----------
@@ -118,10 +120,11 @@ def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):
     slot_feature : ndarray of shape (n_leaves, depth), dtype int64
         Distinct features on the path to each leaf; -1 in unused positions.
     slot_share : ndarray of shape (n_leaves, depth)
-        Proportion of records that pass.
+        Proportion of records whose bin of this feature leads to the leaf.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
-        1 for bins that pass.
+        1 for bins that lead to the leaf, else 0.
     values : ndarray of shape (n_leaves, n_scores)
+        Contribution of each leaf to each score.
     n_features : int
 
     Returns
@@ -140,7 +143,7 @@ def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):
             for s in range(n):
                 passes[s] = float(inside[leaf, s, cells[i, slot_feature[leaf, s]]])
             for s in range(n):
-                # Coefficient k: products in which k of the other features are known.
+                # Coefficient k: sum of the products in which k of the other features are known.
                 polynomial[0] = 1.0
                 length = 1
                 for j in range(n):

@@ -33,7 +33,7 @@ from dpexplain.models.trees.terms import TreeTerms, counted_spread, tree_terms
 from dpexplain.schema import Classes, Schema
 
 DEEPEST = 10
-"""A tree of this depth has 1024 leaves."""
+"""Maximum depth of a tree, which then has 1024 leaves."""
 
 _SAMPLER = (
     "exact discrete Laplace and exponential mechanism (rejection sampling, every comparison "
@@ -43,9 +43,9 @@ _NOTE = "The curves are main effects of trees; interactions appear only in local
 
 
 class PrivateTrees(PrivateEstimator, AdditiveModel):
-    """Base class of private tree ensembles, with pure differential privacy."""
+    """Base class of tree ensembles with pure differential privacy."""
 
-    # At which a ledger of this fit alone states its total; the fit has none.
+    # Only for the total of the fit's own ledger; the fit itself has delta 0.
     delta = 1e-6
     noise_backend = "exact"
     n_public: int | None = None
@@ -59,7 +59,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     _people: FloatArray | None
 
     def reference_estimator(self) -> NoiselessModel:
-        """Return the unfitted noiseless version with the best splits.
+        """Return the unfitted noiseless version of the model.
 
         Returns
         -------
@@ -95,8 +95,8 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         Returns
         -------
         DataFrame
-            One row per tree: depth, leaves, distinct leaf values, distinct splits and distinct
-            features.
+            One row per tree: its index and depth, and its numbers of leaves, distinct leaf values,
+            distinct splits and distinct features.
         """
         check_is_fitted(self, "schema_")
         candidates = candidates_of(self._bins)
@@ -118,7 +118,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     @property
     def _unit(self) -> float:
-        """Return the number of record changes per unit of privacy."""
+        """Return the maximum number of records that one privacy unit adds or removes."""
         return (2.0 if self.adjacency == "replace" else 1.0) * (self.max_rows_per_person or 1)
 
     @property
@@ -170,17 +170,17 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         people: FloatArray | None = None,
         offset: float = 0.0,
     ) -> None:
-        """Store released trees, optional noisy leaf counts, and the initial score."""
-        if link == "softmax":  # a score that all classes share changes no probability
+        """Store the released trees, noisy leaf counts if available, and the initial score."""
+        if link == "softmax":  # adding a number to all scores changes no probability
             values = trees.values - trees.values.mean(axis=2, keepdims=True)
             trees = Trees(trees.splits, values)
         self._trees, self._link, self._people, self._offset = trees, link, people, offset
         self._bins = grid_of(schema, self.max_bins)
-        _ = self._terms  # worked out now, so that a prediction changes nothing
+        _ = self._terms  # computed now, so that predictions do not change the model
 
     @property
     def intercept_(self) -> float | FloatArray:  # type: ignore[override]
-        """Mean score, once fitted."""
+        """Mean score of the fitted model."""
         return self._terms.intercept
 
     @cached_property
@@ -196,6 +196,6 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         )
 
     def _read(self, X: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16]]:
-        """Return the public splits, and the records on the public grid."""
+        """Return the public candidate splits and the binned records."""
         bins = grid_of(schema, self.max_bins)
         return candidates_of(bins), cells_of(X, schema, bins)

@@ -29,9 +29,10 @@ class Candidates:
     Attributes
     ----------
     feature : ndarray of shape (n_candidates,), dtype int64
+        Index of the feature of each split.
     low, high : ndarray of shape (n_candidates,), dtype int64
-        First and last bin that go right: all bins above a threshold, one category, or missing
-        values.
+        First and last bin whose records move to the right child: all bins above a threshold, one
+        category, or missing values.
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     n_bins : int
@@ -48,12 +49,12 @@ class Candidates:
         return len(self.feature)
 
     def right_sums(self, sums: Integers) -> Integers:
-        """Sum the records to the right of each split.
+        """Sum the values of the records to the right of each split.
 
         Parameters
         ----------
         sums : ndarray of shape (n_nodes, n_bins, n_values), dtype int64
-            From `node_sums`.
+            Sums by node and bin, as returned by `node_sums`.
 
         Returns
         -------
@@ -65,19 +66,19 @@ class Candidates:
         return np.asarray(below[:, at + self.high + 1] - below[:, at + self.low])
 
     def at_random(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw n features uniformly, and for each of them a split uniformly, shape (n,)."""
+        """Draw n random splits, shape (n,): first a feature, then one of its splits."""
         first = np.searchsorted(self.feature, np.arange(self.feature[-1] + 2))
         chosen = rng.integers(0, self.feature[-1] + 1, n)
         return np.asarray(rng.integers(first[chosen], first[chosen + 1]), dtype=np.int64)
 
 
 def grid_of(schema: Schema, n_cells: int) -> tuple[FeatureBins, ...]:
-    """Return public cells of all features."""
+    """Return the public bins of all features, at most `n_cells` per numeric feature."""
     return tuple(declared_cells(n, f, n_cells) for n, f in schema.features.items())
 
 
 def candidates_of(bins: Sequence[FeatureBins]) -> Candidates:
-    """List the splits: thresholds between cells, missing values, categories.
+    """Return the candidate splits: thresholds, missing values and categories.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def candidates_of(bins: Sequence[FeatureBins]) -> Candidates:
     for k, b in enumerate(bins):
         n = b.n_value_bins
         if b.ordered:
-            # Special bins go left of a cut, and can be set apart automatically.
+            # Special bins are left of every threshold; one more split separates them.
             found = [(c, n - 1) for c in range(1, n)] + [(n, b.n_bins - 1)]
         else:
             found = [(c, c) for c in range(n)]
@@ -117,7 +118,7 @@ class Trees:
     splits : ndarray of shape (n_trees, 2**depth - 1), dtype int64
         Index of the candidate at each node, level by level.
     values : ndarray of shape (n_trees, 2**depth, n_scores)
-        Contribution of each leaf to the score.
+        Contribution of each leaf to each score.
     """
 
     splits: Integers
@@ -129,7 +130,7 @@ class Trees:
         return int(self.values.shape[1]).bit_length() - 1
 
     def scores(self, cells: NDArray[np.uint16], candidates: Candidates) -> FloatArray:
-        """Sum the leaf values of each record, shape (n_samples, n_scores)."""
+        """Return the sum of each record's leaf values, shape (n_samples, n_scores)."""
         score = np.zeros((len(cells), self.values.shape[2]))
         for splits, values in zip(self.splits, self.values, strict=True):
             score += values[leaf_of(cells, splits, candidates)]
@@ -137,7 +138,7 @@ class Trees:
 
 
 def leaf_of(cells: NDArray[np.uint16], splits: Integers, candidates: Candidates) -> Integers:
-    """Return the leaf of each record in one tree, shape (n_samples,)."""
+    """Return the index of each record's leaf in one tree, shape (n_samples,)."""
     place = np.zeros(len(cells), dtype=np.int64)
     for level in range((len(splits) + 1).bit_length() - 1):
         descend(cells, place, splits, candidates, level)
@@ -151,7 +152,7 @@ def descend(
     candidates: Candidates,
     level: int,
 ) -> None:
-    """Move records from one level to the next, in place."""
+    """Move records from one level of a tree to the next, in place."""
     kernel: Callable[..., Any] = _kernels.descend
     kernel(
         cells,
@@ -164,7 +165,7 @@ def descend(
 
 
 def cells_of(X: Any, schema: Schema, bins: Sequence[FeatureBins]) -> NDArray[np.uint16]:
-    """Return the bin of each record, shape (n_samples, n_features)."""
+    """Return the bin of each record in each feature, shape (n_samples, n_features)."""
     columns = encoded_columns(X, schema)
     index = [b.index(next(columns)) for b in bins]  # one column at a time
     return np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
@@ -177,14 +178,14 @@ def node_sums(
     candidates: Candidates,
     level: int,
 ) -> Integers:
-    """Sum records by node and bin, shape (n_nodes, n_bins, n_values)."""
+    """Sum the values of records by node and bin, shape (n_nodes, n_bins, n_values)."""
     kernel: Callable[..., Any] = _kernels.node_sums
     sums: Integers = kernel(cells, candidates.start, place, steps, 1 << level, candidates.n_bins)
     return sums
 
 
 def leaf_sums(place: Integers, steps: Integers, depth: int) -> Integers:
-    """Sum records by leaf, shape (n_leaves, n_values)."""
+    """Sum the values of records by leaf, shape (n_leaves, n_values)."""
     kernel: Callable[..., Any] = _kernels.leaf_sums
     sums: Integers = kernel(place, steps, 1 << depth)
     return sums

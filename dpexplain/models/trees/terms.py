@@ -1,9 +1,9 @@
 """Main effects and Shapley values of released trees.
 
-Rows are explained by exact Shapley values, for a population with independent features, whose
-distribution follows the released counts if there are any, and is uniform over the public grid
-otherwise. The curve of a feature is its main effect in the same population. Interactions appear in
-the contributions of rows, but not in curves.
+Rows are explained by exact Shapley values, computed for a population with independent features.
+The distribution of each feature follows the released counts if there are any; otherwise, it is
+uniform over the public bins. The curve of a feature is its main effect in the same population.
+Interactions appear in the contributions of rows, but not in curves.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from dpexplain.models.trees.structure import Candidates, FloatArray, Integers, T
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Bins that lead to each leaf, for all trees.
+    """Features and bins on the path to each leaf, for the leaves of all trees.
 
     Attributes
     ----------
     feature : ndarray of shape (n_leaves, depth), dtype int64
         Distinct features on the path to each leaf; -1 in unused positions.
     share : ndarray of shape (n_leaves, depth)
-        Proportion of records that pass.
+        Proportion of records whose bin of this feature leads to the leaf.
     inside : ndarray of shape (n_leaves, depth, n_bins), dtype uint8
+        1 for bins that lead to the leaf, else 0.
     values : ndarray of shape (n_leaves, n_scores)
+        Contribution of each leaf to each score.
     """
 
     feature: Integers
@@ -45,12 +47,12 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class TreeTerms(AdditiveTerms):
-    """Main effects of a tree ensemble, as an additive model that stores the trees.
+    """Main effects of a tree ensemble, with the tree paths for Shapley values.
 
     Attributes
     ----------
     ways : Ways
-        Paths from the roots to the leaves.
+        Paths from the roots of the trees to their leaves.
     """
 
     ways: Ways
@@ -92,7 +94,7 @@ def tree_terms(
     link: Link,
     offset: float | FloatArray = 0.0,
 ) -> TreeTerms:
-    """Explain released trees.
+    """Compute the main effects of released trees.
 
     Parameters
     ----------
@@ -100,10 +102,10 @@ def tree_terms(
     candidates : Candidates
     bins : sequence of FeatureBins
     counts : sequence of ndarray of shape (n_bins,)
-        Number of records in each bin if these numbers were released; zeros otherwise.
+        Estimated number of records in each bin; zeros if no counts were released.
     link : {"logit", "identity", "softmax"}
     offset : float or ndarray of shape (n_scores,)
-        Score before any tree.
+        Score before the contributions of the trees are added.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def tree_terms(
 
 
 def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
-    """Return the proportion of records in each bin, counted or uniform."""
+    """Return the proportion of records in each bin; uniform if there are no counts."""
     people = np.maximum(counts, 0.0)
     if people.sum() > 0:
         return np.asarray(people / people.sum())
@@ -145,13 +147,14 @@ def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
 def ways_of(
     trees: Trees, candidates: Candidates, n_bins: Sequence[int], spread: Sequence[FloatArray]
 ) -> Ways:
-    """Find the bins that lead to each leaf.
+    """Find the features and bins on the path to each leaf.
 
     Parameters
     ----------
     trees : Trees
     candidates : Candidates
     n_bins : sequence of int
+        Number of bins of each feature.
     spread : sequence of ndarray of shape (n_bins,)
         Proportion of the records in each bin of each feature.
 
@@ -201,7 +204,7 @@ def _passing(
 
 
 def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each feature in a `Ways` column, with its leaves."""
+    """Yield each feature in one column of `Ways.feature`, with indices of its leaves."""
     order = np.argsort(feature, kind="stable")
     order = order[np.searchsorted(feature[order], 0) :]
     ends = np.flatnonzero(np.diff(feature[order])) + 1
@@ -226,12 +229,13 @@ def counted_spread(
     Returns
     -------
     list of ndarray of shape (n_bins,)
-        Estimated numbers, averaged over the trees.
+        Estimated number of records in each bin of each feature, averaged over the trees.
     """
     feature, inside = _passing(trees, candidates, [b.n_bins for b in bins])
     counted = np.maximum(people, 0.0).ravel() / len(trees.splits)
     values = [np.arange(b.n_bins) < b.n_value_bins for b in bins]
-    # Who passes anywhere is spread over all values, then leaves that ask are put right.
+    # Start from a uniform distribution over all values; then correct it for the leaves whose path
+    # contains the feature.
     counts = [counted.sum() * value / max(value.sum(), 1) for value in values]
     for s in range(feature.shape[1]):
         for k, leaves in _by_feature(feature[:, s]):
