@@ -19,13 +19,13 @@ _FILE: Final = DataFile(
 
 
 def load_telco_churn() -> Dataset:
-    """Load the customers of a telephone company: 7,043 rows, 19 features.
+    """Load the Telco churn data: 7,043 customers of a telephone company, 19 features.
 
     Returns
     -------
     Dataset
         A binary classification dataset. ``TotalCharges`` is missing for the 11 customers in their
-        first month; the customer number is left out.
+        first month. The customer number is omitted.
 
     Raises
     ------
