@@ -86,7 +86,7 @@ class Certificate:
     entry : int
         Index of the entry of the file in the ledger.
     n_entries, n_releases : int
-        Number of entries, and of released files, in the ledger when the certificate was made.
+        Number of entries, and of released files, in the ledger when the certificate was created.
     head : str
         Hash of the ledger at that time.
     fitted_with, library : str

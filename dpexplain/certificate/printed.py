@@ -227,7 +227,7 @@ def _release_rows(stated: Stated) -> list[tuple[str, str]]:
 
 
 def _meaning(stated: Stated) -> list[str]:
-    """Return paragraphs that explain the guarantee by the success of guesses."""
+    """Return paragraphs that explain the guarantee by the number of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
     but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""

@@ -44,7 +44,7 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is not one of the three, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

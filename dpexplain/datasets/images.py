@@ -61,7 +61,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is not one of the two, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -100,7 +100,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` is not one of the two, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

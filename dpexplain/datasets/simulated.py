@@ -144,8 +144,8 @@ def make_additive(
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
         curves of features that have few records in most of their range. "interactions": smooth
         curves and two products of features. "correlated": smooth curves of features with
-        correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
-        hospital, with skewed laboratory values, missing values, and uninformative features.
+        correlation 0.7; some of these features have no effect themselves. "clinical": readmission
+        to a hospital, with skewed laboratory values, missing values and uninformative features.
     n_samples : int, default=10_000
         Number of rows.
     task : {"classification", "regression"}, default="classification"

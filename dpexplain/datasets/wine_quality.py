@@ -48,7 +48,7 @@ def load_wine_quality(
     Raises
     ------
     ValueError
-        If `colour` is not one of the three, or a file is not the expected one.
+        If `colour` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -20,7 +20,9 @@ class TermLayout:
     Parameters
     ----------
     name : str
+        Name of the term.
     kind : {"numeric", "categorical"}
+        Kind of the term.
     edges : tuple of float or None
         Edges of a numeric term.
     categories : tuple of str or None
@@ -51,12 +53,13 @@ class Layout:
     Parameters
     ----------
     terms : sequence of TermLayout
+        Bins of each term.
     """
 
     terms: tuple[TermLayout, ...]
 
     def __post_init__(self) -> None:
-        """Freeze the terms."""
+        """Convert the terms to a tuple."""
         object.__setattr__(self, "terms", tuple(self.terms))
 
     def term(self, name: str) -> TermLayout | None:

@@ -19,7 +19,7 @@ _LISTED = 6
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Selection of bins of a term: all value bins, or some by index, value or label.
+    """Selection of bins of a term: all value bins, or bins by index, value or label.
 
     Special bins (missing, other) are included only if they are named.
 

@@ -128,7 +128,7 @@ _FEATURE_BY_FEATURE = (
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
-    """Undo the shrinkage of a fit, which is estimated from the released sums.
+    """Undo the shrinkage of a fit, with a factor estimated from the released sums.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Return released counts in InterpretML's order, with 0 for missing bins."""
+    """Return released counts in InterpretML's order, with 0 for absent bins."""
     return _reordered(np.maximum(count, 0.0), axes, shared=False)
 
 

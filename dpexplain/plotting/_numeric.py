@@ -61,7 +61,7 @@ def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
-    """Position bins by value or with equal widths, and special bins after a gap."""
+    """Return bin positions, by value or with equal widths; special bins come last."""
     edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
     if spacing == "value" and shape.bin_edges is not None:
         edges = shape.bin_edges

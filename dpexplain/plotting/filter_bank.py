@@ -53,7 +53,7 @@ def plot_weights(
         Weight at the upper end of the scale, which is symmetric around zero; None means the largest
         absolute weight.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def plot_filters(
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
     sort : bool, default=True
         Whether the filters of a class are sorted by decreasing signal-to-noise ratio. This has no
         effect if the noise is unknown.
@@ -155,7 +155,7 @@ def _rows(bank: FilterBank, what: str, max_filters: int, sort: bool) -> list[lis
 def _panels(
     rows: list[list[WeightMap]], what: str, on_grid: bool, figure: FigureBase | None
 ) -> tuple[npt.NDArray[np.object_], set[Any]]:
-    """Create axes, shape (n_classes, n_shown); also return the set with input names."""
+    """Create axes, and return them with the set of axes that show input names."""
     n_classes, n_shown = len(rows), len(rows[0])
     if what == "class_means" and on_grid:
         n_columns = min(n_classes, 5)

@@ -39,7 +39,7 @@ def plot_filter_comparison(
     classes : list or None, default=None
         Names of the classes to draw; None draws all.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
     show_reference : bool, default=True
         Whether to draw the reference, if there is one; its panels are watermarked.
     figure : Figure, SubFigure or None, default=None

@@ -87,7 +87,7 @@ def plot_filter_explanation(
     label : object or None, default=None
         Name of the class to explain; None means the predicted class.
     mask_noise : bool, default=False
-        Whether contributions within two standard deviations of privacy noise are grayed out.
+        Whether contributions below two standard deviations of privacy noise are grayed out.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 

@@ -69,7 +69,7 @@ def plot_global(
     Returns
     -------
     ndarray of Axes, shape (n_panels,)
-        The panels, in the order drawn.
+        The panels, in the order in which they are drawn.
 
     Raises
     ------

@@ -41,8 +41,8 @@ def plot_importance(
     alone, and the bar of a term that does not rise above the noise is pale. If the joint noise is
     known, the 95% rank interval of a term is written next to its importance. If the effect of a
     term is estimated, a diamond with a whisker of two standard deviations shows the size of the
-    effect in the population. The diamond is filled if the effect is significant, and ranks then
-    refer to the effect.
+    effect in the population. The diamond is filled if the effect is significant. Ranks refer to
+    effects if these are estimated.
 
     Parameters
     ----------

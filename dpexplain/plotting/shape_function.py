@@ -169,7 +169,7 @@ def _draw_categorical(
 
 
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
-    """Return an axis range for the curves shown, their bands and zero, with padding.
+    """Return an axis range that covers the curves, their bands and zero, with padding.
 
     Bands may widen the range by at most a fixed fraction of it or by the mean half-width of the
     band over the records, whichever is larger. The wide band of a nearly empty bin is cut off,

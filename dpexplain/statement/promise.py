@@ -27,7 +27,7 @@ class Promise:
     epsilon : float
         Epsilon under the adjacency of the statement; infinite if there is no guarantee.
     delta : float
-        In (0, 1).
+        Delta of the guarantee, in (0, 1).
     replace_epsilon : float
         Epsilon at the same delta under replace-one adjacency; infinite if there is no guarantee.
     adaptive_epsilon : float, default=inf

@@ -320,7 +320,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; list equal events once, with their number."""
+    """Describe the private events; list equal events once, with their count."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
