@@ -162,7 +162,7 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 
 def _state(path: _AnyPath) -> LedgerState:
-    """Load a ledger, and raise ValueError if it was edited by hand."""
+    """Load a ledger, and raise ValueError if it is unchained or was edited by hand."""
     place = place_of(path)
     text, _ = place.read()
     state = LedgerState.from_json(text)
