@@ -1,7 +1,7 @@
-"""Certificates: one page about a released file, and a check that it is true.
+"""Certificates: verifiable one-page descriptions of privacy guarantees.
 
-A certificate is made only from a released file, its ledger and its schema, so anyone who has them
-can reproduce and compare it. Neither step needs the data or a network.
+A certificate is created only from a released file, its ledger and its schema, so anyone who has
+them can reproduce and verify it. The data and a network are not needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates as plain data, JSON and HTML pages."""
+"""Certificates, and their conversion to JSON and HTML pages."""
 
 from __future__ import annotations
 
@@ -39,40 +39,41 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Certificate:
-    """Guarantees of a released file, and their evidence in the ledger.
+    """Guarantees of a released file, and the evidence for them in the ledger.
 
-    Every field follows from the released file, the ledger and the version of this library, so
-    `verify` can reproduce it. Epsilons are rounded up; what is left of a cap is rounded down.
+    Every field is determined by the released file, the ledger and the version of this library, so
+    `verify` can reproduce it. Values of epsilon are rounded up, and the remaining budget is rounded
+    down.
 
     Parameters
     ----------
     dataset : str
         Name of the data set in the ledger.
     model : str
-        Model that made the file.
+        Model that the file explains.
     target : str
-        Name of what the model predicts.
+        Name of the target of the model.
     features : tuple of str
-        Names of what the model predicts from.
+        Names of the features of the model.
     protects : str
-        Unit of privacy of the file, such as "one record".
+        Unit of privacy of the guarantee of the file, such as "one record".
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     epsilon, delta : float
         Guarantee of the file.
     total_epsilon, adaptive_epsilon : float
-        Epsilon of all private entries of the ledger together, for the same unit. The first holds
-        if the fits were planned in advance, the second even if they were not. Infinite if there is
-        no bound.
+        Epsilon of all private entries of the ledger together, for the same unit. `total_epsilon`
+        holds if the fits were planned in advance; `adaptive_epsilon` holds even if they were not.
+        Infinite if there is no bound.
     total_delta : float
-        Delta of both epsilons.
+        Delta of both guarantees.
     cap_epsilon, left_epsilon : float
-        Cap of the ledger, and the largest epsilon that it leaves for one more fit; infinite if
-        there is no cap.
+        Cap of the ledger, and the largest epsilon that one more fit may have under this cap;
+        infinite if there is no cap.
     cap_unit : Unit or None
-        Unit of the cap as the ledger states it.
+        Unit of privacy of the cap, as stated in the ledger.
     mechanisms : tuple of str
-        What was released for the file, and with how much noise.
+        Quantities released for the file, with the amount of noise.
     not_private : tuple of str
         Entries of the ledger that are not private.
     sampler : str
@@ -85,18 +86,18 @@ class Certificate:
     entry : int
         Index of the entry of the file in the ledger.
     n_entries, n_releases : int
-        Number of entries, and of released files, in the ledger when the certificate was made.
+        Number of entries, and of released files, in the ledger when the certificate was created.
     head : str
         Hash of the ledger at that time.
     fitted_with, library : str
-        Versions of the library that made the file and the certificate.
+        Versions of the library with which the model was fitted and the certificate was created.
     signature : tuple of (str, str) or None, default=None
         Public key and Ed25519 signature, in hexadecimal digits.
 
     See Also
     --------
-    release : Make a certificate.
-    verify : Check a certificate.
+    release : Create a certificate.
+    verify : Verify a certificate.
     """
 
     dataset: str
@@ -147,7 +148,7 @@ class Certificate:
         check_delta(self.total_delta)
 
     def promise(self) -> dict[str, Any]:
-        """Write, as plain data, everything that a signature covers.
+        """Return all content that a signature covers, as JSON values.
 
         Returns
         -------
@@ -162,19 +163,19 @@ class Certificate:
         return content
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the certificate as plain data.
+        """Convert the certificate to a dictionary.
 
         Returns
         -------
         dict
-            Ready for JSON; infinity as the string ``"inf"``.
+            JSON values, with infinity as the string ``"inf"``.
         """
         signature = None if self.signature is None else list(self.signature)
         return {**self.promise(), "signature": signature}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
-        """Read the output of `to_dict` strictly.
+        """Create a certificate from the output of `to_dict`, with strict checks.
 
         Parameters
         ----------
@@ -207,7 +208,7 @@ class Certificate:
         return cls(**values)
 
     def to_json(self) -> str:
-        """Write the certificate as JSON.
+        """Return the certificate as JSON.
 
         Returns
         -------
@@ -216,23 +217,24 @@ class Certificate:
         return write_document(_KIND, self.to_dict()) + "\n"
 
     def html(self) -> str:
-        """Write the certificate as a page that prints on one sheet of paper.
+        """Return the certificate as an HTML page that prints on one sheet of paper.
 
         Returns
         -------
         str
-            HTML without scripts, pictures or links; it also holds the certificate as JSON.
-            A browser's "Print to PDF" turns it into a PDF file.
+            HTML without executable scripts, images or links, which also contains the certificate as
+            JSON. To create a PDF file, use "Print to PDF" in a browser.
         """
         return page_of(self, self.to_json())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a page or a JSON file.
+        """Save the certificate as an HTML page or a JSON file.
 
         Parameters
         ----------
         path : path-like
-            Name that ends in ``.html``, ``.htm`` or ``.json``; an existing file is replaced.
+            Destination, which must end in ``.html``, ``.htm`` or ``.json``. An existing file is
+            replaced.
 
         Returns
         -------
@@ -251,12 +253,12 @@ class Certificate:
         return write_file(path, self.html() if suffix in _PAGES else self.to_json())
 
     def signed(self, public_key: str, signature: str) -> Certificate:
-        """Add a signature.
+        """Return a copy of the certificate with a signature.
 
         Parameters
         ----------
         public_key, signature : str
-            In hexadecimal digits, see `dpexplain.certificate.signing`.
+            Public key and signature in hexadecimal digits; see `dpexplain.certificate.signing`.
 
         Returns
         -------
@@ -269,9 +271,9 @@ class Certificate:
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate that `Certificate.save` wrote.
+    """Load a certificate that was saved with `Certificate.save`.
 
-    The content is not checked against anything; `verify` does that.
+    The content is not compared with the ledger or the released file; use `verify` for that.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Epsilon and delta as odds and natural frequencies, rounded conservatively."""
+"""Epsilon and delta expressed as odds and frequencies, rounded conservatively."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 __all__ = ["chance_words", "guesses_of_hundred", "odds_words"]
 
-_LARGEST = 700.0  # exp of more is no float
+_LARGEST = 700.0  # the exponential of larger numbers may overflow
 
 
 def guesses_of_hundred(epsilon: float, delta: float) -> int:
-    """Bound how many of 100 guesses about one unit can be right, if chance alone gives 50.
+    """Bound the expected number of correct guesses out of 100 about one unit.
+
+    Each guess states whether the unit is in the data. Without the released results, 50 of 100
+    guesses are correct.
 
     Parameters
     ----------
     epsilon, delta : float
-        Guarantee; epsilon may be infinite.
+        Privacy guarantee; epsilon may be infinite.
 
     Returns
     -------
@@ -35,7 +38,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
 
 
 def odds_words(epsilon: float) -> str:
-    """Describe the largest odds that even odds can become.
+    """Describe the largest posterior odds that can follow from even prior odds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Certificates on one printed page, in plain English, with no scripts, pictures or links."""
+"""Certificates as one printable HTML page, without scripts, images or links."""
 
 from __future__ import annotations
 
@@ -39,74 +39,123 @@ _NEIGHBORS = {
 
 
 class Stated(Protocol):
-    """Content of a certificate, see :class:`dpexplain.certificate.Certificate`."""
+    """Content of a certificate; see :class:`dpexplain.certificate.Certificate`."""
 
     @property
-    def dataset(self) -> str: ...
+    def dataset(self) -> str:
+        """Name of the data set in the ledger."""
+
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """Name of the model that the file explains."""
+
     @property
-    def target(self) -> str: ...
+    def target(self) -> str:
+        """Name of the target of the model."""
+
     @property
-    def features(self) -> tuple[str, ...]: ...
+    def features(self) -> tuple[str, ...]:
+        """Names of the features of the model."""
+
     @property
-    def protects(self) -> str: ...
+    def protects(self) -> str:
+        """Unit of privacy, such as "one record"."""
+
     @property
-    def adjacency(self) -> str: ...
+    def adjacency(self) -> str:
+        """Definition of neighboring data sets."""
+
     @property
-    def epsilon(self) -> float: ...
+    def epsilon(self) -> float:
+        """Epsilon of the file."""
+
     @property
-    def delta(self) -> float: ...
+    def delta(self) -> float:
+        """Delta of the file."""
+
     @property
-    def total_epsilon(self) -> float: ...
+    def total_epsilon(self) -> float:
+        """Epsilon of all private ledger entries, if the fits were planned in advance."""
+
     @property
-    def adaptive_epsilon(self) -> float: ...
+    def adaptive_epsilon(self) -> float:
+        """Epsilon of all private ledger entries, even if the fits were chosen adaptively."""
+
     @property
-    def total_delta(self) -> float: ...
+    def total_delta(self) -> float:
+        """Delta of the two guarantees for all private ledger entries."""
+
     @property
-    def cap_epsilon(self) -> float: ...
+    def cap_epsilon(self) -> float:
+        """Cap of the ledger; infinite if there is no cap."""
+
     @property
-    def left_epsilon(self) -> float: ...
+    def left_epsilon(self) -> float:
+        """Largest epsilon that one more fit may have under the cap."""
+
     @property
-    def mechanisms(self) -> tuple[str, ...]: ...
+    def mechanisms(self) -> tuple[str, ...]:
+        """Quantities released for the file, with the amount of noise."""
+
     @property
-    def not_private(self) -> tuple[str, ...]: ...
+    def not_private(self) -> tuple[str, ...]:
+        """Entries of the ledger that are not private."""
+
     @property
-    def sampler(self) -> str: ...
+    def sampler(self) -> str:
+        """Source of the noise."""
+
     @property
-    def fit(self) -> Provenance: ...
+    def fit(self) -> Provenance:
+        """Date, person, purpose, target and schema of the fit."""
+
     @property
-    def release(self) -> Provenance: ...
+    def release(self) -> Provenance:
+        """Date, person, purpose, target and schema of the release."""
+
     @property
-    def release_sha256(self) -> str: ...
+    def release_sha256(self) -> str:
+        """SHA-256 hash of the released file."""
+
     @property
-    def entry(self) -> int: ...
+    def entry(self) -> int:
+        """Index of the entry of the file in the ledger."""
+
     @property
-    def n_entries(self) -> int: ...
+    def n_entries(self) -> int:
+        """Number of entries of the ledger when the certificate was created."""
+
     @property
-    def head(self) -> str: ...
+    def head(self) -> str:
+        """Hash of the ledger when the certificate was created."""
+
     @property
-    def fitted_with(self) -> str: ...
+    def fitted_with(self) -> str:
+        """Version of the library with which the model was fitted."""
+
     @property
-    def library(self) -> str: ...
+    def library(self) -> str:
+        """Version of the library with which the certificate was created."""
+
     @property
-    def signature(self) -> tuple[str, str] | None: ...
+    def signature(self) -> tuple[str, str] | None:
+        """Public key and signature in hexadecimal digits; None if there is no signature."""
 
 
 def page_of(stated: Stated, data: str | None) -> str:
-    """Write a certificate as an HTML page.
+    """Return a certificate as an HTML page.
 
     Parameters
     ----------
     stated : Certificate
-        The content.
+        Content of the page.
     data : str or None
-        The certificate as JSON, to be embedded in the page; None omits it.
+        The certificate as JSON, which is embedded in the page; None omits it.
 
     Returns
     -------
     str
-        HTML in which every name is escaped.
+        HTML in which all strings of the certificate are escaped.
     """
     title = f"Privacy certificate: {shorten(stated.dataset, 80)}"
     parts = [
@@ -156,11 +205,12 @@ def data_of_page(text: str) -> str:
 
 
 def _for_script(data: str) -> str:
-    """Escape JSON so that no text in it can end the script element."""
+    """Escape JSON so that no string in it can end the script element."""
     return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", data)
 
 
 def _release_rows(stated: Stated) -> list[tuple[str, str]]:
+    """Return the rows of the first table, such as the purpose and the dates."""
     fit, given = stated.fit, stated.release
     person = given.person or fit.person
     predicts = f"{stated.model}, which predicts {stated.target!r}"
@@ -177,6 +227,7 @@ def _release_rows(stated: Stated) -> list[tuple[str, str]]:
 
 
 def _meaning(stated: Stated) -> list[str]:
+    """Return paragraphs that explain the guarantee by the number of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
     but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
@@ -200,6 +251,7 @@ def _meaning(stated: Stated) -> list[str]:
 
 
 def _budget(stated: Stated) -> list[str]:
+    """Return paragraphs about the spent and the remaining budget of the ledger."""
     if math.isinf(stated.total_epsilon):
         spent = f"for {stated.protects}, the ledger has no bound on everything together"
     else:
@@ -216,6 +268,7 @@ def _budget(stated: Stated) -> list[str]:
 
 
 def _open_words(stated: Stated) -> str:
+    """Return a warning about non-private uses of the data; empty if there are none."""
     if not stated.not_private:
         return ""
     words = (
@@ -226,6 +279,7 @@ def _open_words(stated: Stated) -> str:
 
 
 def _questions(stated: Stated) -> list[tuple[str, str]]:
+    """Return the answers to the questions of NIST SP 800-226, as rows of a table."""
     adjacency = _NEIGHBORS[stated.adjacency].format(unit=stated.protects)
     delta = "0" if stated.delta == 0 else upper_number(stated.delta)
     return [
@@ -266,6 +320,7 @@ def _questions(stated: Stated) -> list[tuple[str, str]]:
 
 
 def _hashes(stated: Stated) -> list[tuple[str, str]]:
+    """Return the hashes, the versions and the signing key, as rows of a table."""
     schema = stated.release.schema or stated.fit.schema or "not recorded"
     rows = [
         ("Released file", stated.release_sha256),
@@ -283,6 +338,7 @@ def _hashes(stated: Stated) -> list[tuple[str, str]]:
 
 
 def _checking(stated: Stated) -> list[str]:
+    """Return a paragraph on how to verify the certificate."""
     first = (
         "dpexplain verify checks this page against the ledger and the file, without the data and "
         "without a network."
@@ -296,13 +352,14 @@ def _checking(stated: Stated) -> list[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """List names for a sentence; the JSON in the page holds all of them in full."""
+    """Join names for a sentence, shortened and limited in number."""
     known = [shorten(text, 60) for text in texts]
     more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
     return (", ".join(known[:_MOST]) or "nothing") + more
 
 
 def _table(rows: Iterable[tuple[str, str]], *, code: bool = False) -> str:
+    """Return an HTML table with one row for each pair of name and text."""
     opening, closing = ("<code>", "</code>") if code else ("", "")
     cells = "\n".join(
         f"<tr><th>{_safe(name)}</th><td>{opening}{_safe(text, 4_000)}{closing}</td></tr>"
@@ -312,4 +369,5 @@ def _table(rows: Iterable[tuple[str, str]], *, code: bool = False) -> str:
 
 
 def _safe(text: str, limit: int = 4 * _LONGEST) -> str:
+    """Shorten and escape a string for HTML, and isolate its text direction."""
     return f"<bdi>{html.escape(shorten(text, limit))}</bdi>"

@@ -1,4 +1,4 @@
-"""Make a certificate for a released file."""
+"""Creation of certificates for released files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpexplain.statement.statement import mechanism_words, open_words
 __all__ = ["certificate_of", "entry_epsilon", "file_hash", "release", "released_model"]
 
 Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
-# Of the epsilon that a fit was asked for: calibration rounds noise up, never down.
+# Relative tolerances above and below epsilon: calibration rounds noise up, never down.
 _ROUNDING = 1e-9
 _NO_LESS_THAN = 0.99
 
@@ -40,41 +40,42 @@ def release(
     purpose: str = "",
     key: str | os.PathLike[str] | None = None,
 ) -> Certificate:
-    """Record a released file in its ledger and make its certificate.
+    """Record a released file in its ledger and create its certificate.
 
-    This spends nothing and needs no data.
+    This has no privacy cost and does not need the data.
 
     Parameters
     ----------
     path : path-like
-        File written by ``dpexplain fit`` or `dpexplain.io.save`: an explanation of one private
-        model.
+        File written by ``dpexplain fit`` or `dpexplain.io.save`, with the explanation of one
+        private model.
     ledger : PrivacyLedger
-        Ledger that the fit was charged to.
+        Ledger to which the fit was charged.
     schema : Schema or None, default=None
         Schema of the fit; its hash is compared with the one in the ledger.
     entry : int or None, default=None
         Index of the fit's entry in ``ledger.entries``; None searches for it.
     person, purpose : str, default=""
-        Person who releases the file, and the purpose; by default, the person and purpose of the
-        fit.
+        Person who releases the file, and purpose of the release; by default, those of the fit.
     key : path-like or None, default=None
-        Private Ed25519 key (PEM) that signs the certificate; needs the extra ``sign``.
+        Private Ed25519 key (PEM) with which the certificate is signed; this needs the extra
+        ``sign``.
 
     Returns
     -------
     Certificate
-        Its ``save(path)`` writes a page or JSON.
+        The certificate; its method ``save`` writes an HTML page or a JSON file.
 
     Raises
     ------
     ValueError
         If the file is not an explanation of one model, if it is not private, if no entry or more
         than one entry matches it, or if the schema is different. An entry matches the file if both
-        have the same unit and target, and its events cost what the file promises. Nothing was
-        recorded.
+        have the same unit, adjacency, target and schema, and the epsilon of its events matches the
+        epsilon of the file. Nothing is recorded in this case.
     ImportError
-        If `key` is given but the package ``cryptography`` is not installed. Nothing was recorded.
+        If `key` is given but the package ``cryptography`` is not installed. Nothing is recorded in
+        this case.
     BudgetError
         If the ledger cannot be read or written.
     """
@@ -97,7 +98,7 @@ def release(
 
 
 def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) -> Certificate:
-    """Make an unsigned certificate from a released file and its ledger's state.
+    """Create an unsigned certificate from a released file and the ledger's state.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) 
     recorded : ReleasedFile
         Record of the file in the ledger.
     state : LedgerState
-        State of the ledger, with this record.
+        State of the ledger, which includes this record.
 
     Returns
     -------
@@ -159,7 +160,7 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     Raises
     ------
     ValueError
-        If the file holds something else, or something that is not private.
+        If the file contains another type of object, or an object that is not private.
     """
     shown = dpexplain.io.load(path)
     if not isinstance(shown, GlobalExplanation | MulticlassExplanation | FilterBank):
@@ -173,7 +174,7 @@ def released_model(path: str | os.PathLike[str]) -> Released:
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
-    """Hash a file.
+    """Return the SHA-256 hash of a file.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        SHA-256 of the file's bytes, as `sha256sum` prints it.
+        Hash of the bytes of the file in hexadecimal digits, as printed by ``sha256sum``.
     """
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -202,7 +203,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
     Returns
     -------
     float
-        Infinite if there is no bound at this delta.
+        Epsilon, which is infinite if there is no bound at this delta.
     """
     if not entry.private:
         return math.inf
@@ -214,7 +215,10 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Find the entry of a file: the given one, the recorded one, or the only one that matches."""
+    """Return the index of the entry of a file, or raise ValueError.
+
+    This is the given entry, the entry with which the file was recorded, or the only matching entry.
+    """
     guarantee, model = shown.guarantee, shown.model_name
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
     if entry is not None:
@@ -242,7 +246,7 @@ def _advice(fitting: list[int]) -> str:
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
-    """Whether an entry matches a file: same target, same schema, and events that cost enough.
+    """Check whether an entry matches a file in unit, target, schema and epsilon.
 
     Parameters
     ----------
@@ -255,7 +259,8 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        Also False if the events cost less, because they then belong to another fit.
+        False also if the epsilon of the events is clearly smaller than that of the file, because
+        the events then belong to another fit.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -267,7 +272,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
         return False
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
-    if spending.subsampled and guarantee.delta > 0.0:  # found by composition="rdp", perhaps
+    if spending.subsampled and guarantee.delta > 0.0:  # the fit may have used composition="rdp"
         paid = max(cost, rdp_epsilon(spending, guarantee.delta))
     fits_from_above = cost <= guarantee.epsilon * (1.0 + _ROUNDING)
     return fits_from_above and paid >= guarantee.epsilon * _NO_LESS_THAN

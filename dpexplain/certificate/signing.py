@@ -1,4 +1,4 @@
-"""Sign with the officer's Ed25519 key, using the package ``cryptography``."""
+"""Ed25519 signatures of certificates, using the package ``cryptography``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpexplain.accounting._ledger.chain import digest
 
 __all__ = ["public_key_of", "sign", "signature_holds"]
 
-_PURPOSE = b"dpexplain certificate 1\n"  # so that the signature fits no other kind of document
+_PURPOSE = b"dpexplain certificate 1\n"  # makes signatures invalid for other documents
 
 
 def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str, str]]:
-    """Read a private key and return the function that signs with it.
+    """Load a private key, and return a function that signs with it.
 
     Parameters
     ----------
@@ -26,21 +26,21 @@ def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str
     Returns
     -------
     function
-        Function that takes the promise of a certificate, and returns the public key and the
-        signature, both as hexadecimal digits.
+        Function of ``Certificate.promise()`` that returns the public key and the signature, both in
+        hexadecimal digits.
 
     Raises
     ------
     ImportError
         If ``cryptography`` is not installed.
     ValueError
-        If the file is not an unencrypted Ed25519 key. The message shows nothing from the file.
+        If the file is not an unencrypted Ed25519 key. The message never quotes the file.
     """
     serialization, ed25519 = _library()
     held = Path(key).read_bytes()
     try:
         private = serialization.load_pem_private_key(held, password=None)
-    except Exception:  # what the library says of a damaged key may quote it
+    except Exception:  # the message for a damaged key may quote the key
         raise ValueError(_no_key(key, "private")) from None
     if not isinstance(private, ed25519.Ed25519PrivateKey):
         raise ValueError(_no_key(key, "private"))
@@ -52,7 +52,7 @@ def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str
 
 
 def public_key_of(path: str | os.PathLike[str]) -> str:
-    """Read a public key.
+    """Load a public key.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        64 hexadecimal digits.
+        Public key as 64 hexadecimal digits.
 
     Raises
     ------
@@ -83,14 +83,14 @@ def public_key_of(path: str | os.PathLike[str]) -> str:
 
 
 def signature_holds(promise: Mapping[str, Any], public_key: str, signature: str) -> bool:
-    """Whether a signature was made with the private key that belongs to a public key.
+    """Check whether a signature is valid for a certificate and a public key.
 
     Parameters
     ----------
     promise : mapping
-        Promise of the certificate.
+        Signed content of the certificate, from ``Certificate.promise()``.
     public_key, signature : str
-        Hexadecimal digits.
+        Public key and signature, in hexadecimal digits.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def _hex(public: Any) -> str:
 
 
 def _library() -> tuple[Any, Any]:
-    """Import ``cryptography``, or raise an error that says how to install it."""
+    """Import ``cryptography``, or raise ImportError with a hint on how to install it."""
     try:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519

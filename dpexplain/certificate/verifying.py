@@ -1,4 +1,4 @@
-"""Check certificates against the ledger, the file, the schema and the key, without any data."""
+"""Verification of certificates with the ledger, the file, the schema and the key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Check:
     status : {"passed", "failed", "not checked"}
         Result.
     words : str
-        What was found.
+        Description of the result.
     """
 
     name: str
@@ -58,14 +58,14 @@ class Verification:
     Parameters
     ----------
     checks : tuple of Check
-        In the order in which they were made.
+        Checks, in the order in which they were made.
     """
 
     checks: tuple[Check, ...]
 
     @property
     def passed(self) -> bool:
-        """True if no check failed.
+        """Whether no check failed.
 
         Returns
         -------
@@ -74,7 +74,7 @@ class Verification:
         return all(check.status != "failed" for check in self.checks)
 
     def text(self) -> str:
-        """Write one line per check.
+        """Return a summary with one line for each check.
 
         Returns
         -------
@@ -95,17 +95,17 @@ def verify(
     schema: _AnyPath | None = None,
     public_key: _AnyPath | None = None,
 ) -> Verification:
-    """Check a certificate: every number on it, the ledger's hash chain, and the file.
+    """Verify all numbers of a certificate, the ledger's hash chain, and the file.
 
-    Nothing is charged or written. The ledger may have been charged, and its cap lowered, since the
-    certificate was made. Someone who can write all the files could have replaced them together.
-    Only a signature checked against a known public key, or a ledger head that was kept elsewhere,
-    rules that out.
+    Nothing is charged or written. The verification also passes if the ledger was charged, or its
+    cap was lowered, after the certificate was created. A person who can write all the files can
+    replace them together. To rule this out, check the signature with a known public key, or compare
+    the head of the ledger with a copy that was kept elsewhere.
 
     Parameters
     ----------
     certificate : path-like
-        Page or JSON file.
+        Certificate, as an HTML page or a JSON file.
     ledger : path-like
         Ledger file, or address of a ledger in a database.
     release : path-like
@@ -113,14 +113,14 @@ def verify(
     schema : path-like or None, default=None
         Schema of the fit, as TOML.
     public_key : path-like or None, default=None
-        The officer's public Ed25519 key (PEM). If it is given, a certificate that was not signed
-        with this key fails.
+        Public Ed25519 key (PEM) of the person who signs certificates. If it is given, verification
+        fails for a certificate that was not signed with this key.
 
     Returns
     -------
     Verification
-        Has ``passed``, ``checks`` and ``text()``. A fault in a file is a failed check, not an
-        exception.
+        Result with ``passed``, ``checks`` and ``text()``. An invalid file leads to a failed check,
+        not to an exception.
     """
     return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
 
@@ -152,7 +152,7 @@ def _checks(
 
 
 def _tried(name: str, found: list[object], read: Callable[[], object], words: str) -> Check:
-    """Read a file, append its content or the error to `found`, and return the check."""
+    """Load a file, append its content or the error to `found`, and return the check."""
     try:
         found.append(read())
     except (ValueError, OSError, BudgetError) as error:
@@ -162,7 +162,7 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 
 def _state(path: _AnyPath) -> LedgerState:
-    """Read a ledger; its text must be exactly what this library writes."""
+    """Load a ledger, and raise ValueError if it is unchained or was edited by hand."""
     place = place_of(path)
     text, _ = place.read()
     state = LedgerState.from_json(text)
@@ -177,7 +177,7 @@ def _state(path: _AnyPath) -> LedgerState:
 
 
 def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
-    """Return the ledger at the time of the certificate; None if it never existed."""
+    """Return the ledger at the time of the certificate, or None if there is no match."""
     if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
         return None
     try:
@@ -247,7 +247,7 @@ def _schema(given: Certificate, path: _AnyPath | None) -> Check:
 
 
 def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Compute epsilon from the entry's events, and compare it with what the file says."""
+    """Compare the epsilon of the entry's events with the file and the certificate."""
     words = f"ε = {given.epsilon:g}, δ = {given.delta:g}"
     if given.entry < len(then.entries):
         entry, guarantee = then.entries[given.entry], shown.guarantee
@@ -259,7 +259,7 @@ def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
 
 
 def _made_again(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Reproduce the certificate from the file and the ledger, and compare."""
+    """Reproduce the certificate from the file and the ledger, and compare the two."""
     places = [
         place
         for place, file in enumerate(then.releases)

@@ -1,9 +1,9 @@
 """Public datasets, each with a schema written from its documentation.
 
 Two datasets come with statsmodels and need no network. The others are read from the folder named
-by the environment variable ``DPEXPLAIN_DATA`` or from the cache, or are downloaded once; the files
-are checked against their sha256. :func:`make_additive` draws tables whose shape functions are
-known.
+by the environment variable ``DPEXPLAIN_DATA`` or from the cache, or are downloaded once; the
+SHA-256 checksums of the files are verified. :func:`make_additive` draws tables from additive models
+with known shape functions.
 """
 
 from __future__ import annotations

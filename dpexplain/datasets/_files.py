@@ -1,4 +1,4 @@
-"""Files of datasets: local or downloaded once, and always verified."""
+"""Files of datasets, found locally or downloaded once, and always verified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 _TIMEOUT_SECONDS: Final = 60
-_LARGEST_DOWNLOAD: Final = 64 * 2**20  # bytes; more is not one of our files
+_LARGEST_DOWNLOAD: Final = 64 * 2**20  # bytes; all files of the datasets are smaller
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class DataFile:
     url : str
         Address from which the file can be downloaded.
     sha256 : str
-        Checksum of the file, after `convert`.
+        SHA-256 checksum of the file, after `convert`.
     convert : callable or None, default=None
-        Converts the downloaded bytes to the bytes of the file.
+        Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
-        Unpacks the file before its checksum is computed, because archives with the same content
-        differ between the programs that wrote them.
+        Function that unpacks the file before its checksum is computed, because different programs
+        write different archives of the same content.
     """
 
     folder: str
@@ -55,7 +55,7 @@ def local_path(file: DataFile) -> Path:
     Returns
     -------
     Path
-        A file with the right checksum.
+        Path of a file with the correct checksum.
 
     Raises
     ------
@@ -105,10 +105,10 @@ def _download(file: DataFile, cached: Path) -> bytes:
             f"{file.folder}/{file.name}; its sha256 is {file.sha256}."
         ) from None
     if file.convert is None or len(content) > _LARGEST_DOWNLOAD:
-        return content  # what is too long fails the checksum
+        return content  # content that is too long fails the checksum
     try:
         return file.convert(content)
-    except ValueError:  # not the file that was expected: the checksum says so
+    except ValueError:  # not the expected file; the checksum fails later
         return content
 
 
@@ -126,7 +126,7 @@ def _sha256(file: DataFile, content: bytes) -> str:
     if file.unpack is not None:
         try:
             content = file.unpack(content)
-        except (OSError, EOFError):  # no such archive: not the file that was expected
+        except (OSError, EOFError):  # not an archive, so not the expected file
             return "none of an archive"
     return hashlib.sha256(content).hexdigest()
 

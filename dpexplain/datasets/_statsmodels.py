@@ -38,7 +38,7 @@ def statsmodels_frame(name: str) -> pd.DataFrame:
 
 
 def words(codes: pd.Series, names: dict[int, str]) -> pd.Series:
-    """Replace the codes in a column by words.
+    """Replace the codes in a column with words.
 
     Parameters
     ----------

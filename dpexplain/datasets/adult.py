@@ -28,23 +28,23 @@ _FILES: Final = {"train": (_TRAIN,), "test": (_TEST,), "all": (_TRAIN, _TEST)}
 
 
 def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
-    """Load Adult: 14 features, and whether a person earns more than 50,000 dollars.
+    """Load the Adult dataset: 14 features and an indicator of high income.
 
     Parameters
     ----------
     subset : {"train", "test", "all"}, default="train"
-        The published split: 32,561 rows, 16,281 rows, or both.
+        Part of the published split: 32,561 training rows, 16,281 test rows, or both.
 
     Returns
     -------
     Dataset
-        A binary classification dataset. There are missing values in ``workclass``, ``occupation``
-        and ``native-country``.
+        A binary classification dataset. The target is whether a person earns more than 50,000
+        dollars. There are missing values in ``workclass``, ``occupation`` and ``native-country``.
 
     Raises
     ------
     ValueError
-        If `subset` is not one of the three, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -70,7 +70,7 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     )
     return Dataset(
         frame[list(schema.feature_names)],
-        frame["income"].str.rstrip("."),  # labels of the test file end in a dot
+        frame["income"].str.rstrip("."),  # labels of the test file end with a period
         schema=schema,
         name="adult",
         source="UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/2/adult",

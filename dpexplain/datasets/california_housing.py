@@ -1,4 +1,4 @@
-"""House values in California, from the census of 1990."""
+"""House values in California, from the 1990 census."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ _FILE: Final = DataFile(
 
 
 def load_california_housing() -> Dataset:
-    """Load the block groups of California: 20,640 rows, 8 features.
+    """Load the California housing data: 20,640 block groups, 8 features.
 
-    This is the StatLib version. Its features are as published, with total rooms and households
+    This is the StatLib version: it has the features as published, with total rooms and households
     rather than rooms per household, and its target is in dollars.
 
     Returns
     -------
     Dataset
-        A regression dataset; no value is missing.
+        A regression dataset without missing values.
 
     Raises
     ------
     ValueError
-        If the file is not the expected one.
+        If the file is not the expected file.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
 

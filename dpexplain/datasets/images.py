@@ -50,17 +50,18 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
-        The published split: 60,000 or 10,000 images.
+        Part of the published split: 60,000 training images or 10,000 test images.
 
     Returns
     -------
     Dataset
-        784 gray levels from 0 to 255, row by row, and the digit.
+        A classification dataset. The features are the 784 gray levels of an image, from 0 to 255,
+        row by row, and the target is the digit.
 
     Raises
     ------
     ValueError
-        If `subset` is not one of the two, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -88,17 +89,18 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
-        The published split: 60,000 or 10,000 images.
+        Part of the published split: 60,000 training images or 10,000 test images.
 
     Returns
     -------
     Dataset
-        784 gray levels from 0 to 255, row by row, and the kind of article.
+        A classification dataset. The features are the 784 gray levels of an image, from 0 to 255,
+        row by row, and the target is the kind of article.
 
     Raises
     ------
     ValueError
-        If `subset` is not one of the two, or a file is not the expected one.
+        If `subset` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -143,7 +145,7 @@ def _images(name: str, subset: Subset, target: Classes, **facts: Any) -> Dataset
 
 
 def _read(name: str, stem: str) -> NDArray[np.uint8]:
-    """Read an idx file: type, dimensions, big-endian sizes and values."""
+    """Read an IDX file, which stores the type, the big-endian sizes and the values."""
     archive = f"{stem}-ubyte.gz"
     url, sha256 = f"{_URLS[name]}/{archive}", _SHA256[name][stem]
     file = DataFile(name, archive, url, sha256, unpack=gzip.decompress)

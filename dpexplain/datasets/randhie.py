@@ -11,16 +11,16 @@ _YES_NO: Final = ("idp", "hlthg", "hlthf", "hlthp")
 
 
 def load_randhie() -> Dataset:
-    """Load the insurance data: 20,190 person-years, 9 features.
+    """Load the health insurance data: 20,190 person-years, 9 features.
 
-    The target is the number of outpatient visits to a doctor in one year, 0 to 77. A person is
-    followed for three or five years and has one row for each year: if the unit of privacy is a
-    person, limit or declare the rows per person.
+    The target is the number of outpatient visits to a doctor in one year, from 0 to 77. Each person
+    was followed for three or five years and has one row for each year. If the unit of privacy is a
+    person, limit the number of rows per person or declare the maximum.
 
     Returns
     -------
     Dataset
-        A dataset for the regression of counts.
+        A dataset for count regression.
 
     Raises
     ------

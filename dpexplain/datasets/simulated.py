@@ -1,4 +1,4 @@
-"""Simulated tables with known shape functions, to test explanations."""
+"""Simulated tables with known shape functions, for testing explanations."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ extreme score that the shapes allow."""
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveTruth:
-    """The additive model from which records were drawn.
+    """Additive model from which records were drawn.
 
     Parameters
     ----------
     shapes : mapping of str to callable
-        For each feature, a function from its values, shape (n,), to its contributions to the score,
-        shape (n,). For a feature that has no effect, it is the zero function.
+        For each feature, a function that maps its values, shape (n,), to its contributions to the
+        score, shape (n,). The function is zero for a feature that has no effect.
     pairs : mapping of (str, str) to callable
-        Interactions: functions of two columns. If the two features are independent, the mean of the
-        function over each of them is zero.
+        For each interaction, a function of two columns. If the two features are independent, the
+        mean of the function over each of them is zero.
     intercept : float
         Score if every shape is zero.
     link : {"logit", "identity"}
@@ -55,12 +55,12 @@ class AdditiveTruth:
 
     @property
     def features_without_effect(self) -> tuple[str, ...]:
-        """Features whose shape is zero and that have no interaction."""
+        """Features that have a zero shape and no interaction."""
         in_pairs = {n for names, pair in self.pairs.items() if pair.reach for n in names}
         return tuple(n for n, s in self.shapes.items() if s.is_zero and n not in in_pairs)
 
     def contributions(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Contribution of each feature to the score of each row.
+        """Return the contribution of each feature to the score of each row.
 
         Parameters
         ----------
@@ -69,12 +69,12 @@ class AdditiveTruth:
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            On the link scale; not centered, and without interactions.
+            Contributions on the link scale, which are not centered. Interactions are not included.
         """
         return pd.DataFrame({n: s(X[n].to_numpy()) for n, s in self.shapes.items()}, index=X.index)
 
     def score(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Score of each row: log-odds of the second class, or the mean of the target.
+        """Return the score of each row: log-odds of the second class, or mean target.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class AdditiveTruth:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedDataset(Dataset):
-    """A simulated table, and the model from which it was drawn.
+    """Simulated table, and the model from which it was drawn.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def make_additive(
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
         curves of features that have few records in most of their range. "interactions": smooth
         curves and two products of features. "correlated": smooth curves of features with
-        correlation 0.7, some of which have no effect themselves. "clinical": readmission to a
-        hospital, with skewed laboratory values, missing values, and uninformative features.
+        correlation 0.7; some of these features have no effect themselves. "clinical": readmission
+        to a hospital, with skewed laboratory values, missing values and uninformative features.
     n_samples : int, default=10_000
         Number of rows.
     task : {"classification", "regression"}, default="classification"
         Whether the score is the log-odds of the second class, or the mean of the target.
     strength : float, default=1.0
-        Factor by which every shape is multiplied; with 0, the target is independent of all
+        Factor by which all shapes are multiplied; if it is 0, the target is independent of all
         features.
     residual_std : float, default=1.0
         Standard deviation of the target around its mean, for a regression.
@@ -161,12 +161,12 @@ def make_additive(
     Returns
     -------
     SimulatedDataset
-        The table and its schema; `truth` is the model.
+        The table, its schema and, as ``truth``, the model from which it was drawn.
 
     Raises
     ------
     ValueError
-        If a parameter has a value that is not allowed.
+        If the value of a parameter is not allowed.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def _columns(problem: Problem, n_samples: int, rng: np.random.Generator) -> pd.D
 
 
 def _with_missing(problem: Problem, X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Hide cells at random; scores do not change."""
+    """Set random values to missing; the target depends on the original values."""
     for name, column in problem.columns.items():
         if column.missing_share:
             X[name] = X[name].mask(rng.random(len(X)) < column.missing_share)

@@ -1,4 +1,4 @@
-"""Additive models for `make_additive`: columns, shapes and dependence."""
+"""Problems for `make_additive`: columns, shapes and correlations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class Shape:
 
     Parameters
     ----------
-    of : callable or mapping of str to float
-        Maps values to contributions to the score: a function that works element by element, or the
-        contribution of each category of a categorical feature. Missing values contribute 0.
+    of : callable, mapping of str to float or None
+        Elementwise function from values to contributions to the score, or the contribution of each
+        category of a categorical feature; None if the feature has no effect. Missing values
+        contribute 0.
     factor : float, default=1.0
         Factor by which the contributions are multiplied.
     """
@@ -36,7 +37,7 @@ class Shape:
         return self.of is None or self.factor == 0.0
 
     def scaled(self, factor: float) -> Shape:
-        """Return the same shape, times `factor`."""
+        """Return this shape, multiplied by `factor`."""
         return replace(self, factor=self.factor * factor)
 
     def __call__(self, values: ArrayLike) -> FloatArray:
@@ -52,23 +53,23 @@ class Shape:
 
 @dataclass(frozen=True)
 class PairShape:
-    """A known product of two numeric features, each centered at its midpoint.
+    """Known interaction: the product of two numeric features, centered at 0.5.
 
     Parameters
     ----------
     size : float
-        Four times the value at the upper bounds of both features.
+        Factor by which the product is multiplied.
     """
 
     size: float
 
     @property
     def reach(self) -> float:
-        """Largest absolute value of the contributions."""
+        """Largest absolute contribution, if both features are between 0 and 1."""
         return abs(self.size) / 4.0
 
     def scaled(self, factor: float) -> PairShape:
-        """Return the same shape, times `factor`."""
+        """Return this shape, multiplied by `factor`."""
         return PairShape(self.size * factor)
 
     def __call__(self, first: ArrayLike, second: ArrayLike) -> FloatArray:
@@ -90,7 +91,7 @@ class Column:
     shape : Shape
         Contribution of the feature to the score.
     missing_share : float, default=0.0
-        Proportion of cells that are hidden at random.
+        Proportion of values that are missing at random.
     """
 
     feature: Numeric | Categorical
@@ -101,7 +102,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Problem:
-    """Columns, interactions and dependence of one simulated table.
+    """Columns, interactions and correlations of one simulated table.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class Problem:
     correlation: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def correlation_matrix(self) -> FloatArray:
-        """Return correlations of the latent normal variables, shape (n_features, n_features)."""
+        """Return the correlation matrix of the latent normal variables."""
         names = list(self.columns)
         matrix = np.eye(len(names))
         for (a, b), value in self.correlation.items():
@@ -139,7 +140,7 @@ def _uniform(shape: Shape) -> Column:
 
 
 def _skewed(shape: Shape) -> Column:
-    """Skew values, so that nine in ten records are in the lowest quarter of the range."""
+    """Return a skewed column, with nine in ten records in the lowest quarter."""
     return Column(_UNIT, lambda share: np.minimum(-np.log1p(-share) / 9.0, 1.0), shape)
 
 

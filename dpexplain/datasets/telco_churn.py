@@ -19,18 +19,18 @@ _FILE: Final = DataFile(
 
 
 def load_telco_churn() -> Dataset:
-    """Load the customers of a telephone company: 7,043 rows, 19 features.
+    """Load the Telco churn data: 7,043 customers of a telephone company, 19 features.
 
     Returns
     -------
     Dataset
         A binary classification dataset. ``TotalCharges`` is missing for the 11 customers in their
-        first month; the customer number is left out.
+        first month. The customer number is omitted.
 
     Raises
     ------
     ValueError
-        If the file is not the expected one.
+        If the file is not the expected file.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
     """

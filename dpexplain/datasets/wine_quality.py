@@ -1,4 +1,4 @@
-"""Quality of vinho verde, red and white."""
+"""Quality of red and white vinho verde wines."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def load_wine_quality(
     Parameters
     ----------
     colour : {"both", "red", "white"}, default="both"
-        Which wines; the color is not a feature.
+        Which wines to load; the color is not a feature.
     drop_duplicates : bool, default=False
-        Whether to drop repeated rows. Both colors together have only 5,318 distinct rows, so a
-        random split puts copies of some wines on both sides.
+        Whether to drop repeated rows. Both colors together have only 5,318 distinct rows, so
+        otherwise a random split puts copies of some wines into both parts.
 
     Returns
     -------
     Dataset
-        A regression dataset, with the score given by the tasters; no value is missing.
+        A regression dataset without missing values. The target is the score given by the tasters.
 
     Raises
     ------
     ValueError
-        If `colour` is not one of the three, or a file is not the expected one.
+        If `colour` has a different value, or a file is not the expected file.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -1,4 +1,4 @@
-"""Editing of explanations and models, at no privacy cost and with a log.
+"""Edit explanations and models at no privacy cost, with a log of all edits.
 
 Operations are small immutable objects. They are computed from released numbers (curves, noisy
 counts, standard deviations), so an edit costs epsilon 0, as long as its author uses only released

@@ -40,18 +40,19 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     entries : sequence of Entry
         Entries in the order in which they are applied.
     target : GlobalExplanation, MulticlassExplanation or fitted additive model
+        What to edit; it is not changed.
 
     Returns
     -------
     GlobalExplanation, MulticlassExplanation or model
-        A new object; `target` itself if there is nothing to apply.
+        A new object, or `target` itself if there is nothing to apply.
 
     Raises
     ------
     TypeError
         If `target` is of any other type.
     ValueError
-        If an operation does not apply to it.
+        If an operation cannot be applied to `target`.
     """
     if not entries:
         return target
@@ -77,7 +78,7 @@ def _edited(
 
 
 class _Score:
-    """The curves of one score while they are edited."""
+    """Curves of the terms of one score during editing."""
 
     def __init__(self, given: GlobalExplanation) -> None:
         self.given = given
@@ -86,7 +87,7 @@ class _Score:
         self.touched: set[str] = set()
 
     def curve(self, name: str) -> Curve:
-        """Read the current state of a term."""
+        """Return the current state of a term."""
         if name not in self.curves:
             try:
                 now = self.given[name]
@@ -103,7 +104,7 @@ class _Score:
         return self.curves[name]
 
     def apply(self, step: Operation) -> None:
-        """Carry out a single operation."""
+        """Apply a single operation to its term."""
         self.curves[step.term] = step.on(self.curve(step.term))
         self.touched.add(step.term)
 
@@ -138,7 +139,7 @@ class _Score:
 
 
 def _released(given: GlobalExplanation) -> GlobalExplanation:
-    """Undo the edits of an explanation."""
+    """Return the explanation as it was before its edits."""
     if not given.edits:
         return given
     terms = tuple(
@@ -165,7 +166,7 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
 
 
 def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
-    """Recompute the state after the earlier edits of an explanation."""
+    """Recompute the center of the noise band after earlier edits of an explanation."""
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)

@@ -19,13 +19,13 @@ class Entry:
     Parameters
     ----------
     operation : Operation or Composed
-        What was done.
+        Operation that was applied.
     parent : int
         Index of the previous edit; -1 for the released state.
     note : str, default=""
         Reason for the edit.
     who : str, default=""
-        Who made it.
+        Person who made the edit.
     when : str, default=""
         When the edit was made.
     """

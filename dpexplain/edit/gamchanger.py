@@ -1,7 +1,7 @@
 """Import of edits from GAM Changer files.
 
-For every edit, GAM Changer stores all points of the edited curve. The last state of each term is
-imported as values for the bins of the explanation. The tool and the edited region are kept as text.
+For every edit, GAM Changer stores all points of the edited curve. They are imported as values for
+the bins of the explanation. The tool that was used and the edited region are kept in the note.
 
 References
 ----------
@@ -32,7 +32,7 @@ _MOST_POINTS = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class ImportedEdits:
-    """Edits read from a GAM Changer history.
+    """Edits imported from a GAM Changer history.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class ImportedEdits:
 def from_gamchanger(
     text: str, explanation: GlobalExplanation, *, max_bytes: int = MAX_BYTES
 ) -> ImportedEdits:
-    """Read an edit history exported by GAM Changer (a ``.gamchanger`` file).
+    """Import an edit history exported by GAM Changer (a ``.gamchanger`` file).
 
     Parameters
     ----------
     text : str
-        Content of the file: strict JSON.
+        Content of the file, which must be strict JSON.
     explanation : GlobalExplanation
         Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB
@@ -63,8 +63,9 @@ def from_gamchanger(
     Returns
     -------
     ImportedEdits
-        A log of the imported edits, and descriptions of the other edits. The values are the final
-        values in GAM Changer, so they set the curve regardless of its previous values.
+        A log of the imported edits, and descriptions of the edits that could not be imported. Each
+        imported edit sets a whole curve to its values after the edit in GAM Changer, regardless of
+        its previous values.
 
     Raises
     ------

@@ -1,8 +1,7 @@
-"""Arithmetic of edits on curves and weights, with a copy in JavaScript.
+"""Arithmetic for edits of curves.
 
-Dashboards use the same arithmetic in JavaScript to preview an edit
-(``static/views/edit/arithmetic/edit_kernels.js``); a test compares the two. Edits are applied with
-the functions here.
+Edits are applied with these functions. Dashboards preview edits with a JavaScript version of them
+(``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ _CONVEX_ROUNDS = 10_000
 
 
 def positive_weights(weights: FloatArray) -> FloatArray:
-    """Give empty bins a tiny weight, so they follow their neighbors.
+    """Return weights in which empty bins have a tiny positive weight.
+
+    Empty bins then follow their neighbors in a weighted fit.
 
     Parameters
     ----------
@@ -47,12 +48,14 @@ def weighted_mean(values: FloatArray, weights: FloatArray) -> float:
 
 
 def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project onto increasing (`sign` = 1) or decreasing (`sign` = -1) curves.
+    """Fit a monotone curve by weighted least squares.
 
     Parameters
     ----------
     values, weights : ndarray of shape (n,)
+        Curve, and proportion of the records in each bin.
     sign : {1, -1}
+        1 for an increasing curve, -1 for a decreasing curve.
 
     Returns
     -------
@@ -62,14 +65,16 @@ def monotone(values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
 
 
 def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: int) -> FloatArray:
-    """Project onto convex (`sign` = 1) or concave (`sign` = -1) curves.
+    """Fit a convex or concave curve by weighted least squares.
 
     Parameters
     ----------
     places : ndarray of shape (n,)
         Increasing positions of the bins.
     values, weights : ndarray of shape (n,)
+        Curve, and proportion of the records in each bin.
     sign : {1, -1}
+        1 for a convex curve, -1 for a concave curve.
 
     Returns
     -------
@@ -77,8 +82,8 @@ def convex(places: FloatArray, values: FloatArray, weights: FloatArray, sign: in
 
     Notes
     -----
-    This is an active-set method: it adds the kink that reduces the error most, fits a broken line
-    with all kinks so far, and steps back if a kink would bend the wrong way.
+    This is an active-set method. Each step adds the kink that reduces the error most and fits a
+    broken line with all kinks so far. Kinks that would bend the wrong way are removed.
 
     References
     ----------
@@ -117,7 +122,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit with the given kinks, but drop kinks that bend the wrong way."""
+    """Fit a broken line with the given kinks, without those that bend the wrong way."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)
@@ -160,7 +165,7 @@ def _broken_line(
 
 
 def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: float) -> FloatArray:
-    """Fit a line around each bin, weighted by proximity and inverse variance.
+    """Smooth a curve with local lines, weighted by proximity and inverse variance.
 
     Parameters
     ----------
@@ -169,8 +174,8 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
     std : ndarray of shape (n,)
         Standard deviation of each value.
     reach : float
-        Standard deviation of the kernel, where the distance between two bins is the proportion of
-        records between them.
+        Standard deviation of the Gaussian kernel. The distance between two bins is measured by the
+        proportion of records between them.
 
     Returns
     -------
@@ -189,17 +194,18 @@ def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: floa
     near = np.exp(-0.5 * (apart / reach) ** 2) * precision
     mass, first, second = near.sum(1), (near * apart).sum(1), (near * apart**2).sum(1)
     level, slope = near @ values, (near * apart) @ values
-    # Where all weight lies on one bin, a line has no slope to speak of.
+    # If one bin has all the weight, the slope of the line is undetermined.
     determinant = mass * second - first**2 + 1e-9 * reach**2 * mass**2
     return np.asarray(((second + 1e-9 * reach**2 * mass) * level - first * slope) / determinant)
 
 
 def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> FloatArray:
-    """Interpolate linearly between the kept bins.
+    """Interpolate a curve linearly between the kept bins.
 
     Parameters
     ----------
     places, values : ndarray of shape (n,)
+        Increasing positions of the bins, and the curve.
     kept : ndarray of int
         Increasing indices of the kept bins; the first and the last bin are always kept.
 
@@ -219,6 +225,7 @@ def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> Fl
     Parameters
     ----------
     wanted, before, weights : ndarray of shape (n,)
+        New values, old values, and proportion of the records in each bin.
 
     Returns
     -------

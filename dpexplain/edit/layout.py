@@ -1,4 +1,4 @@
-"""Terms and bins for which a log was made, to compare with those of an explanation."""
+"""Terms and bins for which a log was made, checked before the log is replayed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ class TermLayout:
     Parameters
     ----------
     name : str
+        Name of the term.
     kind : {"numeric", "categorical"}
+        Kind of the term.
     edges : tuple of float or None
         Edges of a numeric term.
     categories : tuple of str or None
         Categories of a categorical term.
     special : tuple of str
-        Names of the bins after the value bins.
+        Names of the special bins, which come after the value bins.
     """
 
     name: str
@@ -51,21 +53,22 @@ class Layout:
     Parameters
     ----------
     terms : sequence of TermLayout
+        Bins of each term.
     """
 
     terms: tuple[TermLayout, ...]
 
     def __post_init__(self) -> None:
-        """Freeze the terms."""
+        """Convert the terms to a tuple."""
         object.__setattr__(self, "terms", tuple(self.terms))
 
     def term(self, name: str) -> TermLayout | None:
-        """Find a term by name; None if there is no such term."""
+        """Return the term with this name, or None if it does not exist."""
         return next((term for term in self.terms if term.name == name), None)
 
 
 def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
-    """Record the terms and bins of an explanation.
+    """Return the layout of an explanation: its terms and their bins.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def _term_layout(term: ShapeFunction) -> TermLayout:
 def check_layout(
     made_for: Layout, here: Layout, operations: Sequence[Operation | Composed]
 ) -> None:
-    """Reject a replay on terms that do not match.
+    """Check that operations can be replayed on the terms of an explanation.
 
     Parameters
     ----------

@@ -23,7 +23,8 @@ class Set(Operation):
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
-        In the unit of the score; a sequence has one value for each chosen bin, in order.
+        Contribution, in the unit of the score. A sequence has one value for each chosen bin, in
+        order.
     """
 
     value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
@@ -58,14 +59,14 @@ class Set(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Shift(Operation):
-    """Add a constant.
+    """Add a constant to the contributions of the chosen bins.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     by : float
-        In the unit of the score.
+        Constant to add, in the unit of the score.
     """
 
     by: float = dataclasses.field(kw_only=True)
@@ -89,14 +90,16 @@ class Shift(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Scale(Operation):
-    """Multiply by a factor, around the mean of the chosen bins.
+    """Scale the contributions of the chosen bins around their mean.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; if the mean may change, the curve is scaled around zero.
+        As in :class:`Operation`; if `mean` is "change" or "intercept", the contributions are scaled
+        around zero instead.
     factor : float
-        A factor of 0 flattens the curve, and -1 turns it upside down.
+        Factor by which the contributions are multiplied: 0 flattens the curve, and -1 turns it
+        upside down.
     """
 
     factor: float = dataclasses.field(kw_only=True)
@@ -158,13 +161,14 @@ class Interpolate(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Align(Operation):
-    """Set all chosen bins to the leftmost, the rightmost or the mean level.
+    """Set the chosen bins to the value of the first or last of them, or their mean.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default, except if `to` is "average".
     to : {"left", "right", "average"}
+        Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.
     """
 
     to: Literal["left", "right", "average"] = dataclasses.field(kw_only=True)

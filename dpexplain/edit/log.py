@@ -34,7 +34,7 @@ class EditLog:
     head : int, default=-1
         Index of the last edit of the current state; -1 for the released state.
     undone : sequence of int, default=()
-        Indices of the edits to redo; the next one is last.
+        Indices of the undone edits; the last one is the first to be redone.
     checkpoints : sequence of (str, int), default=()
         Named states.
     layout : Layout or None, default=None
@@ -122,11 +122,11 @@ class EditLog:
         Parameters
         ----------
         operation : Operation or Composed
-            What to do.
+            Operation to add.
         note : str, default=""
             Reason for the edit.
         who : str, default=""
-            Who makes it.
+            Person who makes the edit.
         when : str, default=""
             When the edit is made.
 
@@ -195,7 +195,9 @@ class EditLog:
         return dataclasses.replace(self, head=self.undone[-1], undone=self.undone[:-1])
 
     def checkpoint(self, name: str) -> EditLog:
-        """Save a checkpoint of the current state, and replace any checkpoint of the same name.
+        """Save the current state as a checkpoint.
+
+        An existing checkpoint with the same name is replaced.
 
         Parameters
         ----------
@@ -212,12 +214,12 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Go to a state, given by the index of its last edit or a checkpoint.
+        """Return the log with another current state.
 
         Parameters
         ----------
         state : int or str
-            -1 for the released state.
+            Index of the last edit of the state, or name of a checkpoint; -1 for the released state.
 
         Returns
         -------
@@ -231,12 +233,12 @@ class EditLog:
         return dataclasses.replace(self, head=self.place(state), undone=())
 
     def place(self, state: int | str) -> int:
-        """Find the index of a state.
+        """Return the index of the last edit of a state.
 
         Parameters
         ----------
         state : int or str
-            An index, or the name of a checkpoint.
+            Index, which is checked and returned, or name of a checkpoint.
 
         Returns
         -------
@@ -274,7 +276,7 @@ class EditLog:
         Parameters
         ----------
         state : int, str or None, default=None
-            A state; None for the current state.
+            State, as in :meth:`checkout`; None for the current state.
 
         Returns
         -------
@@ -298,15 +300,15 @@ class EditLog:
         Parameters
         ----------
         target : GlobalExplanation, MulticlassExplanation or fitted additive model
-            A model is copied; its ledger is not charged.
+            What to edit. A model is copied, and its ledger is not charged.
         state : int, str or None, default=None
-            A state; None for the current state.
+            State, as in :meth:`checkout`; None for the current state.
 
         Returns
         -------
         GlobalExplanation, MulticlassExplanation or model
-            The edited object. Its repr, guarantee, statement and files say that it was edited. The
-            edits cost epsilon 0, because they use only released numbers.
+            The edited object. Its repr, guarantee, statement and files state that it was edited.
+            The edits cost epsilon 0, because they use only released numbers.
 
         Raises
         ------
@@ -326,22 +328,23 @@ class EditLog:
     def diff(
         self, explanation: Any, before: int | str = START, after: int | str | None = None
     ) -> pd.DataFrame:
-        """Compare two states, bin by bin.
+        """Compare two states of the log, bin by bin.
 
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
             The released explanation.
         before : int or str, default=-1
-            A state; -1 for the released state.
+            First state, as in :meth:`checkout`; -1 for the released state.
         after : int, str or None, default=None
-            Another state; None for the current state.
+            Second state; None for the current state.
 
         Returns
         -------
         DataFrame
-            One row for each bin that differs: class (if there are several), term, bin, before,
-            after, change and people_share.
+            One row for each bin that differs, and one for the intercept if it differs. The columns
+            are class (if there are several), term, bin, before, after, change and people_share
+            (the proportion of records in the bin).
         """
         states = [self.apply(explanation, state) for state in (before, after)]
         pairs = zip(*(scores_of(state) for state in states), strict=True)
@@ -352,20 +355,20 @@ class EditLog:
         return table if several else table.drop(columns="class")
 
     def history(self, explanation: Any = None) -> pd.DataFrame:
-        """List all edits.
+        """Return a table of all edits.
 
         Parameters
         ----------
         explanation : GlobalExplanation, MulticlassExplanation or None, default=None
-            The released explanation, which is needed to measure the effects of the current edits;
-            None leaves these effects out.
+            The released explanation. If it is given, the effects of the edits of the current state
+            are measured.
 
         Returns
         -------
         DataFrame
-            Indexed by the index of the edit. Columns edit, after (the previous edit), current
-            (whether it is part of the current state), note, who, when and epsilon (0); and, if
-            measured, rms, people_share and bins_outside_band.
+            One row for each edit. The columns are edit, after (index of the previous edit), current
+            (whether the edit is part of the current state), note, who, when and epsilon (0). If
+            effects are measured, the columns rms, people_share and bins_outside_band are added.
         """
         current = self.path()
         table = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Base class of operations: a term, a bin selection, and the rule for the mean."""
+"""Base class for operations, with a term, a bin selection and a rule for the mean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the inter
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """A term while it is edited.
+    """State of a term during editing.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class Curve:
     shift : float
         Amount that the edits of this term have added to the intercept.
     denoised : callable
-        A function that estimates the noiseless curve, and raises ValueError if this is impossible.
+        Function without arguments that estimates the noiseless curve, and raises ValueError if this
+        is impossible.
     """
 
     released: ShapeFunction
@@ -60,9 +61,9 @@ class Curve:
 
 @dataclasses.dataclass(frozen=True)
 class Operation(ABC):
-    """Immutable operation on one term, computed from released numbers.
+    """Base class for operations on one term, computed from released numbers.
 
-    Bins that are not chosen keep exactly the same contributions.
+    An operation is immutable. Bins that are not chosen keep exactly the same contributions.
 
     Parameters
     ----------
@@ -76,10 +77,11 @@ class Operation(ABC):
     names : sequence of str or None, default=None
         Alternatively, labels of bins: categories, ``"missing"``, ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
-        What happens to the mean contribution over the (noisily counted) records. "keep": the chosen
-        bins keep their mean. "change": the mean changes. "intercept": the intercept absorbs the
-        change, so that the mean score stays the same. None: the default of the operation, which is
-        "keep" for operations that shape a curve and "change" for operations that set values.
+        Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
+        keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs
+        the change, so that the mean score stays the same. None is the default of the operation,
+        which is "keep" for operations that shape a curve and "change" for operations that set
+        values.
     of_class : str, default=""
         Class whose score is edited, if there are several classes; "" for all classes.
     """
@@ -119,7 +121,7 @@ class Operation(ABC):
 
     @property
     def steps(self) -> tuple[Operation, ...]:
-        """Operations that make up this step."""
+        """The operation itself, as a tuple, for uniformity with :class:`Composed`."""
         return (self,)
 
     @property
@@ -198,7 +200,7 @@ class Operation(ABC):
         note : str, default=""
             Reason for the edit.
         who : str, default=""
-            Who made the edit.
+            Person who made the edit.
         when : str, default=""
             When the edit was made.
 
@@ -223,5 +225,5 @@ def mean_of(curve: Curve, bins: IndexArray) -> float:
 
 
 def number(name: str, value: float) -> float:
-    """Check that a parameter of an operation is a finite number."""
+    """Return a parameter as a float, after a check that it is a finite number."""
     return finite(name, value)

@@ -19,9 +19,9 @@ _LISTED = 6
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Bins of a term: all value bins, or a choice by index, value or label.
+    """Selection of bins of a term: all value bins, or bins by index, value or label.
 
-    Special bins (missing, other) are included only if named.
+    Special bins (missing, other) are included only if they are named.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Selection:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check everything that does not depend on a term."""
+        """Check the parameters as far as possible without a term."""
         given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
         if len(given) > 1:
             raise ValueError(f"pass only one of bins=, within= and names=, not {given}.")
@@ -63,7 +63,7 @@ class Selection:
         return self.bins is None and self.within is None and self.names is None
 
     def of(self, term: ShapeFunction) -> IndexArray:
-        """Find the bins in a term.
+        """Return the indices of the selected bins of a term.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Selection:
 
     @property
     def words(self) -> str:
-        """Description of the selection; empty for all value bins."""
+        """Description of the selection; the empty string for all value bins."""
         if self.bins is not None:
             return f" in bins {_shown(self.bins)}"
         if self.within is not None:

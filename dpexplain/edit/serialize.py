@@ -1,4 +1,4 @@
-"""Strict conversion of operations and logs to and from plain values."""
+"""Strict conversion of operations to and from JSON values."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _MOST_STEPS = 1_000
 
 
 def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
-    """Write an operation.
+    """Convert an operation to JSON values.
 
     Parameters
     ----------
     operation : Operation or Composed
-        What to write.
+        Operation to convert.
 
     Returns
     -------
     dict
-        JSON values; parameters that have their default value are omitted.
+        JSON object; parameters that have their default value are omitted.
     """
     if isinstance(operation, Composed):
         steps = [operation_to_plain(step) for step in operation.steps]
@@ -62,7 +62,7 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
 
 
 def operation_from_plain(plain: Any) -> Operation | Composed:
-    """Read an operation.
+    """Convert JSON values to an operation.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ _LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
 
 
 def _check_plain(name: str, key: str, value: Any) -> None:
-    """Check types strictly."""
+    """Check the type of one parameter strictly."""
     bad = f"{name}: the parameter {key!r} is of the wrong type."
     if key in _TEXTS and not isinstance(value, str):
         raise ValueError(bad)
@@ -135,10 +135,10 @@ def _composed(fields: dict[str, Any]) -> Composed:
 
 
 def operation_text(operation: Operation | Composed) -> str:
-    """Write an operation as JSON text, for edit records."""
+    """Convert an operation to a JSON string, for edit records."""
     return json.dumps(operation_to_plain(operation), allow_nan=False, ensure_ascii=True)
 
 
 def operation_from_text(text: str) -> Operation | Composed:
-    """Read the output of :func:`operation_text`."""
+    """Convert the output of :func:`operation_text` to an operation."""
     return operation_from_plain(parse(text))

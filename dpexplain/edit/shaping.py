@@ -23,17 +23,17 @@ from dpexplain.explain._text import short_number, shorten
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth a curve within its noise band, or by local lines.
+    """Smooth a curve, by splines within its noise band or by local lines.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     reach : float or None, default=None
-        If given, the width of the smoothing window as a fraction of the records, in (0, 1]; a local
-        line is fitted around each bin, weighted by proximity and inverse variance. None: splines
-        over the values, whose smoothness is chosen from the curve and its noise, and which stay
-        within 1.5 standard deviations of the curve.
+        Standard deviation of the smoothing kernel as a proportion of the records, in (0, 1]. A line
+        is then fitted around each bin, weighted by proximity and inverse variance. If None,
+        smoothing splines are used, with a smoothness that depends on the curve and its noise. The
+        result then stays within 1.5 standard deviations of the curve.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -71,7 +71,7 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return substitutes for unknown standard deviations: inverse square roots of the counts."""
+    """Return inverse square roots of the counts, for unknown standard deviations."""
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
@@ -102,10 +102,10 @@ class Flatten(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Denoise(Operation):
-    """Replace the released curve with an estimate of the noiseless one.
+    """Replace the released curve with an estimate of the noiseless curve.
 
-    It uses the released curve, so apply it before other edits of the same bins; see
-    :func:`dpexplain.explain.denoised`.
+    The estimate is based on the released curve, so apply this operation before other edits of the
+    same bins; see :func:`dpexplain.explain.denoised`.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ _FEATURE_BY_FEATURE = (
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
-    """Undo the shrinkage of a fit, estimated from released sums.
+    """Undo the shrinkage of a fit, with a factor estimated from the released sums.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Stretch(Operation):
         return _stretched(curve, curve.values, bins)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve, using the released sums.
+        """Stretch a curve and the center of its noise band, using the released sums.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Stretch(Operation):
 
 
 def _stretched(curve: Curve, values: FloatArray, bins: IndexArray) -> FloatArray:
-    """Stretch the chosen bins around their mean to undo shrinkage."""
+    """Return the values of a curve with shrinkage undone in the chosen bins."""
     factor = curve.released.stretch
     if factor is None:
         raise ValueError(
@@ -177,10 +177,11 @@ _RECOVERED_WITHIN = 1.5
 class Recover(Operation):
     """Re-estimate a smooth curve from all released sums.
 
-    It uses the released sums, so apply it before other edits of the same bins. A fit uses each sum
-    for only one small step; together, the sums contain more information than the final curve. The
-    estimate stays within 1.5 standard deviations of the stretched curve in each bin: if there are
-    few records, a smooth curve outside this range is usually wrong.
+    The estimate is based on the released sums, so apply this operation before other edits of the
+    same bins. A fit uses each sum for only one small step, but all sums together contain more
+    information than the final curve. In each bin, the estimate stays within 1.5 standard deviations
+    of the stretched curve, because with few records a smooth curve outside this range is usually
+    wrong.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ class Recover(Operation):
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve, and center the noise band on the stretched curve.
+        """Recover a curve, and center its noise band on the stretched curve.
 
         Parameters
         ----------
@@ -222,13 +223,14 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Project onto monotone curves, weighted by noisy counts.
+    """Project a curve onto monotone curves, weighted by noisy counts.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
+        Direction of the projected curve.
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
@@ -251,13 +253,14 @@ class Monotone(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Convex(Operation):
-    """Project onto convex or concave curves, weighted by noisy counts.
+    """Project a curve onto convex or concave curves, weighted by noisy counts.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
+        Curvature of the projected curve.
     """
 
     bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)

@@ -1,7 +1,7 @@
-"""Smoothing splines chosen by marginal likelihood, with a copy in JavaScript.
+"""Smoothing splines, averaged by marginal likelihood.
 
-``static/views/edit/arithmetic/edit_splines.js`` uses the same arithmetic for previews; a test
-compares the two.
+Dashboards preview edits with a JavaScript version
+(``static/views/edit/arithmetic/edit_splines.js``); a test checks that the results agree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, and average them with weights from the marginal likelihood.
+    """Fit cubic smoothing splines and average them by marginal likelihood.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def smooth_as_noise_allows(
     Returns
     -------
     ndarray of shape (n,)
-        The smoothed curve. It stays within 1.5 standard deviations of `values` in each bin: if
-        there are few records, a spline outside this range is usually wrong.
+        The smoothed curve. In each bin, it stays within 1.5 standard deviations of `values`,
+        because with few records a spline outside this range is usually wrong.
 
     Notes
     -----
-    The model is a straight line of any level and slope, plus an integrated Wiener process, plus
-    independent noise. The average is over ten scales of the process, weighted by marginal
-    likelihood. The noise of private curves is correlated between bins. Using the joint noise was
-    tried and works less well, because the errors of short fits are correlated as well.
+    The model is the sum of a straight line of any level and slope, an integrated Wiener process,
+    and independent noise. The splines for ten scales of the process are averaged, weighted by
+    marginal likelihood. The noise of private curves is correlated between bins, but modeling this
+    correlation works less well, because the errors of short fits are correlated as well.
 
     References
     ----------

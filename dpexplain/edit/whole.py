@@ -1,4 +1,4 @@
-"""Operations on whole terms, and groups of operations as one step."""
+"""Merging of bins, operations on whole terms, and groups of operations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Merge(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class _WholeTerm(Operation):
-    """An operation on all bins of a term, including special bins."""
+    """Base class for operations on all bins of a term, including special bins."""
 
     usual_mean: ClassVar[Mean] = "change"
 
@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Remove a term: it contributes 0 everywhere, even for missing values.
+    """Remove a term by setting its contributions to 0, even for missing values.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore the released curve of a term, and take back its changes to the intercept.
+    """Restore the released curve of a term and undo its changes to the intercept.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`, without bins and mean.
+        As in :class:`Operation`, but only `term` and `of_class` may be given.
     """
 
     kind: ClassVar[str] = "revert"
@@ -117,14 +117,14 @@ class Revert(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Composed:
-    """Several operations as one step of a log.
+    """Several operations combined into one step of a log.
 
     Parameters
     ----------
     steps : sequence of Operation
         Operations in the order in which they are applied; composed operations are expanded.
     title : str, default=""
-        Title of the combined step; "" lists the operations.
+        Title of the combined step, which precedes the descriptions of the operations.
     """
 
     steps: tuple[Operation, ...]
@@ -153,7 +153,7 @@ class Composed:
 
     @property
     def caution(self) -> str:
-        """Warning for this operation; "" if there is none."""
+        """Warning for this operation; the empty string if there is none."""
         return "; ".join(dict.fromkeys(step.caution for step in self.steps if step.caution))
 
     apply = Operation.apply
@@ -167,7 +167,9 @@ def repair(
     within: tuple[float, float] | None = None,
     of_class: str = "",
 ) -> Composed:
-    """Repair a curve that should be monotone: re-estimate it from released sums, then project it.
+    """Repair a curve that should be monotone.
+
+    The curve is re-estimated from the released sums, and then projected onto monotone curves.
 
     Parameters
     ----------
@@ -181,7 +183,7 @@ def repair(
     Returns
     -------
     Composed
-        One step of a log. `docs/editing.md` shows the effect of each part.
+        The operations as one step of a log. ``docs/editing.md`` shows the effect of each of them.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Parts that the exporters share: explanations by class, and the privacy warning."""
+"""Helpers shared by the exporters: explanations by class, and a privacy warning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpexplain.explain import GlobalExplanation, Guarantee, MulticlassExplanatio
 
 
 def warn_of_lost_label(guarantee: Guarantee, result: str) -> None:
-    """Warn that an export loses the label "not private".
+    """Warn if an exported object loses the label "not private".
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def explained_classes(
     TypeError
         If `explanation` is of any other type.
     ValueError
-        If it covers only one of several classes, so that there are no probabilities, or only main
-        effects, which do not determine the scores.
+        If the explanation covers only one of several classes, which does not determine
+        probabilities, or only main effects, which do not determine the scores.
     """
     if isinstance(explanation, MulticlassExplanation):
         _check_whole(explanation.by_class[0])

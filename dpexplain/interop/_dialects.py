@@ -1,4 +1,4 @@
-"""How databases read cells as numbers, texts and days, with NULL for unreadable cells."""
+"""SQL dialects: expressions that read cells as numbers, strings and days."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Dialect(NamedTuple):
     Parameters
     ----------
     number : callable
-        Returns the expression of a cell, given also as text, as a double, which is NULL if the cell
-        is not a number.
+        Function of two expressions, for a cell and for the same cell as text. It returns an
+        expression for the cell as a double, which is NULL if the cell is not a number.
     day : callable
-        Returns the expression of a cell as days since 1970-01-01, which is NULL if the cell is not
-        a date.
+        Function of the same two expressions. It returns an expression for the cell as days since
+        1970-01-01, which is NULL if the cell is not a date.
     text_type : str
         Name of the SQL type for text.
     spaces : str
-        Expression of the characters that do not count around a text.
+        Expression for the characters that are removed from both ends of a string.
     smallest, largest : str
         Functions that return the smallest and the largest of several numbers.
     type_of : str
-        Function that names the type of a cell.
+        Function that returns the name of the type of a cell.
     escapes : bool
-        Whether a setting of the database lets a backslash escape the end of a text.
+        Whether the database has a setting in which a backslash escapes the next character.
     """
 
     number: Callable[[str, str], str]
@@ -49,14 +49,14 @@ class Dialect(NamedTuple):
     escapes: bool = False
 
     def read_text(self, cell: str) -> str:
-        """Return the expression of a cell as text without leading and trailing spaces."""
+        """Return an expression for a cell as text, without leading and trailing spaces."""
         return f"TRIM(CAST({cell} AS {self.text_type}), {self.spaces})"
 
     def read_number(self, cell: str, decimal: str = ".") -> str:
-        """Return the expression of a cell as a number, which also reads words such as ``true``."""
+        """Return an expression for a cell as a number; ``true`` is read as 1, for example."""
         text = self.read_text(cell)
         number = self.number(cell, text)
-        if decimal == ",":  # a point could separate thousands, so such a text is no number
+        if decimal == ",":  # a string with a point is not a number: it may separate thousands
             spelled = f"REPLACE(REPLACE({text}, '.', 'x'), ',', '.')"
             kind = f"LOWER(CAST({self.type_of}({cell}) AS {self.text_type}))"
             texts = "('text', 'varchar', 'character varying')"
@@ -66,22 +66,25 @@ class Dialect(NamedTuple):
         return f"CASE LOWER({text}) {words} ELSE {number} END"
 
     def read_day(self, cell: str) -> str:
-        """Return the expression of a cell as days since 1970-01-01."""
+        """Return an expression for a cell as days since 1970-01-01."""
         return self.day(cell, self.read_text(cell))
 
     def quoted_text(self, text: str) -> str:
-        """Quote a text."""
+        """Return a string as an SQL literal."""
         quoted = "'" + text.replace("'", "''") + "'"
-        # Such a text means the same under either setting.
+        # This literal has the same meaning under both settings.
         return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in text else quoted
 
     def clamped(self, score: str) -> str:
-        """Return the expression of a score, clipped so that its exponential cannot overflow."""
+        """Return an expression that clips a score, so its exponential cannot overflow."""
         return f"{self.smallest}({self.largest}({score}, -7e2), 7e2)"
 
 
 def literal(number: float) -> str:
-    """Write a double with an exponent; databases read a number without one as a decimal."""
+    """Return a double as an SQL literal.
+
+    The literal has an exponent, because databases read a number without one as a decimal.
+    """
     if not math.isfinite(number):
         raise ValueError(f"{number} has no literal in SQL.")
     text = repr(float(number))
@@ -89,13 +92,13 @@ def literal(number: float) -> str:
 
 
 def quoted(name: str) -> str:
-    """Quote a name."""
+    """Quote the name of a column or table."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _duckdb_number(cell: str, text: str) -> str:
     number = f"COALESCE(TRY_CAST({cell} AS DOUBLE), TRY_CAST({text} AS DOUBLE))"
-    # Its cast would read 1_0 as 10.
+    # The cast of DuckDB reads 1_0 as 10.
     return f"CASE WHEN NOT CONTAINS({text}, '_') THEN NULLIF({number}, CAST('NaN' AS DOUBLE)) END"
 
 
@@ -108,7 +111,7 @@ def _duckdb_day(cell: str, text: str) -> str:
 
 
 def _sqlite_number(cell: str, text: str) -> str:
-    # A text that is a number equals its value, and no other text equals any number.
+    # The comparison is true only if the string is a number.
     return (
         f"CASE WHEN TYPEOF({cell}) IN ('integer', 'real') THEN CAST({cell} AS REAL) "
         f"WHEN TYPEOF({cell}) = 'text' AND {text} = CAST({text} AS REAL) "
@@ -118,7 +121,7 @@ def _sqlite_number(cell: str, text: str) -> str:
 
 def _sqlite_day(cell: str, text: str) -> str:
     day, time = f"SUBSTR({text}, 1, 10)", f"SUBSTR({text}, 11)"
-    # Without '+0 days', DATE repeats 30 February, which JULIANDAY takes for a day of March.
+    # Without '+0 days', DATE returns 30 February unchanged, and JULIANDAY reads it as March.
     return (
         f"CASE WHEN TYPEOF({cell}) = 'text' AND DATE({day}, '+0 days') = {day} AND "
         f"{text} NOT LIKE '0000%' AND ({time} = '' OR {time} GLOB '[T ][0-9][0-9]:[0-9][0-9]*') "
@@ -128,7 +131,7 @@ def _sqlite_day(cell: str, text: str) -> str:
 
 def _postgresql_number(cell: str, text: str) -> str:
     pattern = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?0*[0-9]{1,4})?$"
-    # A cast to double would stop at 1e400 and at 1e-400.
+    # A cast to double raises an error for numbers such as 1e400 and 1e-400.
     number = f"LEAST(GREATEST(ROUND(CAST({text} AS NUMERIC), 330), -1e308), 1e308)"
     return f"CASE WHEN {text} ~* '{pattern}' THEN CAST({number} AS DOUBLE PRECISION) END"
 
@@ -136,7 +139,7 @@ def _postgresql_number(cell: str, text: str) -> str:
 def _postgresql_day(cell: str, text: str) -> str:
     month = f"SUBSTR({text}, 1, 7)"
     day = f"CAST({month} || '-01' AS DATE) + CAST(SUBSTR({text}, 9, 2) AS INTEGER) - 1"
-    # A cast would stop at 30 February, so days are counted from the first one of the month.
+    # A cast of 30 February raises an error, so days are added to the first day of the month.
     found = f"CASE WHEN TO_CHAR({day}, 'YYYY-MM') = {month} THEN {day} - DATE '1970-01-01' END"
     return f"CASE WHEN {text} ~ '^{_DAY}$' AND {text} NOT LIKE '0000%' THEN {found} END"
 

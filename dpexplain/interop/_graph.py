@@ -1,4 +1,4 @@
-"""Builder of ONNX graphs."""
+"""Builder for ONNX graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPSET, _ML_OPSET, _IR_VERSION = 17, 3, 8
 
 
 class Graph:
-    """Nodes of a graph in the order of computation."""
+    """ONNX graph under construction, with its nodes in the order of computation."""
 
     def __init__(self) -> None:
         try:
@@ -27,20 +27,20 @@ class Graph:
         self._outputs: list[Any] = []
 
     def constant(self, values: NDArray[Any]) -> str:
-        """Add an array and return its name."""
+        """Add a constant array and return its name."""
         name = f"constant_{len(self._constants)}"
         self._constants.append(self._onnx.numpy_helper.from_array(values, name))
         return name
 
     def node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add an operation and return the name of its result."""
+        """Add a node for an operation and return the name of its result."""
         name = f"result_{len(self._nodes)}"
         made = self._onnx.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes)
         self._nodes.append(made)
         return name
 
     def squeezed(self, name: str) -> str:
-        """Drop the middle axis of three."""
+        """Remove axis 1 of an array, and return the name of the result."""
         return self.node("Squeeze", name, self.axes(1))
 
     def numbers(self, name: str, width: int = 1) -> str:
@@ -56,7 +56,7 @@ class Graph:
         return name
 
     def axes(self, *places: int) -> str:
-        """Add a list of axes as a constant."""
+        """Add a list of axes as a constant, and return its name."""
         return self.constant(np.array(places, dtype=np.int64))
 
     def whole(self, name: str) -> str:
@@ -68,7 +68,7 @@ class Graph:
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
     def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Add a node that finds the index of each string in a list, shape (n, 1)."""
+        """Add a node that maps each string to the index of its category, shape (n, 1)."""
         return self.node(
             "LabelEncoder",
             cell,
@@ -79,13 +79,13 @@ class Graph:
         )
 
     def output(self, name: str, value: str, width: int) -> None:
-        """Give a result its public name."""
+        """Make a result an output of the graph, under a public name."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         kind = self._onnx.TensorProto.DOUBLE
         self._outputs.append(self._onnx.helper.make_tensor_value_info(name, kind, [None, width]))
 
     def model(self, name: str, words: str) -> Any:
-        """Complete the graph and check it."""
+        """Return the finished ONNX model after checking it."""
         helper = self._onnx.helper
         graph = helper.make_graph(self._nodes, name, self._inputs, self._outputs, self._constants)
         versions = [
@@ -93,7 +93,7 @@ class Graph:
             helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
         ]
         model = helper.make_model(graph, opset_imports=versions, producer_name="dpexplain")
-        model.ir_version = _IR_VERSION  # the oldest that has these operators
+        model.ir_version = _IR_VERSION  # the oldest version that has these operators
         model.doc_string = words
         self._onnx.checker.check_model(model)
         return model

@@ -25,10 +25,10 @@ _OBJECTIVES = {
 def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     """Convert an explanation to an InterpretML model with the same scores.
 
-    Its methods (``predict``, ``explain_global``, ``to_json``) work as after a fit, and InterpretML
-    can read the file written by ``to_json``. The guarantee, noise bands, descriptions and units
-    are left out, because InterpretML cannot store them. InterpretML does not support dates: pass
-    days since 1970-01-01.
+    The methods of the model (``predict``, ``explain_global``, ``to_json``) work as after a fit, and
+    InterpretML can read the file written by ``to_json``. The guarantee, noise bands, descriptions
+    and units are omitted, because InterpretML cannot store them. InterpretML does not support
+    dates, so pass days since 1970-01-01 to the model instead.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
 
     Notes
     -----
-    If there are no pairs, and cells are numbers (for numeric terms) or texts (for categorical
+    If there are no pairs, and cells are numbers (for numeric terms) or strings (for categorical
     terms), scores are equal to the last bit, and probabilities to about twelve digits. A cell of a
-    numeric term that is not a number is "unseen" in InterpretML and "missing" in this library; both
-    get the score of "missing".
+    numeric term that is not a number is "unseen" in InterpretML and "missing" in this library; in
+    both cases, it has the contribution of "missing".
 
     InterpretML's methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
     ``merge_ebms``, ``show``) work too. The model has a single bag, so ``predict_with_uncertainty``
-    gives an uncertainty of 0, whatever the privacy noise is. For the uncertainty, see
+    returns an uncertainty of 0, regardless of the privacy noise. For the uncertainty, see
     ``explain_local(X).score_std`` of the original model.
 
     Examples
@@ -90,7 +90,7 @@ def _estimator(first: GlobalExplanation) -> Any:
 
 
 def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
-    """Set the attributes of a fitted model."""
+    """Set the attributes that InterpretML sets during a fit."""
     first = parts[0]
     features = _features(first)
     names = list(features)
@@ -107,7 +107,7 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
         "bin_weights_": [table.weights for table in tables],
         "term_scores_": term_scores,
         "standard_deviations_": [table.deviations for table in tables],
-        # Copies: InterpretML scales and edits both in place.
+        # Pass copies, because InterpretML scales and edits both in place.
         "bagged_scores_": [scores[np.newaxis].copy() for scores in term_scores],
         "intercept_": intercept,
         "bagged_intercept_": (intercept[np.newaxis] if len(parts) > 1 else intercept).copy(),
@@ -129,7 +129,7 @@ def _fill(estimator: Any, parts: tuple[GlobalExplanation, ...]) -> None:
 
 
 def _even_edges(bins: Binned) -> FloatArray | None:
-    """Return equal-width histogram edges for InterpretML; None for categories."""
+    """Return equal-width histogram edges for InterpretML, or None for categories."""
     if bins.bin_edges is None:
         return None
     return np.linspace(bins.bin_edges[0], bins.bin_edges[-1], bins.n_value_bins + 1)
@@ -163,7 +163,7 @@ def _reach(first: GlobalExplanation) -> tuple[float, float]:
 
 
 class _Table(NamedTuple):
-    """One term in InterpretML's layout, "missing" first and "unseen" last."""
+    """One term in InterpretML's layout, with "missing" first and "unseen" last."""
 
     name: str
     features: tuple[str, ...]
@@ -197,7 +197,7 @@ def _tables_of_pairs(parts: tuple[GlobalExplanation, ...]) -> Iterator[_Table]:
 
 
 def _features(explanation: GlobalExplanation) -> dict[str, list[Binned]]:
-    """Return the bins of each feature, for its own term and for pairs."""
+    """Return the bins of each feature, for its main effect and for pairs."""
     features: dict[str, list[Binned]] = {term.name: [term] for term in explanation.terms}
     for axis in (axis for pair in explanation.pairs for axis in pair.axes):
         known = features.setdefault(axis.name, [])
@@ -221,7 +221,10 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 
 
 def _deviation(term: ShapeFunction) -> FloatArray:
-    """Return the standard deviation that InterpretML shades: total uncertainty or bag spread."""
+    """Return the standard deviations for InterpretML's shaded band.
+
+    They are the total uncertainty, or the spread between bags.
+    """
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
             return values
@@ -229,14 +232,14 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Return released counts in InterpretML's order; bins that do not exist here get 0."""
+    """Return released counts in InterpretML's order, with 0 for absent bins."""
     return _reordered(np.maximum(count, 0.0), axes, shared=False)
 
 
 def _reordered(values: FloatArray, axes: Sequence[Binned], *, shared: bool = True) -> FloatArray:
     """Move "missing" to the first and "unseen" to the last position along each axis.
 
-    If "unseen" has no bin, its value is the value of "missing" if `shared` is true, and 0
+    If there is no bin for "unseen", it gets the value of "missing" if `shared` is true, and 0
     otherwise.
     """
     for place, bins in enumerate(axes):

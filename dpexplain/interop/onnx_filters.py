@@ -17,7 +17,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Parameters
     ----------
     bank : FilterBank
-        A bank whose preparation of inputs is known.
+        A bank that includes the preprocessing of its inputs.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Raises
     ------
     ValueError
-        If the preparation of inputs is unknown.
+        If the preprocessing of the inputs is unknown.
     """
     if bank.preparation is None:
         raise ValueError(
@@ -65,7 +65,7 @@ def _inputs(graph: Graph, preparation: InputPreparation) -> str:
 def _column(graph: Graph, feature: InputFeature) -> str:
     if feature.categories is None:
         return _numbers(graph, graph.numbers(feature.name), (feature,))
-    # Neither an empty cell nor another name is any of the categories.
+    # All indicators are 0 for an empty cell or an unknown name.
     place = graph.category(graph.texts(feature.name), feature.categories, missing=-1, other=-1)
     all_places = graph.constant(np.arange(len(feature.categories), dtype=np.int64)[np.newaxis])
     return graph.doubles(graph.node("Equal", place, all_places))
@@ -82,7 +82,7 @@ def _numbers(graph: Graph, cells: str, features: tuple[InputFeature, ...]) -> st
 
 
 def _centred_unit_norm(graph: Graph, inputs: str) -> str:
-    """Add nodes that center rows and divide them by their norm."""
+    """Add nodes that center each row and divide it by its norm."""
     zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
     largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
     small = graph.node("Less", largest, graph.constant(np.array(SMALL)))
@@ -94,6 +94,6 @@ def _centred_unit_norm(graph: Graph, inputs: str) -> str:
     squares = graph.node(
         "ReduceSum", graph.node("Mul", centered, centered), graph.axes(1), keepdims=1
     )
-    # An even picture has no direction: its inputs are 0, not 0 / 0.
+    # A constant picture has norm 0; its inputs become 0, not 0 / 0.
     safe = graph.node("Where", graph.node("Greater", squares, zero), squares, one)
     return graph.node("Div", centered, graph.node("Sqrt", safe))

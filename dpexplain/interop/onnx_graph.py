@@ -1,4 +1,4 @@
-"""Export of explanations to ONNX, for programs without Python."""
+"""Export of explanations to ONNX, for predictions without Python."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     Returns
     -------
     onnx.ModelProto
-        A model with one input for each feature, of shape (n, 1) and named after the feature. The
-        input is a double for a number (NaN means missing, and a date is given as days since
-        1970-01-01) and a string for a category (the empty string means missing, and a name that is
-        not in the list means "other"; names are compared exactly, including surrounding spaces and
-        the spelling of numbers). Filters whose features are all numeric, such as pixels, have a
-        single input ``X`` instead, of shape (n, n_features) in the order of the features. The
+        A model with one input for each feature, which has shape (n, 1) and the name of the feature.
+        The input of a numeric feature is a double; NaN means missing, and a date is given as days
+        since 1970-01-01. The input of a categorical feature is a string; the empty string means
+        missing, and an unknown name means "other". Names are compared exactly, including
+        surrounding spaces and the spelling of numbers. If all features of a filter bank are
+        numeric, such as pixels, there is a single input ``X`` of shape (n, n_features) instead. The
         outputs are ``score`` on the link scale, shape (n, 1) or (n, n_classes), and
         ``probability``, shape (n, n_classes), or, for a regression, ``prediction``, shape (n, 1).
         The description of the model contains the guarantee.
@@ -42,13 +42,13 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     TypeError
         If `explanation` is of any other type.
     ValueError
-        If it covers only one of several classes or only main effects, or if it consists of filters
-        whose preparation of records is unknown.
+        If `explanation` covers only one of several classes or only main effects, or is a filter
+        bank with unknown preprocessing of its inputs.
 
     Notes
     -----
-    Aliases, markers of missing cells and other rules of a schema are not part of the exported
-    model, so pass it the output of `Schema.clean`.
+    Aliases, markers of missing values and other rules of a schema are not part of the exported
+    model, so its inputs must be the output of `Schema.clean`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
 
 
 def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
-    """Add nodes that look up scores by position."""
+    """Add nodes that look up contributions by bin and add them to the total."""
     gathered = graph.node("Gather", graph.constant(values), position, axis=0)
     return graph.node("Add", total, graph.squeezed(gathered))
 
@@ -123,5 +123,5 @@ def _position(graph: Graph, bins: Binned, cell: str) -> str:
 
 
 def _place(bins: Binned, name: str) -> int:
-    """Return the index of a special bin, or of the first bin if the special bin does not exist."""
+    """Return the index of a special bin, or 0 if the special bin does not exist."""
     return bins.n_value_bins + bins.special.index(name) if name in bins.special else 0

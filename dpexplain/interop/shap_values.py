@@ -18,7 +18,7 @@ from dpexplain.explain import (
 from dpexplain.interop._classes import warn_of_lost_label
 from dpexplain.tables.frames import frame_of
 
-_PAIR = " & "  # between the names of two features, after the terms of one
+_PAIR = " & "  # separates the names of the two features of a pair
 
 
 def to_shap(
@@ -29,27 +29,27 @@ def to_shap(
 ) -> Any:
     """Convert contributions to a ``shap.Explanation``.
 
-    Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
-    relative to the intercept, since terms are centered with the counts of the model.
+    Shapley values need not be estimated. In an additive model, the contribution of a term is its
+    Shapley value relative to the intercept, because terms are centered with the model's counts.
 
     Parameters
     ----------
     explanation : LocalExplanation or MulticlassLocalExplanation
         Output of ``explain_local``.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples; SHAP's plots then show their values and use them for colors. The values
-        become part of the result. Columns of a frame are found by name, and other columns by
-        position. A pair of features has no single value, so its bin is shown as text.
+        The same samples, whose values become part of the result; SHAP's plots show them and use
+        them for colors. Columns of a DataFrame are found by name, other columns by position. A pair
+        of features has no single value, so the label of its bin is used instead.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model; its estimated effects replace the released contributions.
-        They do not add up to a score of the model. This requires `X`.
+        Explanation of the same model. Its estimated effects replace the released contributions,
+        but they do not add up to a score of the model. This requires `X`.
 
     Returns
     -------
     shap.Explanation
         ``values`` has shape (n_samples, n_terms), with a last axis for classes if there are
-        several. ``data`` contains the cells of `X` or, if `X` is None, each bin as text. SHAP
-        cannot store the guarantee or the noise, so keep the explanation with its plots.
+        several. ``data`` contains the values of `X` or, if `X` is None, the labels of the bins.
+        SHAP cannot store the guarantee or the noise, so keep the explanation with its plots.
 
     Raises
     ------
@@ -131,8 +131,8 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Returns
     -------
     shap.Explanation
-        ``values`` has shape (n_samples, n_inputs, n_classes), ``base_values`` contains the bias
-        parts, and ``data`` contains the prepared inputs.
+        ``values`` has shape (n_samples, n_inputs, n_classes), ``base_values`` contains the
+        contributions of the biases, and ``data`` contains the preprocessed inputs.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _shap() -> Any:
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
-    """Return the cells of the samples by term, or bin labels if `X` is not given."""
+    """Return the values of the samples for each term, or bin labels without `X`."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels

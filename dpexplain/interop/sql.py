@@ -1,4 +1,4 @@
-"""Export of additive models to SQL, to predict inside the database that holds the records."""
+"""Export of additive models to SQL, for predictions inside a database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number
 from dpexplain.tables.spellings import comma_number
 
 _WIDTH = 96
-_OWN = "_dpexplain_"  # begins the names of columns between the steps of a query
+_OWN = "_dpexplain_"  # prefix of the names of intermediate columns
 
 
 def to_sql(
@@ -41,36 +41,37 @@ def to_sql(
         table must have a column for each feature.
     dialect : {"duckdb", "sqlite", "postgresql"}
         Database for which the query is written. SQLite must include its mathematical functions,
-        as usual builds do.
+        as most builds do.
     keep : sequence of str, default=()
-        Columns of the table to include in the result, such as a key.
+        Names of columns of the table to include in the result, such as a key.
 
     Returns
     -------
     str
         A SELECT statement whose result has one row for each row of the table. The columns are the
         columns in `keep`; ``prediction``; and, for a classifier, ``probability_NAME`` for each
-        class, and ``score`` or ``score_NAME`` on the link scale. The statement contains only
-        released numbers, and the guarantee as a comment.
+        class, and ``score`` or ``score_NAME`` on the link scale. All numbers in the statement have
+        been released, and a comment states the guarantee.
 
     Raises
     ------
     TypeError
         If `explanation` is of any other type, or a name is not a string.
     ValueError
-        If it explains only one of several classes or only main effects, the dialect is unknown, or
-        a column in `keep` has the name of a result or of a step of the query.
+        If `explanation` covers only one of several classes or only main effects, if the dialect is
+        unknown, or if a column in `keep` has the name of a result or of a step of the query.
 
     Warns
     -----
     UserWarning
-        If the schema specifies date formats: a query reads only dates, times and ISO text.
+        If the schema specifies date formats, because the query reads only dates, times and ISO
+        strings.
 
     Notes
     -----
-    The query applies the other rules of the schema: aliases, markers of missing cells and decimal
-    commas. It ignores spaces, tabs and line ends around a cell. A numeric cell that the database
-    cannot read as a number counts as missing.
+    The query applies the other rules of the schema: aliases, markers of missing values and decimal
+    commas. It ignores spaces, tabs and line breaks around a value. A value of a numeric feature
+    that the database cannot read as a number is treated as missing.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def to_sql(
         raise ValueError(f"keep repeats a column, or has the name of a result: {listing(keep)}.")
     _warn_of_formats(parts[0].schema)
     query = _Query(DIALECTS[dialect], parts, [quoted(name) for name in keep])
-    words = " ".join(explanation.guarantee.statement().split())  # one line cannot end a comment
+    words = " ".join(explanation.guarantee.statement().split())  # line breaks would end comments
     comment = textwrap.wrap(words, _WIDTH, initial_indent="-- ", subsequent_indent="-- ")
     return "\n".join([*comment, *query.lines(source)]) + "\n"
 
@@ -121,14 +122,14 @@ def _warn_of_formats(schema: Schema | None) -> None:
 
 
 class _Cell(NamedTuple):
-    """One column of the table after reading: a number, or the code of a category."""
+    """Column of the table after it is read as a number or as the code of a category."""
 
     name: str
     categories: tuple[str, ...] | None
 
 
 class _Query:
-    """The steps of a query: read cells, add up scores, predict."""
+    """Builder for the three steps of a query: read cells, add up scores, and predict."""
 
     def __init__(
         self, dialect: Dialect, parts: Sequence[GlobalExplanation], keep: list[str]
@@ -150,7 +151,7 @@ class _Query:
             for part, name in zip(self._parts, self._scores, strict=True)
         ]
         yield f"WITH {_OWN}cells AS ("
-        rows = f"{_OWN}rows"  # SQLite would read an unknown name without its table as a text
+        rows = f"{_OWN}rows"  # without a table, SQLite reads an unknown name as a string
         kept = [f"{rows}.{name} AS {name}" for name in self._keep]
         yield from _select([*kept, *cells], f"{source} AS {rows}")
         yield f"), {_OWN}scores AS ("
@@ -162,7 +163,7 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _read(self, bins: Binned) -> str:
-        """Return a cell as a number, or as the code of its category."""
+        """Return an expression for a cell as a number, or as the code of its category."""
         column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
         feature = None if self._schema is None else self._schema.features[bins.name]
         if bins.bin_edges is None:
@@ -170,7 +171,7 @@ class _Query:
         assert not isinstance(feature, Categorical)
         if bins.unit == DATE_UNIT:
             read = d.read_day(column)
-            if feature is None:  # days as numbers are unambiguous only without a schema
+            if feature is None:  # with a schema, numbers need not be days
                 read = f"COALESCE({read}, {d.read_number(column)})"
             known = {cell_day(marker) for marker in feature.missing} if feature else set()
         else:
@@ -181,7 +182,10 @@ class _Query:
         return read
 
     def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
-        """Return the code of a category; after the last come "other" and "missing"."""
+        """Return an expression for the code of a category.
+
+        The codes of "other" and "missing" follow the code of the last category.
+        """
         other, missing = len(categories), len(categories) + 1
         codes = {cell_text(name): code for code, name in enumerate(categories)}
         if isinstance(feature, Categorical):
@@ -200,7 +204,7 @@ class _Query:
         return _choice(self._dialect.read_number(column), spelled, read) if spelled else read
 
     def _score(self, part: GlobalExplanation) -> str:
-        """Add up the contributions of one score."""
+        """Return an expression for the sum of the contributions to one score."""
         added = [literal(part.intercept)]
         added += [
             self._looked_up(term, [literal(x) for x in term.contribution]) for term in part.terms
@@ -216,7 +220,7 @@ class _Query:
         return f"CAST({' + '.join(added)} AS DOUBLE PRECISION)"
 
     def _looked_up(self, bins: Binned, values: Sequence[str], without: str = "0e0") -> str:
-        """Return the value for the bin of a cell, or `without` if the cell has no bin."""
+        """Return an expression for the value of a cell's bin, or `without` if it has none."""
         cell = self._columns[_cell(bins)]
         n = bins.n_value_bins
         special = {name: values[n + i] for i, name in enumerate(bins.special)}
@@ -232,7 +236,7 @@ class _Query:
         return f"(CASE {whens} ELSE {values[n - 1]} END)"
 
     def _outcome(self) -> list[str]:
-        """Return the values of the columns in `_results`."""
+        """Return expressions for the columns of the result, in the order of `_results`."""
         first, d = self._parts[0], self._dialect
         if first.classes is None:
             score = self._scores[0]
@@ -266,7 +270,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that mean a missing value, with a decimal point or a decimal comma."""
+    """Return the numbers that mark missing values, read with either decimal sign."""
     markers = () if feature is None else feature.missing
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 

@@ -1,15 +1,16 @@
 """Exact, versioned and strict JSON for explanations, comparisons and ledgers.
 
 A file contains everything that the object shows, and can be opened without the model or the data.
-It contains no records, but not every file may be shared:
+Files contain no records, but not every file may be shared:
 
 * A `ShapeFunction` or `GlobalExplanation` may be shared if ``guarantee.private`` is true.
-* A `Comparison` contains its non-private reference and its metrics on held-out records. It may be
-  shared if ``comparison.private`` is true, that is, if it has neither of these;
-  :func:`dpexplain.compare.releasable` leaves both out.
-* A `LocalExplanation` names the bin of every value of its samples; it may be shared if
+* A `Comparison` may contain a non-private reference and metrics on held-out records. It may be
+  shared if ``comparison.private`` is true, which means that it contains none of them;
+  :func:`dpexplain.compare.releasable` removes them.
+* A `LocalExplanation` contains the bin of every value of its samples. It may be shared if
   ``explanation.releasable`` is true, which requires a private model and public samples.
-* A `Guarantee` or `LedgerSummary` contains only labels and public numbers, nothing from the data.
+* A `Guarantee` or `LedgerSummary` may always be shared, because it contains only labels and public
+  numbers.
 
 Reading a file never runs code from it, and unknown content is rejected.
 """

@@ -1,4 +1,4 @@
-"""Conversion of all kinds of objects to and from plain values."""
+"""Conversion of explanations and other objects to and from JSON values."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _texts = items(text)
 
 
 def guarantee_to_plain(guarantee: Guarantee) -> dict[str, Any]:
-    """Write a guarantee."""
+    """Convert a guarantee to JSON values."""
     return guarantee.to_dict()
 
 
 def guarantee_from_plain(value: Any, path: str = "guarantee") -> Guarantee:
-    """Read a guarantee."""
+    """Convert JSON values to a guarantee."""
     fields = Fields(value, path)
     guarantee = Guarantee(
         epsilon=fields.take("epsilon", any_number),
@@ -69,7 +69,7 @@ def guarantee_from_plain(value: Any, path: str = "guarantee") -> Guarantee:
 
 
 def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
-    """Write a shape function."""
+    """Convert a shape function to JSON values."""
     plain = {
         "name": shape.name,
         "kind": shape.kind,
@@ -103,7 +103,7 @@ def shape_to_plain(shape: ShapeFunction) -> dict[str, Any]:
 
 
 def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
-    """Read a shape function."""
+    """Convert JSON values to a shape function."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "name": fields.take("name", text),
@@ -138,7 +138,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
 
 
 def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
-    """Write a pair of features."""
+    """Convert a pair curve to JSON values."""
     return {
         "name": pair.name,
         "axes": [
@@ -162,7 +162,7 @@ def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
 
 
 def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
-    """Read a pair of features."""
+    """Convert JSON values to a pair curve."""
     fields = Fields(value, path)
     pair = PairCurve(
         fields.take("name", text),
@@ -193,7 +193,7 @@ def _axis_from_plain(value: Any, path: str) -> PairAxis:
 
 
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
-    """Write joint noise exactly, in single precision."""
+    """Convert a joint noise model to JSON values, exactly and in single precision."""
     return {
         "sizes": list(noise.sizes),
         "factor": packed_singles(noise.factor),
@@ -202,7 +202,7 @@ def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
 
 
 def noise_from_plain(value: Any, path: str = "noise") -> NoiseModel:
-    """Read joint noise."""
+    """Convert JSON values to a joint noise model."""
     fields = Fields(value, path)
     sizes = fields.take("sizes", items(integer))
     if not all(0 < n <= _MOST_BINS for n in sizes):
@@ -219,7 +219,7 @@ def noise_from_plain(value: Any, path: str = "noise") -> NoiseModel:
 
 
 def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
-    """Write a global explanation."""
+    """Convert a global explanation to JSON values."""
     plain = {
         "terms": [shape_to_plain(term) for term in explanation.terms],
         "intercept": explanation.intercept,
@@ -245,7 +245,7 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
 
 
 def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanation:
-    """Read a global explanation."""
+    """Convert JSON values to a global explanation."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "terms": fields.take("terms", items(shape_from_plain)),
@@ -278,7 +278,7 @@ def _schema_from_plain(value: Any, path: str) -> Schema:
 
 
 def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:
-    """Write a local explanation."""
+    """Convert a local explanation to JSON values."""
     return {
         "term_names": list(explanation.term_names),
         "contributions": explanation.contributions.tolist(),
@@ -299,7 +299,7 @@ def local_to_plain(explanation: LocalExplanation) -> dict[str, Any]:
 
 
 def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
-    """Read a local explanation."""
+    """Convert JSON values to a local explanation."""
     fields = Fields(value, path)
     names = fields.take("term_names", _texts)
     arguments: dict[str, Any] = {
@@ -325,14 +325,14 @@ def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
 def multiclass_to_plain(
     explanation: MulticlassExplanation | MulticlassLocalExplanation,
 ) -> dict[str, Any]:
-    """Write the explanations of all classes, global or local."""
+    """Convert the global or local explanations of all classes to JSON values."""
     if isinstance(explanation, MulticlassExplanation):
         return {"by_class": [global_to_plain(part) for part in explanation.by_class]}
     return {"by_class": [local_to_plain(part) for part in explanation.by_class]}
 
 
 def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassExplanation:
-    """Read the global explanations of all classes."""
+    """Convert JSON values to the global explanations of all classes."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(global_from_plain))
     fields.finish()
@@ -342,7 +342,7 @@ def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassEx
 def multiclass_local_from_plain(
     value: Any, path: str = "explanation"
 ) -> MulticlassLocalExplanation:
-    """Read the local explanations of all classes."""
+    """Convert JSON values to the local explanations of all classes."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(local_from_plain))
     fields.finish()
@@ -350,12 +350,12 @@ def multiclass_local_from_plain(
 
 
 def multiclass_comparison_to_plain(comparison: MulticlassComparison) -> dict[str, Any]:
-    """Write the comparisons of all classes."""
+    """Convert the comparisons of all classes to JSON values."""
     return {"by_class": [comparison_to_plain(part) for part in comparison.by_class]}
 
 
 def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> MulticlassComparison:
-    """Read the comparisons of all classes."""
+    """Convert JSON values to the comparisons of all classes."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(comparison_from_plain))
     fields.finish()
@@ -363,23 +363,23 @@ def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> Mu
 
 
 def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
-    """Write a privacy statement."""
+    """Convert a privacy statement to JSON values."""
     return statement.to_dict()
 
 
 def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatement:
-    """Read a privacy statement; the class checks its own fields."""
+    """Convert JSON values to a privacy statement, whose class checks the fields."""
     Fields(value, path)
     return PrivacyStatement.from_dict(value)
 
 
 def comparison_to_plain(comparison: Comparison) -> dict[str, Any]:
-    """Write a comparison."""
+    """Convert a comparison to JSON values."""
     return fits_to_plain(comparison, global_to_plain)
 
 
 def comparison_from_plain(value: Any, path: str = "comparison") -> Comparison:
-    """Read a comparison."""
+    """Convert JSON values to a comparison."""
     return fits_from_plain(value, path, Comparison, global_from_plain)
 
 
@@ -388,5 +388,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Return a matrix; if it has no rows, it gets the given width."""
+    """Return rows as a matrix, with the given width even if there are no rows."""
     return np.empty((0, width)) if rows == [] else rows

@@ -1,4 +1,4 @@
-"""Conversion of edits and logs to and from plain values."""
+"""Conversion of edits and edit logs to and from JSON values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.io._fields import Fields, integer, items, number, optional, text
 
 
 def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
-    """Write the effect of an edit on a curve."""
+    """Convert the effect of an edit on a curve to JSON values."""
     return {
         "term": effect.term,
         "n_bins": effect.n_bins,
@@ -25,7 +25,7 @@ def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
 
 
 def effect_from_plain(value: Any, path: str) -> EditEffect:
-    """Read the effect of an edit on a curve."""
+    """Convert JSON values to the effect of an edit on a curve."""
     fields = Fields(value, path)
     effect = EditEffect(
         term=fields.take("term", text),
@@ -42,7 +42,7 @@ def effect_from_plain(value: Any, path: str) -> EditEffect:
 
 
 def record_to_plain(record: EditRecord) -> dict[str, Any]:
-    """Write the record of an edit, including its privacy cost."""
+    """Convert the record of an edit, including its privacy cost, to JSON values."""
     return {
         "operation": record.operation,
         "words": record.words,
@@ -56,7 +56,7 @@ def record_to_plain(record: EditRecord) -> dict[str, Any]:
 
 
 def record_from_plain(value: Any, path: str = "edit") -> EditRecord:
-    """Read the record of an edit."""
+    """Convert JSON values to the record of an edit."""
     fields = Fields(value, path)
     record = EditRecord(
         operation=fields.take("operation", text),
@@ -74,7 +74,7 @@ def record_from_plain(value: Any, path: str = "edit") -> EditRecord:
 
 
 def log_to_plain(log: EditLog) -> dict[str, Any]:
-    """Write a log of edits."""
+    """Convert an edit log to JSON values."""
     return {
         "entries": [
             {
@@ -94,7 +94,7 @@ def log_to_plain(log: EditLog) -> dict[str, Any]:
 
 
 def log_from_plain(value: Any, path: str = "log") -> EditLog:
-    """Read a log of edits."""
+    """Convert JSON values to an edit log."""
     fields = Fields(value, path)
     log = EditLog(
         entries=tuple(fields.take("entries", items(_entry_from_plain))),

@@ -1,4 +1,4 @@
-"""Strict readers of JSON values."""
+"""Strict readers for JSON values, which raise ValueError for wrong types."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONGEST_TEXT = 100_000
 
 
 class Fields:
-    """Strict reader of one JSON object: every field is read once, by type.
+    """Strict reader for one JSON object, whose fields are each read once.
 
     Parameters
     ----------
     value : object
         The object to read.
     path : str
-        Location of the object in the document, for messages.
+        Location of the object in the document, for error messages.
     """
 
     def __init__(self, value: Any, path: str) -> None:
@@ -35,25 +35,25 @@ class Fields:
         self._path = path
 
     def take(self, name: str, read: Callable[[Any, str], T]) -> T:
-        """Read a required field."""
+        """Return a required field, converted by `read`."""
         path = f"{self._path}.{name}"
         if name not in self._left:
             raise ValueError(f"{path} is missing.")
         return read(self._left.pop(name), path)
 
     def maybe(self, name: str, read: Callable[[Any, str], T]) -> T | None:
-        """Read an optional field; None if it is missing."""
+        """Return an optional field, converted by `read`, or None if it is missing."""
         return self.take(name, read) if name in self._left else None
 
     def finish(self) -> None:
-        """Reject unknown fields, which may come from a newer version."""
+        """Raise ValueError if there are unknown fields, perhaps from a newer version."""
         if self._left:
             names = ", ".join(repr(name[:40]) for name in sorted(self._left)[:5])
             raise ValueError(f"{self._path} has unknown fields: {names}.")
 
 
 def text(value: Any, path: str) -> str:
-    """Read a string."""
+    """Check that a JSON value is a string of limited length, and return it."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
     if len(value) > _LONGEST_TEXT:
@@ -62,14 +62,14 @@ def text(value: Any, path: str) -> str:
 
 
 def flag(value: Any, path: str) -> bool:
-    """Read true or false."""
+    """Check that a JSON value is true or false, and return it."""
     if not isinstance(value, bool):
         raise ValueError(f"{path} must be true or false, got {_kind(value)}.")
     return value
 
 
 def integer(value: Any, path: str) -> int:
-    """Read an integer."""
+    """Check that a JSON value is an integer, and return it."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{path} must be an integer, got {_kind(value)}.")
     if abs(value) > _LARGEST_EXACT_INTEGER:
@@ -78,7 +78,7 @@ def integer(value: Any, path: str) -> int:
 
 
 def number(value: Any, path: str) -> float:
-    """Read a finite number."""
+    """Check that a JSON value is a finite number, and return it as a float."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{path} must be a finite number, got {_kind(value)}.")
     if isinstance(value, int):
@@ -89,19 +89,19 @@ def number(value: Any, path: str) -> float:
 
 
 def any_number(value: Any, path: str) -> float:
-    """Read a number, or one of the strings "inf", "-inf", "nan"."""
+    """Convert a finite number, "inf", "-inf" or "nan" to a float."""
     if isinstance(value, str) and value in _SPECIAL:
         return _SPECIAL[value]
     return number(value, path)
 
 
 def optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
-    """Create a reader that also accepts null."""
+    """Create a reader that also accepts null, and then returns None."""
     return lambda value, path: None if value is None else read(value, path)
 
 
 def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
-    """Create a reader of a list."""
+    """Create a reader for a list whose items are read by `read`."""
 
     def read_list(value: Any, path: str) -> list[T]:
         if not isinstance(value, list):
@@ -112,20 +112,20 @@ def items(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
 
 
 def packed_text(value: Any, path: str) -> str:
-    """Read packed text, whose length is limited only by file size and matrix shape."""
+    """Check that a JSON value is a string of any length, and return it."""
     if not isinstance(value, str):
         raise ValueError(f"{path} must be a string, got {_kind(value)}.")
     return value
 
 
 def packed_singles(matrix: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Write a single-precision matrix as base64 little-endian floats."""
+    """Convert a single-precision matrix to JSON values, with base64 data."""
     raw = np.ascontiguousarray(matrix, dtype="<f4").tobytes()
     return {"dtype": "<f4", "columns": matrix.shape[1], "base64": base64.b64encode(raw).decode()}
 
 
 def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
-    """Create a reader of a `packed_singles` matrix with a given number of rows."""
+    """Create a reader for a `packed_singles` matrix with a given number of rows."""
 
     def read_matrix(value: Any, path: str) -> npt.NDArray[np.float64]:
         fields = Fields(value, path)
@@ -147,7 +147,7 @@ def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
 
 
 def plain(value: float) -> float | str:
-    """Convert a number to a strict JSON value."""
+    """Convert a float to a JSON value: a number, "inf", "-inf" or "nan"."""
     if math.isnan(value):
         return "nan"
     return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")

@@ -1,4 +1,4 @@
-"""Conversion of locally linear explanations to and from plain values."""
+"""Conversion of explanations of locally linear models to and from JSON values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _shape = optional(items(integer))
 
 
 def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
-    """Write the preprocessing of one column."""
+    """Convert the preprocessing of one column to JSON values."""
     return {
         "name": feature.name,
         "categories": None if feature.categories is None else list(feature.categories),
@@ -36,7 +36,7 @@ def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
 
 
 def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
-    """Read the preprocessing of one column."""
+    """Convert JSON values to the preprocessing of one column."""
     fields = Fields(value, path)
     categories = fields.take("categories", optional(_texts))
     feature = InputFeature(
@@ -53,7 +53,7 @@ def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
 
 
 def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
-    """Write the preprocessing of records."""
+    """Convert the preprocessing of inputs to JSON values."""
     return {
         "features": [feature_to_plain(feature) for feature in preparation.features],
         "per_record": preparation.per_record,
@@ -62,7 +62,7 @@ def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
 
 
 def preparation_from_plain(value: Any, path: str = "preparation") -> InputPreparation:
-    """Read the preprocessing of records."""
+    """Convert JSON values to the preprocessing of inputs."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "features": tuple(fields.take("features", items(feature_from_plain))),
@@ -74,7 +74,7 @@ def preparation_from_plain(value: Any, path: str = "preparation") -> InputPrepar
 
 
 def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
-    """Write joint noise of filters."""
+    """Convert a joint noise model of filters to JSON values."""
     return {
         "variance": packed_array(noise.variance),
         "bias_variance": packed_array(noise.bias_variance),
@@ -84,7 +84,7 @@ def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
 
 
 def filter_noise_from_plain(value: Any, path: str = "noise") -> FilterNoise:
-    """Read joint noise of filters."""
+    """Convert JSON values to a joint noise model of filters."""
     fields = Fields(value, path)
     noise = FilterNoise(
         fields.take("variance", array_of((None, None, None))),
@@ -97,7 +97,7 @@ def filter_noise_from_plain(value: Any, path: str = "noise") -> FilterNoise:
 
 
 def bank_to_plain(bank: FilterBank) -> dict[str, Any]:
-    """Write the filters of a model."""
+    """Convert a filter bank to JSON values."""
     return {
         "filters": packed_array(bank.filters),
         "biases": packed_array(bank.biases),
@@ -116,7 +116,7 @@ def bank_to_plain(bank: FilterBank) -> dict[str, Any]:
 
 
 def bank_from_plain(value: Any, path: str = "explanation") -> FilterBank:
-    """Read the filters of a model."""
+    """Convert JSON values to a filter bank."""
     fields = Fields(value, path)
     classes, names = fields.take("classes", _texts), fields.take("input_names", _texts)
     arguments: dict[str, Any] = {
@@ -140,7 +140,7 @@ _SPREADS = ("effective_std", "own_std", "score_std", "own_score_std")
 
 
 def filter_local_to_plain(explanation: FilterExplanation) -> dict[str, Any]:
-    """Write a local explanation of filters."""
+    """Convert a local explanation of a filter bank to JSON values."""
     arrays = ("inputs", "effective", "bias_part", "weightings")
     spread = {name: getattr(explanation, name) for name in _SPREADS}
     return {
@@ -156,7 +156,7 @@ def filter_local_to_plain(explanation: FilterExplanation) -> dict[str, Any]:
 
 
 def filter_local_from_plain(value: Any, path: str = "explanation") -> FilterExplanation:
-    """Read a local explanation of filters."""
+    """Convert JSON values to a local explanation of a filter bank."""
     fields = Fields(value, path)
     classes, names = fields.take("classes", _texts), fields.take("input_names", _texts)
     by_class, by_input = (None, len(classes)), (None, len(classes), len(names))
@@ -181,7 +181,7 @@ def filter_local_from_plain(value: Any, path: str = "explanation") -> FilterExpl
 
 
 def weights_to_plain(weights: WeightMap) -> dict[str, Any]:
-    """Write a map with one weight for each input."""
+    """Convert a weight map to JSON values."""
     return {
         "title": weights.title,
         "weights": packed_array(weights.weights),
@@ -196,7 +196,7 @@ def weights_to_plain(weights: WeightMap) -> dict[str, Any]:
 
 
 def weights_from_plain(value: Any, path: str = "weights") -> WeightMap:
-    """Read a map with one weight for each input."""
+    """Convert JSON values to a weight map."""
     fields = Fields(value, path)
     names = fields.take("input_names", _texts)
     arguments: dict[str, Any] = {
@@ -215,10 +215,10 @@ def weights_from_plain(value: Any, path: str = "weights") -> WeightMap:
 
 
 def filter_comparison_to_plain(comparison: FilterComparison) -> dict[str, Any]:
-    """Write a comparison of filters."""
+    """Convert a comparison of filters to JSON values."""
     return fits_to_plain(comparison, bank_to_plain)
 
 
 def filter_comparison_from_plain(value: Any, path: str = "comparison") -> FilterComparison:
-    """Read a comparison of filters."""
+    """Convert JSON values to a comparison of filters."""
     return fits_from_plain(value, path, FilterComparison, bank_from_plain)

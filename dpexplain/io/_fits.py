@@ -1,4 +1,4 @@
-"""Conversion of comparisons to and from plain values."""
+"""Conversion of comparisons and ledger summaries to and from JSON values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Model = TypeVar("Model")
 def fits_to_plain(
     comparison: Fits[Model], write: Callable[[Model], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Write a comparison, using `write` for each fit."""
+    """Convert a comparison to JSON values, with `write` for each fit."""
     reference, metrics = comparison.reference, comparison.metrics
     return {
         "fits": [
@@ -45,10 +45,10 @@ def fits_to_plain(
 def fits_from_plain(
     value: Any, path: str, kind: Callable[..., Kind], read: Callable[[Any, str], Any]
 ) -> Kind:
-    """Read a comparison, using `read` for each fit."""
+    """Convert JSON values to a comparison, with `read` for each fit."""
 
     def read_repeats(entry: Any, entry_path: str) -> tuple[float, tuple[Any, ...]]:
-        """Read the repeats at one epsilon."""
+        """Return one epsilon and the repeats at this epsilon."""
         fields = Fields(entry, entry_path)
         epsilon = fields.take("epsilon", number)
         repeats = fields.take("repeats", items(read))
@@ -73,18 +73,18 @@ def fits_from_plain(
 
 
 def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
-    """Write a ledger summary."""
+    """Convert a ledger summary to JSON values."""
     return summary.to_dict()
 
 
 def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
-    """Read a ledger summary; the class checks its own fields."""
+    """Convert JSON values to a ledger summary, whose class checks the fields."""
     Fields(value, path)
     return LedgerSummary.from_dict(value)
 
 
 def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    """Write the metrics of fits."""
+    """Convert the metrics of fits to JSON values."""
     return [
         {
             "epsilon": plain(row["epsilon"]),
@@ -98,7 +98,7 @@ def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
-    """Read the metrics of fits."""
+    """Convert JSON values to the metrics of fits."""
     readers = {
         "epsilon": any_number,
         "repeat": integer,
@@ -108,7 +108,7 @@ def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
     }
 
     def read_row(row: Any, row_path: str) -> list[Any]:
-        """Read the cells of a row."""
+        """Return the values of one row of the table."""
         fields = Fields(row, row_path)
         cells = [fields.take(name, read) for name, read in readers.items()]
         fields.finish()

@@ -1,4 +1,4 @@
-"""Arrays as base64 little-endian floats, in the smallest exact width."""
+"""Arrays as base64 strings of little-endian floats, in the smallest exact width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def packed_array(array: Floats) -> dict[str, Any]:
-    """Write an array exactly.
+    """Convert an array to JSON values exactly.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def packed_array(array: Floats) -> dict[str, Any]:
     -------
     dict
         The dtype of the array, ``"<f4"`` if single precision represents every number exactly and
-        ``"<f8"`` otherwise; its shape; and its bytes as base64 text.
+        ``"<f8"`` otherwise; its shape; and its bytes as a base64 string.
     """
     with np.errstate(over="ignore"):
         single = array.astype(np.float32).astype(np.float64)
-    # Bytes are compared: as numbers, -0.0 and 0.0 are equal.
+    # Compare bytes, because -0.0 and 0.0 are equal as numbers.
     dtype = "<f4" if single.tobytes() == np.ascontiguousarray(array).tobytes() else "<f8"
     raw = np.ascontiguousarray(array, dtype=dtype).tobytes()
     return {
@@ -54,8 +54,8 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        A reader that rejects a wrong shape, a wrong number of bytes, and numbers that are not
-        finite.
+        A reader that raises ValueError if the shape or the number of bytes is wrong, or if a number
+        is not finite.
     """
 
     def read_array(value: Any, path: str) -> Floats:
@@ -76,7 +76,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
 
 
 def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
-    """Create a reader for arrays with several allowed numbers of dimensions.
+    """Create a reader for arrays that may have different numbers of dimensions.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _check_shape(found: list[int], expected: Sequence[int | None], path: str) ->
 
 
 def _bytes(encoded: str, n_bytes: int, path: str) -> bytes:
-    """Decode text that must contain a given number of bytes; the length is checked first."""
+    """Decode a base64 string, after a check that it has the right length."""
     if len(encoded) != 4 * -(-n_bytes // 3):
         raise ValueError(f"{path}.base64 must hold {n_bytes} bytes, as shape and dtype say.")
     try:

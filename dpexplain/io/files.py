@@ -16,13 +16,13 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     """Save an explanation, comparison, ledger summary or guarantee as a JSON file.
 
     The file is written completely or not at all: the content is first written to a temporary file,
-    which is then moved.
+    which then replaces the destination.
 
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        The object to save. Non-private parts are also saved, and are marked as such in its
-        guarantee, metrics or samples; for what may be shared, see :mod:`dpexplain.io`.
+        The object to save. Non-private parts are saved too, and are marked as non-private in the
+        guarantee, metrics or samples. :mod:`dpexplain.io` describes which files may be shared.
     path : path-like
         Destination; an existing file is replaced.
 
@@ -70,7 +70,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     except OSError as error:
         if error.errno is None:
             raise
-        # Name the caller's file, not the one beside it. OSError chooses the subclass.
+        # Name the caller's file, not the temporary file. OSError chooses the subclass.
         raise OSError(error.errno, error.strerror, str(target)) from None
     return target
 
@@ -112,9 +112,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    GlobalExplanation, Comparison or another kind
-        Equal to the saved object, to the last bit. For the types, see
-        :func:`dpexplain.io.from_json`.
+    GlobalExplanation, Comparison or another type
+        Object that is equal to the saved object, to the last bit. :func:`dpexplain.io.from_json`
+        lists the possible types.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
         If the file cannot be read.
     """
     with Path(path).open("rb") as file:
-        # One byte more than allowed tells too large a file, a pipe included.
+        # One more byte than allowed shows that a file or pipe is too large.
         raw = file.read(max_bytes + 1)
     check_size(len(raw), max_bytes)
     try:

@@ -1,4 +1,4 @@
-"""Registry of JSON conversions for all supported objects."""
+"""Registry of the JSON conversions of all supported types."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Kind(NamedTuple):
     read: Callable[[Any, str], Any]
 
 
-# One line per kind of object; the name stands in the file.
+# One entry for each type of object; the key is written to the file.
 _KINDS: Final = {
     "guarantee": _Kind(Guarantee, _codecs.guarantee_to_plain, _codecs.guarantee_from_plain),
     "shape-function": _Kind(ShapeFunction, _codecs.shape_to_plain, _codecs.shape_from_plain),
@@ -88,15 +88,15 @@ _KINDS: Final = {
 
 
 def to_json(obj: Saveable) -> str:
-    """Write a supported object as JSON text.
+    """Convert a supported object to a JSON string.
 
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
 FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
-        The object to write; multiclass versions are also supported. Non-private parts are also
-        written, and are marked as such in the guarantee, metrics or samples; for what may be
-        shared, see :mod:`dpexplain.io`.
+        The object to convert; multiclass versions are also supported. Non-private parts are
+        included, and are marked as non-private in the guarantee, metrics or samples.
+        :mod:`dpexplain.io` describes which results may be shared.
 
     Returns
     -------
@@ -117,7 +117,7 @@ FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditL
 
 
 def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read the output of :func:`to_json`.
+    """Convert the output of :func:`to_json` to an object.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
     -------
     GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, Comparison, LedgerSummary, \
 PrivacyStatement, EditLog or Guarantee
-        Equal to the original object, to the last bit.
+        Object that is equal to the original, to the last bit.
 
     Raises
     ------
     ValueError
-        If the text is too long, is of an unknown format or version, has unknown or missing fields
-        or wrong types or shapes, or has numbers that are out of range.
+        If the document is too long or has an unknown format or version, unknown or missing fields,
+        wrong types or shapes, or numbers that are out of range.
     """
 
     def read(name: str, content: Any) -> Any:

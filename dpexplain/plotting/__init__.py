@@ -1,7 +1,7 @@
-"""Figures of explanations: functions draw into ``Axes`` and return them.
+"""Functions that draw figures of explanations and return the ``Axes``.
 
-Every figure states the guarantee; a watermark marks what is not private. Colors are from the
-Okabe-Ito palette and follow the style in use, light or dark.
+Every figure states the guarantee, and figures that are not private have a watermark. The colors are
+from the Okabe-Ito palette and adapt to light and dark backgrounds.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 IndexArray = npt.NDArray[np.int64]
 
-STRIP = 0.14  # of the width of the axes, for the counts
-_GAP = 0.6  # rows between categories and special bins
+STRIP = 0.14  # width of the count strip, as a fraction of the width of the axes
+_GAP = 0.6  # between categories and special bins, in rows
 
 
 def chosen_bins(shape: ShapeFunction, limit: int) -> IndexArray:
-    """Return the bins to draw: the most important ones and special bins."""
+    """Return the bins to draw: the most important categories and all special bins."""
     values = np.arange(shape.n_value_bins)
     special = np.arange(shape.n_value_bins, shape.n_bins)
     if values.size > limit:
@@ -123,7 +123,7 @@ def draw_counts(
 
 
 def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArray) -> None:
-    """Label the bars with their categories."""
+    """Label the bars with the names of their bins."""
     labels = shape.bin_labels
     ax.set_yticks(place, [plain(labels[index], 24) for index in bins])
     for index, tick in zip(bins, ax.get_yticklabels(), strict=True):

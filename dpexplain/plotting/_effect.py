@@ -1,4 +1,4 @@
-"""The effect estimate as a separate layer: dashed, with a light band."""
+"""Effect estimates, drawn as a separate dashed layer with a light band."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Show = Literal["both", "released", "effect"]
 Corner = tuple[float, float]
 
 DASHES = (0, (5, 2))
-_BELOW = 0.22  # rows that the estimate of a category stands below its bar
-_CHARACTERS = 22.0  # of small print in an inch
+_BELOW = 0.22  # distance of a category's estimate below its bar, in rows
+_CHARACTERS = 22.0  # characters of small print per inch
 
 
 def checked_show(show: str) -> Show:
-    """Check the choice of what to show: the released curve, the effect estimate or both."""
+    """Check that `show` is "both", "released" or "effect", and return it."""
     if show not in get_args(Show):
         raise ValueError(f"show={show!r} must be 'both', 'released' or 'effect'.")
     return cast(Show, show)
@@ -48,7 +48,7 @@ def draw_steps(
     n = shape.n_value_bins
     (low, high), center = shape.effect_band, shape.effect
     look: dict[str, Any] = {"color": colors.ink, "alpha": colors.effect_alpha, "lw": 0}
-    # One outline: where bands of neighbors overlap they would be darker.
+    # The value bins share one outline, because overlapping bands would look darker.
     left, right = place.left[n:], place.right[n:]
     heights, widths = (high - low)[n:], right - left
     thin: dict[str, Any] = {"color": colors.ink, "lw": 0.6, "alpha": 0.5, "baseline": None}

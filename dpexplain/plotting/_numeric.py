@@ -30,15 +30,17 @@ from dpexplain.tables.cells import DATE_UNIT, day_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GAP, _SPECIAL_WIDTH = 0.05, 0.09  # of the width of the value axis
-_HAIRLINE = 0.02  # of the width of the value axis
-STRIP = 0.15  # of the height of the axes, for the counts
-CAPTION_TOP = STRIP + 0.05  # of the height of the axes, below which no band is drawn
+# Fractions of the width of the value axis.
+_GAP, _SPECIAL_WIDTH = 0.05, 0.09
+_HAIRLINE = 0.02
+# Fractions of the height of the axes: the count strip, and the height below which no band is drawn.
+STRIP = 0.15
+CAPTION_TOP = STRIP + 0.05
 
 
 @dataclasses.dataclass(frozen=True)
 class Positions:
-    """Left and right ends of all bins on the horizontal axis, special bins last."""
+    """Left and right ends of all bins on the horizontal axis, with special bins last."""
 
     edges: FloatArray
     left: FloatArray
@@ -46,20 +48,20 @@ class Positions:
 
 
 def resolved_spacing(shape: ShapeFunction, spacing: str) -> str:
-    """Resolve "auto": equal-width bins for a skewed feature."""
+    """Resolve "auto" to "bins" for a very skewed feature, and to "value" otherwise."""
     if spacing != "auto" or shape.bin_edges is None:
         return spacing
     widths = np.diff(shape.bin_edges)
     weights = shape.weights[: widths.size]
     densest_first = np.argsort(-weights / widths, kind="stable")
     records = np.cumsum(weights[densest_first])
-    n_bins = int(np.searchsorted(records, 0.5 * records[-1])) + 1  # that hold half the records
+    n_bins = int(np.searchsorted(records, 0.5 * records[-1])) + 1  # with half of the records
     taken = widths[densest_first][:n_bins].sum()
     return "bins" if taken < _HAIRLINE * widths.sum() else "value"
 
 
 def positions(shape: ShapeFunction, spacing: str) -> Positions:
-    """Position bins by value or with equal widths, and special bins after a gap."""
+    """Return bin positions, by value or with equal widths; special bins come last."""
     edges = np.arange(shape.n_value_bins + 1, dtype=np.float64)
     if spacing == "value" and shape.bin_edges is not None:
         edges = shape.bin_edges
@@ -76,7 +78,7 @@ def positions(shape: ShapeFunction, spacing: str) -> Positions:
 def draw_values(
     ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme, *, released: bool = True
 ) -> None:
-    """Draw contributions and noise: steps for value bins, points for others."""
+    """Draw contributions and noise: steps for value bins, points for special bins."""
     n = shape.n_value_bins
     ax.axhline(0, color=colors.muted, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if shape.special:
@@ -139,7 +141,7 @@ def _draw_ends(
     from matplotlib.patches import Rectangle
 
     low, high = ends
-    # One polygon per bin: neighbors in a step band need not be in the same state.
+    # Each bin has a separate polygon, because neighboring bins may be drawn differently.
     bars = ax.bar(
         place.left[chosen],
         (high - low)[chosen],
@@ -147,12 +149,12 @@ def _draw_ends(
         low[chosen],
         align="edge",
         lw=0,
-        antialiased=False,  # seams between neighbors would show
+        antialiased=False,  # otherwise seams between neighbors are visible
         zorder=2,
         **look,
     )
     above_counts = Rectangle((0, CAPTION_TOP), 1, 1 - CAPTION_TOP, transform=ax.transAxes)
-    for bar in bars:  # a band that runs out of the picture ends where the counts begin
+    for bar in bars:  # a band that leaves the axes ends above the counts
         bar.set_clip_path(above_counts)
 
 
@@ -186,7 +188,7 @@ def draw_counts(ax: Axes, shape: ShapeFunction, place: Positions, colors: Theme)
 
 
 def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) -> None:
-    """Set ticks on round values or edges of equal-width bins; label special bins."""
+    """Set ticks at round values or at bin edges, and label special bins."""
     low, high = float(place.edges[0]), float(place.edges[-1])
     margin = 0.01 * (high - low)
     ax.set_xlim(low - margin, max(float(place.right[-1]), high) + margin)
@@ -205,7 +207,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, place: Positions, spacing: str) ->
         choices = [(ticks, _tick_texts(ticks)) for ticks in rounds]
     for ticks, texts in choices:
         kept, labels = thin_ticks(ax, ticks + special, texts + names, keep=len(special))
-        if len(kept) >= len(ticks) + len(special) - 1:  # the last may give way to a name
+        if len(kept) >= len(ticks) + len(special) - 1:  # the last tick may be dropped for a name
             break
     ax.set_xticks(kept, labels)
 

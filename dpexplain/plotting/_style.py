@@ -1,4 +1,4 @@
-"""Colors, texts and marks shared by all figures.
+"""Colors, labels and marks shared by all figures.
 
 matplotlib is imported inside the functions, so importing this package stays fast.
 """
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-# What privacy adds, and what it adds up to with other bins and trees and another sample.
+# Privacy noise alone, and its sum with the variation from bins and trees and from sampling.
 NOISE_LABEL = "±2σ of privacy noise, given bins and trees"
 ALL_LABEL = "total uncertainty (95% band of the whole curve)"
 BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 inside the band)"
-# What is true of people, shrinkage included: an answer to another question than the noise.
+# The effect in the population, corrected for shrinkage; the noise bands do not describe it.
 EFFECT_LABEL = "estimated effect on people (95% band)"
 EFFECT_MARKER = "D"
-_LINE = 11  # points from one line of small print to the next
+_LINE = 11  # line height of the small print, in points
 _STEPS = (1, 2, 2.5, 5, 10)
 _WATERMARK = "NOT PRIVATE"
 _ADJACENCY = {"add_remove": "add/remove", "replace": "replace-one"}
@@ -67,7 +67,7 @@ def theme(ax: Axes) -> Theme:
     if face[3] == 0 and ax.figure is not None:
         face = to_rgba(ax.figure.get_facecolor())
     ink = to_hex(to_rgba(ax.xaxis.label.get_color()))
-    # A transparent figure shows the page behind it, which the text color was chosen for.
+    # A transparent figure shows the page behind it; the text color contrasts with that page.
     luminance = _luminance(to_rgb(face)) if face[3] > 0 else 1.0 - _luminance(to_rgb(ink))
     if luminance < 0.4:
         return Theme(
@@ -107,7 +107,7 @@ def plain(name: str, limit: int = 40) -> str:
 
 
 def with_unit(name: str, unit: str) -> str:
-    """Format a quantity with its unit in brackets."""
+    """Format the name of a quantity with its unit in brackets."""
     return f"{plain(name)} [{plain(unit, 20)}]" if unit not in ("", DATE_UNIT) else plain(name)
 
 
@@ -117,7 +117,7 @@ def contribution_label(score_unit: str) -> str:
 
 
 def guarantee_words(guarantee: Guarantee) -> str:
-    """Return a one-line guarantee for the small print of a figure."""
+    """Return the guarantee in one line, for the small print of a figure."""
     if not guarantee.private:
         return guarantee.short
     delta = f", δ = {upper_number(guarantee.delta)}" if guarantee.delta else ""
@@ -158,7 +158,7 @@ def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[s
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:
-    """Draw a watermark unless everything shown is private."""
+    """Draw a watermark if something in the figure is not private."""
     if not guarantee.private:
         draw_watermark(ax)
 
@@ -187,7 +187,7 @@ def draw_watermark(ax: Axes) -> None:
 
 
 def tidy(ax: Axes, *, grid: str = "y") -> None:
-    """Remove box lines and tick marks; draw a faint grid."""
+    """Remove two spines and all tick marks, and draw a faint grid."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.tick_params(length=0)
@@ -209,7 +209,7 @@ def thin_ticks(
     left, right = ax.get_xlim()
     points = ax.get_position().width * ax.figure.bbox.width / ax.figure.dpi * 72 / (right - left)
     size = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
-    sizes = [0.34 * size * (len(label) + 1.5) for label in labels]  # half widths, in points
+    sizes = [0.34 * size * (len(label) + 1.5) for label in labels]  # half-widths, in points
     chosen: list[int] = []
     fixed = list(range(len(ticks) - keep, len(ticks)))
     for index in range(len(ticks) - keep):

@@ -1,7 +1,7 @@
 """Plots of one weight per input: pictures for inputs on a grid, bars for tables.
 
-Both use one scale that is symmetric around zero: blue for positive weights, orange for negative
-weights.
+Both use a color scale that is symmetric around zero, with blue for positive weights and orange for
+negative weights.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.N
     Parameters
     ----------
     values : ndarray of shape (n_inputs,)
+        One value for each input.
     grid_shape : sequence of int
+        Shape of the grid.
 
     Returns
     -------
-    ndarray of two dimensions
+    ndarray
+        Array with two dimensions.
     """
     grid = np.reshape(values, grid_shape)
     if grid.ndim == 1:
@@ -47,12 +50,12 @@ def picture(values: npt.NDArray[np.generic], grid_shape: Sequence[int]) -> npt.N
 
 
 def symmetric_limit(*values: FloatArray) -> float:
-    """Return the largest absolute value; 1 if all are zero."""
+    """Return the largest absolute value, or 1 if all values are zero."""
     return max((float(np.abs(each).max(initial=0.0)) for each in values), default=0.0) or 1.0
 
 
 def color_scale(colors: Theme, limit: float) -> ScalarMappable:
-    """Return a diverging color map in which zero has the background color."""
+    """Return a diverging color scale in which zero has the background color."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
@@ -70,7 +73,7 @@ def draw_weights(
     mask_noise: bool,
     names: bool = True,
 ) -> None:
-    """Draw one map on a given scale, as a picture or a strip."""
+    """Draw one weight map on a given scale, as a picture or a strip of bars."""
     if weights.grid_shape is None:
         draw_strip(ax, weights, limit=limit, mask_noise=mask_noise, names=names)
     else:
@@ -78,10 +81,10 @@ def draw_weights(
 
 
 def draw_picture(ax: Axes, weights: WeightMap, *, limit: float, mask_noise: bool) -> None:
-    """Draw a map on a grid; optionally gray out weights that may be noise."""
+    """Draw a weight map as a picture; optionally gray out weights that may be noise."""
     from matplotlib.colors import to_rgb
 
-    assert weights.grid_shape is not None  # the caller has looked
+    assert weights.grid_shape is not None  # checked by the caller
     colors = theme(ax)
     shown = color_scale(colors, limit).to_rgba(picture(weights.weights, weights.grid_shape))
     if mask_noise and weights.above_noise is not None:
@@ -137,7 +140,7 @@ def _name_inputs(ax: Axes, names: Sequence[str], shown: bool) -> None:
 
 
 def strip_limit(maps: Sequence[WeightMap]) -> float:
-    """Return one limit of the scale for all maps, large enough for the whiskers of strips."""
+    """Return a scale limit for all maps that is large enough for their whiskers."""
     reach = [
         np.abs(each.weights)
         + (0.0 if each.grid_shape or each.noise_std is None else BAND * each.noise_std)
@@ -147,6 +150,6 @@ def strip_limit(maps: Sequence[WeightMap]) -> float:
 
 
 def scale_words(limit: float, unit: str) -> str:
-    """Describe the color scale."""
+    """Return a description of the color scale."""
     size = short_number(limit, 2)
     return f"Blue positive, orange negative: {EN_DASH}{size} to {size} [{unit} per unit of input]"

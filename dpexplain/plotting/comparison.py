@@ -1,4 +1,4 @@
-"""Figures of one term at every epsilon, and of a diagnostic against epsilon."""
+"""Figures of one term at every epsilon, and of a metric against epsilon."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plot_comparison(
     show_reference: bool = True,
     show: Show = "released",
 ) -> Axes:
-    """Draw one term at every epsilon, with the non-private reference dashed.
+    """Draw one term at every epsilon, and the non-private reference as a dashed line.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def plot_comparison(
     show_reference : bool, default=True
         Whether to draw the reference, if any; the figure is then watermarked.
     show : {"released", "effect"}, default="released"
-        Released curves, or estimated effects where they are available.
+        Whether to draw the released curves, or the estimated effects where they are available.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def plot_comparison(
     KeyError
         If the term does not exist.
     ValueError
-        If `show` is not one of these.
+        If `show` has a different value.
     """
     check_one_class(comparison)
     if show not in ("released", "effect"):
@@ -105,7 +105,7 @@ def _curves(
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    # Lightness alone tells the epsilons apart: most contrast for the least noise.
+    # Epsilons differ in lightness only; the curve with the least noise has the most contrast.
     darkest, lightest = (0.75, 0.1) if colors.dark else (0.4, 1.0)
     shades = np.linspace(darkest, lightest, len(comparison.epsilons))
     for shade, (epsilon, repeats) in zip(shades, comparison.explanations.items(), strict=True):
@@ -198,7 +198,7 @@ def _without_noise(shape: ShapeFunction) -> ShapeFunction:
 def plot_metric(
     comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a diagnostic on held-out records against epsilon.
+    """Draw a metric on held-out records against epsilon.
 
     Parameters
     ----------

@@ -50,10 +50,10 @@ def plot_weights(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     limit : float or None, default=None
-        Weight at the ends of the scale, which is symmetric around zero; None means the largest
+        Weight at the upper end of the scale, which is symmetric around zero; None means the largest
         absolute weight.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
 
     Returns
     -------
@@ -99,14 +99,15 @@ def plot_filters(
     bank : FilterBank
         What to draw.
     what : {"class_means", "filters"}, default="class_means"
-        The mean filter of each class, or single filters, with one row for each class.
+        Whether to draw the mean filter of each class, or the single filters, with one row of panels
+        for each class.
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
     sort : bool, default=True
-        Whether the filters of a class are sorted by signal-to-noise ratio, highest first, if the
-        noise is known.
+        Whether the filters of a class are sorted by decreasing signal-to-noise ratio. This has no
+        effect if the noise is unknown.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 
@@ -118,7 +119,7 @@ def plot_filters(
     Raises
     ------
     ValueError
-        If `what` is not one of these, or `max_filters` is less than 1.
+        If `what` has a different value, or `max_filters` is less than 1.
     """
     if what not in ("class_means", "filters"):
         raise ValueError(f"what={what!r} must be 'class_means' or 'filters'.")
@@ -154,7 +155,7 @@ def _rows(bank: FilterBank, what: str, max_filters: int, sort: bool) -> list[lis
 def _panels(
     rows: list[list[WeightMap]], what: str, on_grid: bool, figure: FigureBase | None
 ) -> tuple[npt.NDArray[np.object_], set[Any]]:
-    """Create axes, shape (n_classes, n_shown), and flag the axes that have input names."""
+    """Create axes, and return them with the set of axes that show input names."""
     n_classes, n_shown = len(rows), len(rows[0])
     if what == "class_means" and on_grid:
         n_columns = min(n_classes, 5)
@@ -216,7 +217,7 @@ def _head(
     *,
     hidden: int,
 ) -> None:
-    """Write model, guarantee and legend above the panels."""
+    """Write the model, the guarantee and a legend above the panels."""
     first: Any = panels.flat[0]
     model = f"{plain(bank.model_name)}: " if bank.model_name else ""
     kind = "mean filter of each class" if what == "class_means" else "filters of each class"

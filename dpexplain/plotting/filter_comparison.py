@@ -1,4 +1,4 @@
-"""Figure of the classes of a locally linear model by epsilon, with the reference model."""
+"""Figure that compares the class means of locally linear models between epsilons."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plot_filter_comparison(
     show_reference: bool = True,
     figure: FigureBase | None = None,
 ) -> npt.NDArray[np.object_]:
-    """Draw the mean filter of each class by epsilon, on one symmetric scale.
+    """Draw the mean filter of each class for every epsilon, on one symmetric scale.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def plot_filter_comparison(
     classes : list or None, default=None
         Names of the classes to draw; None draws all.
     mask_noise : bool, default=False
-        Whether weights within two standard deviations of privacy noise are grayed out.
+        Whether weights below two standard deviations of their privacy noise are grayed out.
     show_reference : bool, default=True
         Whether to draw the reference, if there is one; its panels are watermarked.
     figure : Figure, SubFigure or None, default=None
@@ -48,7 +48,7 @@ def plot_filter_comparison(
     Returns
     -------
     ndarray of Axes, shape (n_classes, n_columns)
-        One column for each epsilon, and one for the reference.
+        One column for each epsilon and, if it is drawn, one for the reference.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def _head(
     mask_noise: bool,
     drawn: list[FilterBank],
 ) -> None:
-    """Write title, guarantees and legend above the panels."""
+    """Write a title, the guarantees and a legend above the panels."""
     first: Any = panels.flat[0]
     lines = [
         f"{plain(comparison.title, 80)}, mean filter of each class",

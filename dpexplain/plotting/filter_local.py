@@ -1,4 +1,4 @@
-"""Figure of one sample: evidence per class and active filters."""
+"""Figures of one sample: contributions of its inputs and weightings of filters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plot_weightings(
     sample : int, default=0
         Index of the sample.
     label : object or None, default=None
-        Name of the class; None means the predicted one.
+        Name of the class; None means the predicted class.
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
 
@@ -85,17 +85,17 @@ def plot_filter_explanation(
     sample : int, default=0
         Index of the sample.
     label : object or None, default=None
-        Name of the class to explain; None means the predicted one.
+        Name of the class to explain; None means the predicted class.
     mask_noise : bool, default=False
-        Whether contributions within two standard deviations of privacy noise are grayed out.
+        Whether contributions below two standard deviations of privacy noise are grayed out.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 
     Returns
     -------
     ndarray of Axes, shape (4,)
-        The input, the contributions to the class, the contributions to its contrast with the most
-        probable other class, and the weightings of the filters of the class.
+        Panels with the input, the contributions to the score of the class, the contributions to
+        the difference from the most probable other class, and the weightings of the filters.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Figure of all shapes of a model, as small multiples."""
+"""Figure of all terms of a model, as small multiples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 _PANEL = (3.5, 2.5)  # inches
-_LINE = 110  # characters of a warning above the panels
+_LINE = 110  # most characters in a line of a warning above the panels
 
 
 def plot_global(
@@ -56,7 +56,7 @@ def plot_global(
     max_terms : int, default=12
         Maximum number of panels, if `terms` is None.
     n_columns : int, default=3
-        Number of panels per row.
+        Maximum number of panels per row.
     share_scale : bool, default=True
         Whether all panels have the same score axis, so that heights can be compared.
     spacing : {"auto", "value", "bins"}, default="auto"
@@ -69,7 +69,7 @@ def plot_global(
     Returns
     -------
     ndarray of Axes, shape (n_panels,)
-        The panels, in the order drawn.
+        The panels, in the order in which they are drawn.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _new_figure(figure: FigureBase | None, n_columns: int, n_rows: int) -> Figur
 def _head(
     figure: FigureBase, explanation: GlobalExplanation, color: str, show: Show, *, shown: int
 ) -> None:
-    """Write model, target, guarantee and band legend above the panels."""
+    """Write the model, the target, the guarantee and a legend above the panels."""
     model = f"{plain(explanation.model_name)}: " if explanation.model_name else ""
     hidden = len(explanation) + len(explanation.pairs) - shown
     lines = [

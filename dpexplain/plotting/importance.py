@@ -1,4 +1,4 @@
-"""Figure of importances as bars, with the average expected from noise alone."""
+"""Figure of importances as bars, with the importance expected from noise alone."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ def plot_importance(
     reference: GlobalExplanation | None = None,
     show: Show = "both",
 ) -> Axes:
-    """Draw the mean absolute contribution of terms and pairs, largest on top.
+    """Draw the mean absolute contributions of terms and pairs, largest on top.
 
     If the noise is known, the hatched part of a bar is the average importance expected from noise
-    alone, and a term that does not rise above the noise is pale. If the joint noise is known, the
-    95% rank interval of a term is next to its importance. If the effect is estimated, a diamond
-    with a whisker of two standard deviations shows its size in the population, filled if the effect
-    is significant; ranks then refer to the effect.
+    alone, and the bar of a term that does not rise above the noise is pale. If the joint noise is
+    known, the 95% rank interval of a term is written next to its importance. If the effect of a
+    term is estimated, a diamond with a whisker of two standard deviations shows the size of the
+    effect in the population. The diamond is filled if the effect is significant. Ranks refer to
+    effects if these are estimated.
 
     Parameters
     ----------
@@ -55,8 +56,8 @@ def plot_importance(
         Non-private model whose importances are marked by ticks; the figure is then
         watermarked.
     show : {"both", "released", "effect"}, default="both"
-        Bars of the released curves, marks of the estimated effects, or both. The term with the
-        largest bar is on top or, if only effects are drawn, the term with the largest effect.
+        Whether to draw bars for the released curves, diamonds for the estimated effects, or both.
+        Terms are sorted by the length of their bars or, if only effects are drawn, by effect.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def _draw_effects(
     *,
     written: bool,
 ) -> None:
-    """Mark the sizes of estimated effects; the mark is filled if the effect is significant."""
+    """Mark the sizes of estimated effects, with filled marks for significant effects."""
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
@@ -182,11 +183,11 @@ def _draw_bars(
             zorder=3,
         )
     ends = np.maximum(values, floors)
-    if reference is not None:  # a number steps over the tick that would strike it through
+    if reference is not None:  # move a number past a tick that would cross it
         ticks = np.array([reference.part(name).importance for name in names])
         near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
         ends = np.where(near, ticks, ends)
-    if marked:  # numbers stand to the right of the marks of effects
+    if marked:  # numbers are written to the right of the effect marks
         ends = np.maximum(ends, _effect_ends(explanation, names))
     places = _places(explanation, names)
     for row, value, end, place in zip(rows, values, ends, places, strict=True):
@@ -194,7 +195,7 @@ def _draw_bars(
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Format rank intervals; all are "" if there is no joint noise model."""
+    """Format rank intervals, as empty strings if there is no joint noise model."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()
@@ -231,7 +232,7 @@ def _label(ax: Axes, explanation: GlobalExplanation, names: list[str], *, effect
     more = len(explanation) + len(explanation.pairs) - len(names)
     ax.set_yticks(range(len(names)), [plain(name, 28) for name in names])
     handles, _ = ax.get_legend_handles_labels()
-    # Marks of effects reach far to the right, so the legend gets rows of its own.
+    # Effect marks may extend far to the right, so the legend gets separate rows.
     room = 0.8 * len(handles) if effects else 0.0
     ax.set_ylim(len(names) - 0.4 + room, -0.6)
     ax.set_xlim(left=0)

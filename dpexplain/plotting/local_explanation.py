@@ -1,4 +1,4 @@
-"""Figure of one sample: a waterfall from the intercept to its score."""
+"""Figure of one sample: a waterfall chart from the intercept to the score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_ROOM_FROM = 0.84  # share of the width beyond which a number would leave the axes
+_ROOM_FROM = 0.84  # fraction of the width beyond which a number would leave the axes
 
 
 class _Row(NamedTuple):
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
     @property
     def whisker(self) -> float:
-        """Return two standard deviations, or 0 if the standard deviation is unknown."""
+        """Length of the whisker: two standard deviations, or 0 if they are unknown."""
         return 2 * self.noise_std if np.isfinite(self.noise_std) else 0.0
 
 
@@ -48,7 +48,7 @@ def plot_local(
     ax: Axes | None = None,
     max_terms: int = 12,
 ) -> Axes:
-    """Draw a waterfall of terms from the intercept to the score of one sample.
+    """Draw a waterfall chart from the intercept to the score of one sample.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def plot_local(
         raise ValueError(f"max_terms={max_terms!r} must be at least 1.")
     rows = _rows(explanation, sample, max_terms)
     longest = max(len(row.label) for row in rows)
-    # Inches: the small print, which begins above the bars, is as long as 4.9 of them.
+    # The small print starts above the bars and is 4.9 inches long.
     ax = new_axes(ax, (max(6.8, 4.9 + 0.07 * longest), 1.9 + 0.34 * len(rows)))
     colors = theme(ax)
     tidy(ax, grid="x")
     end = _draw_steps(ax, rows, explanation.intercept, colors)
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.set_ylim(len(rows) + 0.35, -1.35)
-    ax.use_sticky_edges = False  # room for the labels at both ends
+    ax.use_sticky_edges = False  # leaves room for the labels at both ends
     ax.margins(x=0.14)
     _write_values(ax, rows, explanation.intercept, colors)
     _mark_ends(ax, explanation, sample, end, len(rows), colors)
@@ -119,11 +119,11 @@ def _rows(explanation: LocalExplanation, sample: int, max_terms: int) -> list[_R
 
 
 def _draw_steps(ax: Axes, rows: list[_Row], start: float, colors: Theme) -> float:
-    """Draw consecutive waterfall bars; return the end of the last bar."""
+    """Draw the bars of the waterfall, and return the end of the last bar."""
     for place, row in enumerate(rows):
         end = start + row.contribution
         positive = row.contribution >= 0
-        unsure = abs(row.contribution) < 2 * row.noise_std  # False where the noise is unknown
+        unsure = abs(row.contribution) < 2 * row.noise_std  # False if the noise is unknown
         ax.barh(
             place,
             row.contribution,

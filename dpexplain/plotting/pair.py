@@ -30,8 +30,9 @@ _MOST_LABELS = 12
 def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     """Draw the joint contribution of two features as a heat map.
 
-    The scale is symmetric around zero: blue adds to the score, orange subtracts from it. Cells are
-    drawn with equal size; special bins (missing values) come last. Empty cells are dotted.
+    The color scale is symmetric around zero: blue cells add to the score, and orange cells subtract
+    from it. All cells have the same size, special bins (missing values) come last, and empty cells
+    are dotted.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        The axes with the plot: rows of the first feature upward, columns of the second.
+        The axes with the plot. Rows are the bins of the first feature, from bottom to top, and
+        columns are the bins of the second feature.
     """
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)
@@ -54,7 +56,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
 def draw_pair(
     ax: Axes, pair: PairCurve, *, limit: float | None = None, color_bar: bool = True
 ) -> None:
-    """Draw a pair without title; `limit` fixes the scale for a row of panels."""
+    """Draw a pair without a title, optionally with a scale shared between panels."""
     colors = theme(ax)
     limit = symmetric_limit(pair.contribution) if limit is None else limit
     scale = color_scale(colors, limit)

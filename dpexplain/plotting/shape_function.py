@@ -1,4 +1,4 @@
-"""The figure of one shape function."""
+"""Figure of one shape function."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def plot_shape_function(
 
     A numeric term is drawn as a step curve, with special bins (missing values) set apart at the
     right; a categorical term is drawn as one bar per category, with special bins set apart below.
-    If the noise is known, a dark band of two standard deviations shows privacy noise, and a pale
-    band, which holds simultaneously for the whole curve, shows the total uncertainty from privacy,
-    from bins and trees, and from sampling. The pale band is hatched where it contains zero, because
-    the contribution may then be noise. Gray bars count the records of each bin.
+    If the noise is known, a dark band of two standard deviations shows privacy noise. A pale
+    simultaneous band for the whole curve shows the total uncertainty from privacy, from bins and
+    trees, and from sampling. It is hatched where it contains zero, because the contribution may
+    then be noise. Gray bars show the number of records in each bin.
 
-    If the effect is estimated, a dashed line with a light band shows the estimate (for categories,
-    diamonds with whiskers). The noise bands show what may be noise in the released curve; the light
-    band shows where the true curve of the population is expected to lie.
+    If the effect is estimated, a dashed line with a light band shows the estimate; for categories,
+    diamonds with whiskers are drawn instead. The noise bands refer to the released curve, and the
+    light band shows where the true curve of the population is expected to lie.
 
     Parameters
     ----------
@@ -57,15 +57,16 @@ def plot_shape_function(
     ax : Axes or None, default=None
         Axes to draw into; None creates a figure.
     spacing : {"auto", "value", "bins"}, default="auto"
-        Width of the bins of a numeric term: by value, or equal. "auto" makes the widths equal for a
-        feature so skewed that most records would otherwise fall within a few pixels.
+        Width of the bins of a numeric term: proportional to the range of values, or equal. "auto"
+        chooses equal widths if the feature is so skewed that most records would otherwise be
+        within a few pixels.
     max_categories : int, default=30
         If a categorical term has more categories, only the most important ones are drawn.
     show : {"both", "released", "effect"}, default="both"
-        The released curve with its noise, the estimated effect, or both. A curve without an
-        estimate is drawn as released.
+        Whether to draw the released curve with its noise, the estimated effect, or both. If no
+        effect is estimated, the released curve is drawn.
     caution : str or None, default=None
-        Warning above the figure; None means the warning of the curve itself; see
+        Warning above the figure; None means the warning of the curve, which is
         :attr:`ShapeFunction.effect_caution`.
 
     Returns
@@ -95,7 +96,7 @@ def draw_shape(
     legend: bool = True,
     show: Show = "both",
 ) -> None:
-    """Draw a shape without title; `limits` fixes the score axis for a row of panels."""
+    """Draw a shape without a title, optionally with the score axis of other panels."""
     limits = score_limits([shape], show) if limits is None else limits
     show = resolved_show(shape, show)
     if shape.kind == "numeric":
@@ -119,7 +120,7 @@ def _draw_numeric(
     has_legend = legend and bool(ax.get_legend_handles_labels()[0])
     low, high = limits
     limit_ticks(ax.yaxis, low, high)
-    # Room for the counts and their caption below, and for the legend above.
+    # Leave room for the counts and their caption below, and for the legend above.
     ax.set_ylim(
         low - (_numeric.STRIP + 0.13) * (high - low),
         high + (0.16 if has_legend else 0) * (high - low),
@@ -168,11 +169,11 @@ def _draw_categorical(
 
 
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
-    """Return an axis range for the curves shown, their bands and zero, with padding.
+    """Return an axis range that covers the curves, their bands and zero, with padding.
 
-    Bands may widen the range by at most a fixed fraction of it or, if larger, by the mean
-    half-width of the band over the records. The wide band of a nearly empty bin, which would
-    flatten everything else, is cut off.
+    Bands may widen the range by at most a fixed fraction of it or by the mean half-width of the
+    band over the records, whichever is larger. The wide band of a nearly empty bin is cut off,
+    because it would flatten all curves.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
@@ -188,7 +189,7 @@ def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits
 
 
 def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return each curve shown, the half-width of its band, and the proportions of records."""
+    """Return each curve drawn, the half-width of its band and the bin weights."""
     layers = []
     if show != "effect":
         std = shape.total_std

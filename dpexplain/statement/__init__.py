@@ -1,6 +1,6 @@
 """Privacy statements: guarantees for a release, and for all fits on a data set.
 
-They are built from summaries and guarantees, so they need neither models nor data.
+They are created from ledger summaries and guarantees, without models or data.
 """
 
 from __future__ import annotations

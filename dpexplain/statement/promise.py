@@ -1,4 +1,4 @@
-"""Epsilon and delta of a set of outputs, as part of a statement."""
+"""Guarantee of a set of outputs, as part of a privacy statement."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _ADDED = frozenset({"adaptive_epsilon", "others"})
 
 @dataclass(frozen=True)
 class Promise:
-    """Epsilon and delta of a set of outputs.
+    """Guarantee of a set of outputs, as part of a privacy statement.
 
     Parameters
     ----------
     covers : str
-        Outputs covered.
+        Description of the outputs that the guarantee covers.
     epsilon : float
         Epsilon under the adjacency of the statement; infinite if there is no guarantee.
     delta : float
-        In (0, 1).
+        Delta of the guarantee, in (0, 1).
     replace_epsilon : float
-        Epsilon at the same delta if a unit is replaced by another.
+        Epsilon at the same delta under replace-one adjacency; infinite if there is no guarantee.
     adaptive_epsilon : float, default=inf
-        Epsilon at the same delta that also holds for adaptive choices; `epsilon` itself holds if
-        the number and the budgets of the fits were fixed before any result was seen. Infinite if no
-        such epsilon is stated.
+        Epsilon at the same delta that also holds if fits were chosen after earlier results were
+        seen; `epsilon` requires that the number and the budgets of the fits were fixed before any
+        result was seen. Infinite if no such bound is stated.
     """
 
     covers: str
@@ -66,19 +66,22 @@ def _plain(value: object) -> object:
 
 
 def promise_to_dict(promise: Promise) -> dict[str, Any]:
-    """Write a promise as plain data."""
+    """Convert a `Promise` to a dictionary of JSON values."""
     return {field.name: _plain(getattr(promise, field.name)) for field in fields(promise)}
 
 
 def promise_from_dict(content: object) -> Promise:
-    """Read a promise from plain data, strictly."""
+    """Convert the output of `promise_to_dict` to a `Promise`, with strict checks."""
     values = fields_of(Promise, content)
     numbers = {name: number_from_json(values[name]) for name in _NUMBERS if name in values}
     return Promise(**{**values, **numbers})
 
 
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Check the names of fields; fields that older versions did not have may be missing."""
+    """Check the names of the fields, and return the fields as a dictionary.
+
+    Fields that older versions did not have may be missing.
+    """
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:
         raise ValueError(

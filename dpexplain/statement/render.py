@@ -19,8 +19,8 @@ _ADJACENCY = {
     "add_remove": "add/remove: two data sets differ by the presence of {unit}",
     "replace": "replace-one: two data sets differ by the values of {unit}",
 }
-# What opens something in Markdown (emphasis, code, links, formulas, mentions, addresses, emoji)
-# wherever it stands, and what opens a list, a heading or a rule at the start of a line only.
+# Characters with a meaning in Markdown: anywhere (emphasis, code, links, formulas, mentions,
+# addresses, emoji), or only at the start of a line (lists, headings, rules).
 _ANYWHERE = re.compile(r"([\\`*_\[\]|~$@]|(?<=www)\.|:(?=//|\w+:))", re.IGNORECASE)
 _AT_START = re.compile(r"^(\d*)([#+\-=.)])")
 
@@ -28,7 +28,7 @@ Section = tuple[str, tuple[str, ...]]
 
 
 class Stated(Protocol):
-    """Content of a statement, see :class:`dpexplain.statement.PrivacyStatement`."""
+    """Content of a statement; see :class:`dpexplain.statement.PrivacyStatement`."""
 
     @property
     def dataset(self) -> str: ...
@@ -59,7 +59,7 @@ class Stated(Protocol):
 
 
 def as_text(statement: Stated) -> str:
-    """Write plain text."""
+    """Format a statement as plain text."""
     lines = [_title(statement)]
     for heading, items in _sections(statement):
         lines += ["", heading, *(f"  - {_shown(item)}" for item in items)]
@@ -67,7 +67,7 @@ def as_text(statement: Stated) -> str:
 
 
 def as_markdown(statement: Stated) -> str:
-    """Write Markdown; special characters of names are escaped."""
+    """Format a statement as Markdown, with special characters escaped."""
     lines = [f"# {_escaped(_title(statement))}"]
     for heading, items in _sections(statement):
         lines += ["", f"## {heading}", "", *(f"- {_escaped(_shown(item))}" for item in items)]
@@ -75,7 +75,7 @@ def as_markdown(statement: Stated) -> str:
 
 
 def as_html(statement: Stated) -> str:
-    """Write HTML; names are escaped, and their text direction is isolated."""
+    """Format a statement as HTML, with escaped strings and isolated text directions."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
     for heading, items in _sections(statement):
@@ -136,11 +136,11 @@ def _promise(
 
 
 def _shown(text: str) -> str:
-    """Shorten a text and replace unprintable characters and line breaks."""
+    """Shorten a string, and replace unprintable characters and line breaks."""
     return shorten(text, _LONGEST)
 
 
 def _escaped(text: str) -> str:
-    # Angle brackets as entities: not every reader of Markdown knows them behind a backslash.
+    # Angle brackets become entities, because not every parser accepts a backslash before them.
     inline = _ANYWHERE.sub(r"\\\1", html.escape(text, quote=False))
     return _AT_START.sub(r"\1\\\2", inline)

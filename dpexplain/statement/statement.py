@@ -1,4 +1,4 @@
-"""Privacy statements as plain data."""
+"""Privacy statements, and their conversion to text and JSON."""
 
 from __future__ import annotations
 
@@ -59,25 +59,25 @@ class PrivacyStatement:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     release : Promise
-        Guarantee of what is published.
+        Guarantee of the published results.
     everything : Promise
         Guarantee of all charged private releases together.
     mechanisms : tuple of str
-        What was released and with how much noise.
+        Released quantities, with the amount of noise.
     not_private : tuple of str
-        What was computed from the data without noise; this must not be shared.
+        Results that were computed from the data without noise, and must not be shared.
     sampler : str
         Source of the noise.
     accountant : str
-        How releases were composed.
+        Method by which the guarantees of several releases were composed.
     public : tuple of str
         Inputs that had to be public.
     not_covered : tuple of str
-        What is not guaranteed.
+        Limits of the guarantee.
     library : str
-        Name and version.
+        Name and version of the library.
     others : tuple of Promise, default=()
-        For each other unit in the ledger, the guarantee of all private releases together.
+        Guarantees of all private releases together, for each other unit of privacy in the ledger.
 
     See Also
     --------
@@ -125,38 +125,38 @@ class PrivacyStatement:
         object.__setattr__(self, "others", tuple(self.others))
 
     def text(self) -> str:
-        """Write the statement as plain text.
+        """Return the statement as plain text.
 
         Returns
         -------
         str
-            One block of text for each heading.
+            Text with one block for each heading.
         """
         return as_text(self)
 
     def markdown(self) -> str:
-        """Write the statement as Markdown.
+        """Return the statement as Markdown.
 
         Returns
         -------
         str
-            Names are escaped: they cannot create links, images or HTML.
+            Markdown in which names are escaped, so that they cannot create links, images or HTML.
         """
         return as_markdown(self)
 
     def to_json(self) -> str:
-        """Write the statement as JSON, see `dpexplain.io.to_json`.
+        """Return the statement as JSON; see `dpexplain.io.to_json`.
 
         Returns
         -------
         str
-            With format and version; numbers round-trip exactly.
+            JSON document with format and version, in which numbers round-trip exactly.
         """
         return write_document("statement", self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> PrivacyStatement:
-        """Read the output of `to_json` strictly.
+        """Create a statement from the output of `to_json`, with strict checks.
 
         Parameters
         ----------
@@ -166,12 +166,12 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Equal to the original.
+            Statement that is equal to the original.
 
         Raises
         ------
         ValueError
-            If the text is not a statement.
+            If the document is not a statement.
         """
         statement: PrivacyStatement = read_document(
             text, ("statement",), lambda _, content: cls.from_dict(content)
@@ -179,12 +179,12 @@ class PrivacyStatement:
         return statement
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the statement as plain data.
+        """Convert the statement to a dictionary.
 
         Returns
         -------
         dict
-            Ready for JSON; infinity as the string ``"inf"``.
+            JSON values, with infinity as the string ``"inf"``.
         """
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("release", "everything"):
@@ -194,7 +194,7 @@ class PrivacyStatement:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> PrivacyStatement:
-        """Read a statement from plain data, strictly.
+        """Create a statement from the output of `to_dict`, with strict checks.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Equal to the original.
+            Statement that is equal to the original.
 
         Raises
         ------
@@ -240,19 +240,19 @@ def statement_of(
     summary : LedgerSummary
         State of the ledger.
     published : sequence of int or None, default=None
-        Indices of the published entries; None for all private ones.
+        Indices of the published entries; None for all private entries.
     guarantee : Guarantee or None, default=None
-        Guarantee of the published model; it names the unit and the sampler.
+        Guarantee of the published model, which also names the unit and the sampler.
     epsilons : tuple of (float, float) or None, default=None
-        Epsilon of the published entries together under the ledger's adjacency, and under
-        replace-one; None if all private entries are published.
+        Joint epsilon of the published entries under the ledger's adjacency and under replace-one
+        adjacency; None if all private entries are published.
     unit : str or None, default=None
         Unit of `epsilons`; None for the unit of the guarantee or of the ledger.
 
     Returns
     -------
     PrivacyStatement
-        For the published entries, or for the model of the guarantee.
+        Statement about the published entries, or about the model of the guarantee.
     """
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]
@@ -282,7 +282,7 @@ def statement_of(
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:
-    """Return the total guarantee for one unit, or a statement that there is no bound."""
+    """Return the total guarantee for one unit of privacy, which may have no bound."""
     covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"
@@ -320,7 +320,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; list equal events once, with their number."""
+    """Describe the private events; list equal events once, with their count."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
