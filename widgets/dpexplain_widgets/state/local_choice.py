@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """Choice of the sample that is explained.
+    """Mixin with the choice of the sample that is explained.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
     place : int
         Index of the term.
     value : object
-        A number within the range or a category; None stands for missing.
+        A number within the range, or a category; None means missing.
 
     Raises
     ------
