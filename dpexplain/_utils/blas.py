@@ -27,5 +27,5 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Find the loaded BLAS libraries, once; numpy has loaded its own by then."""
+    """Return a cached controller of the loaded BLAS libraries, including numpy's."""
     return ThreadpoolController()

@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the nondecreasing sequence closest in weighted least squares.
+    """Return the closest nondecreasing sequence in weighted least squares.
 
     Parameters
     ----------

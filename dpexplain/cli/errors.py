@@ -17,7 +17,8 @@ def after_the_charge() -> Iterator[None]:
     Raises
     ------
     RuntimeError
-        If the block raises an error of a kind that, before the charge, would mean invalid input.
+        If the block raises an error that would indicate invalid input before the charge, such as a
+        ValueError.
     """
     try:
         yield

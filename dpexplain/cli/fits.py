@@ -88,7 +88,7 @@ def run_fit(asked: argparse.Namespace) -> None:
     """
     check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
     schema = read_schema(asked.schema)
-    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
+    ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, [asked.epsilon])
     with ledger_of_command(asked) as ledger:
         estimator = private_estimator(
@@ -153,7 +153,7 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
     from dpexplain.compare.sweep import sweep
 
     schema = read_schema(asked.schema)
-    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
+    ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, asked.epsilons)
     with ledger_of_command(asked) as ledger:
         comparison = sweep(

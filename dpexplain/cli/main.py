@@ -61,8 +61,8 @@ def parser() -> argparse.ArgumentParser:
     Returns
     -------
     argparse.ArgumentParser
-        Parser whose result has the attribute ``run``, the function of the chosen command; the
-        function is called with the parsed arguments.
+        Parser of the command line. The parsed arguments have an attribute ``run``, which is the
+        function that runs the selected command with these arguments.
     """
     top = argparse.ArgumentParser(
         prog="dpexplain",

@@ -142,7 +142,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     Returns
     -------
     private estimator
-        Unfitted.
+        The unfitted estimator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Joint errors of bins, ranges of bins and scores, from which a page makes claims."""
+"""Joint errors of bins, ranges and scores, from which a page computes claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpexplain.explain._score_errors import part_correlations
 from dpexplain.explain.claims import claim_basis
 
 MOST_BINS = 64
-"""Claims about terms with more bins are made only in Python, to keep pages small."""
+"""Maximum number of bins of a term about which a page makes claims, to keep pages small."""
 
 _MOST_PAIRS = 60_000  # pairs of bins in one model
 _FIRST_LETTER = 35  # code of "#"; no character from there on is a quotation mark
@@ -31,13 +31,13 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     Returns
     -------
     list of dict or None
-        An entry for each name, which is None if the page makes no claims about the term. Otherwise,
-        it has the following keys. "basis" is described in :class:`dpexplain.explain.Claim`.
-        "difference", "range" and "sign" are half-widths of intervals in standard deviations.
-        "pairs" and "ranges" are strings with one character for each level that
+        A dictionary for each name, or None if the page makes no claims about the term. The keys are
+        "basis", which is described in :class:`dpexplain.explain.Claim`; "difference", "range" and
+        "sign", which are half-widths of intervals in standard deviations; and "pairs" and "ranges",
+        which are strings with one character for each level that
         :func:`dpexplain.explain._contrasts.pair_levels` and
-        :func:`~dpexplain.explain._contrasts.range_levels` return; they are None if the correlations
-        are unknown.
+        :func:`~dpexplain.explain._contrasts.range_levels` return, or None if the correlations are
+        unknown.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:

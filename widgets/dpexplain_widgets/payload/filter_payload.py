@@ -100,7 +100,7 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return how to convert model inputs back to column values, from public bounds.
+    """Return the rules that convert model inputs to column values, from public bounds.
 
     The result is None if the inputs of a record depend on each other, as in a normalized image.
     """

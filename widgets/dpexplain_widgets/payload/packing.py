@@ -14,10 +14,10 @@ from typing import Any
 # Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
 EFFECT_DIGITS = 3
-"""Digits kept of effect estimates; their bands are far wider than the rounding error."""
+"""Digits kept for effect estimates, whose bands are far wider than the rounding error."""
 
 STD_STEP = 0.01
-"""Relative rounding step of standard deviations, however small they are."""
+"""Relative rounding step of standard deviations."""
 
 PRECISION_WORDS = (
     f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "
@@ -51,7 +51,7 @@ def packed(value: Any) -> Any:
     become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
     stored in a table and replaced by ``{"$r": index}``. A total standard deviation that is the
     square root of the sum of the squares of its parts is replaced by ``{"$q": 1}``, and recomputed
-    when the text is read. ``unpack.js`` reads this format.
+    when the payload is unpacked. ``unpack.js`` reads this format.
 
     Parameters
     ----------

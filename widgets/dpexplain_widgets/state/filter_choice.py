@@ -13,7 +13,7 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """Mixin with the choice of the filters shown, which other models ignore.
+    """Mixin with the choice of the filters shown, for models that have filters.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class FilterChoice(traitlets.HasTraits):
     filter_index : int
         Index of the selected filter of a class; the order is the same in all fits.
     input_index : int or None
-        Input, such as a pixel, whose weight is shown.
+        Index of the input, such as a pixel, whose weight is shown.
     mask_noise : bool
         Whether weights within two standard deviations of privacy noise are grayed out.
     sort_filters : bool

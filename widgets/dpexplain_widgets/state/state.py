@@ -82,7 +82,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @property
     def origin(self) -> Origin:
-        """The source of the view, or its payload if that was set later."""
+        """The source of the view, or its payload if the payload was replaced later."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 

@@ -22,8 +22,8 @@ class LatestWins:
 
     Notes
     -----
-    A new list replaces the pending epsilons of the previous one; the running fit finishes first,
-    and its result is used. After :meth:`cancel`, that result is discarded.
+    A new list replaces the pending epsilons of the previous list. The running fit finishes first,
+    and its result is used, unless :meth:`cancel` was called.
     """
 
     def __init__(

@@ -46,10 +46,10 @@ class Explorer(Planning, View):
     def selection(self) -> pd.DataFrame:
         """Selection of the open tab, as returned by its view.
 
-        Set `tab` to choose the tab. The selection of the shape tab contains the bins of the term;
-        the disagreement and rank tabs, all terms at all epsilons; and the local tab, the
-        contributions to the score of the sample. For filters, which are shown without tabs, the
-        selection contains the weights shown.
+        Set `tab` to choose the tab. The selection contains the bins of the term in the shape tab,
+        all terms at all epsilons in the disagreement and rank tabs, and the contributions to the
+        score of the sample in the local tab. For filters, which are shown without tabs, it contains
+        the weights shown.
         """
         if self.payload["filters"] is not None:
             return super().selection
@@ -58,7 +58,7 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether an exported page contains the edit view, which requires edits."""
+        """Whether an exported page contains the edit view; it does if there are edits."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:

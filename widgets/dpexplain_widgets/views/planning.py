@@ -38,7 +38,7 @@ class Planning(ViewState):
         `private` is true or missing, its method `question` provides a question, and it runs only
         after the user confirms.
     **state
-        As for every view.
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def parts_for(shows: str) -> tuple[str, ...]:
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Return the function that tabulates a tab; None means the bins of a term."""
+    """Return the function that tabulates a tab, or None for the bins of the term."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None
