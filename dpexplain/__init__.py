@@ -72,7 +72,7 @@ __all__ = [
     "sweep",
 ]
 
-# The part that holds each public name; the imports above tell type checkers the same.
+# The subpackage that defines each public name; the imports above are for type checkers.
 _NAMES_BY_PART = {
     "accounting": ("PrivacyLedger",),
     "compare": ("Comparison",),
@@ -97,7 +97,7 @@ _NAMES_BY_PART = {
 }
 _PART_OF_NAME = {name: part for part, names in _NAMES_BY_PART.items() for name in names}
 
-# Parts that are used by their own name: `dpexplain.io.load`, `dpexplain.datasets.load_fair`.
+# Subpackages used by name, as in `dpexplain.io.load` or `dpexplain.datasets.load_fair`.
 _PUBLIC_PARTS = frozenset(
     (
         "accounting",
@@ -117,16 +117,16 @@ _PUBLIC_PARTS = frozenset(
 
 
 def __getattr__(name: str) -> object:
-    """Import the package that defines a public name on first use."""
+    """Import a public name when it is first used."""
     if name in _PUBLIC_PARTS:
         return import_module(f"{__name__}.{name}")
     part = _PART_OF_NAME.get(name)
     if part is None and name in import_module(f"{__name__}.models.registry").MODELS:
-        part = "models"  # one that was registered
+        part = "models"  # a model that was registered later
     if part is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{part}"), name)
-    globals()[name] = value  # the next use does not come here
+    globals()[name] = value  # later uses skip this function
     return value
 
 

@@ -1,8 +1,8 @@
-"""Compile the numeric kernels before the first session: ``dpexplain warm``.
+"""Compile the numeric kernels in advance, for the command ``dpexplain warm``.
 
-It fits models on a few simulated rows, so the compiled kernels are on disk before real data
-arrive, and it imports the plotting packages of the notebooks. Models that share kernels run one
-after another in one process.
+Models are fitted to a few simulated rows, so that the compiled kernels are cached on disk before
+the first real fit. Packages that notebooks use are imported, because their first import is slow.
+Models that share kernels are fitted one after another in the same process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpexplain.tables import read_texts
 
 N_ROWS = 50
 QUICK = ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor")
-# Imported for what they build on first import: bytecode, font lists.
+# The first import of these is slow, because it writes bytecode and lists of fonts.
 SLOW_IMPORTS = (
     "dpexplain.plotting",
     "dpexplain_widgets",
@@ -46,12 +46,12 @@ def simulated_rows() -> pd.DataFrame:
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
-    """Fit, explain and predict with one model, once for each set of kernels.
+    """Fit one model, explain it and predict, once for each set of kernels.
 
     Parameters
     ----------
     name : str
-        Class of the model.
+        Name of the class of the model.
     quick : bool, default=False
         Whether to use only default settings and at most two classes.
     """
@@ -77,7 +77,7 @@ def warm_model(name: str, *, quick: bool = False) -> None:
 
 
 def warm_reader() -> None:
-    """Read a two-line table from a file."""
+    """Read a small table from a text file, to compile the kernels of the reader."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_text("age,job\n44,nurse\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def warm_reader() -> None:
 
 
 def warm_imports() -> None:
-    """Import what notebooks use, if it is installed."""
+    """Import the packages that notebooks use, if they are installed."""
     for name in SLOW_IMPORTS:
         if importlib.util.find_spec(name.split(".")[0]) is not None:
             import_module(name)
@@ -99,7 +99,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Warm models that share kernels, in a process that prints no warnings."""
+    """Compile the kernels of several models in this process, without the notice."""
     WORD.said = True
     for name in names:
         warm_model(name, quick=quick)
@@ -111,7 +111,7 @@ def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
     Parameters
     ----------
     modules : collection of str, default=()
-            Modules of the models, as named in the registry; empty for all models.
+        Modules of the models, as named in the registry; empty means all models.
     quick : bool, default=False
         Whether to compile only what the first notebook needs: private boosting for two classes and
         for regression, with default settings.

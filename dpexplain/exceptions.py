@@ -1,4 +1,4 @@
-"""Warnings and errors."""
+"""Warnings and errors of dpexplain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ __all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
 class PrivacyWarning(UserWarning):
     """Warning that something is outside the guarantee, or that the guarantee is weak.
 
-    Examples are bounds read from the data, an epsilon above 10, and a delta that is not far
-    below 1 divided by the number of records.
+    Examples are bounds computed from the data, an epsilon above 10, and a delta of at least 1
+    divided by the number of records.
     """
 
 
@@ -21,7 +21,8 @@ class BudgetError(ValueError):
 
 
 class SchemaError(ValueError):
-    """Error raised if a schema is invalid, or does not fit the columns of a table.
+    """Error raised if a schema is invalid, or does not match the columns of a table.
 
-    The message contains names, bounds and shapes, which are public, but never a value of a record.
+    The message may contain names, bounds and shapes, which are public, but never values from
+    records.
     """

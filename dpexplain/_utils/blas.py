@@ -1,4 +1,4 @@
-"""Limit numpy's linear algebra to one thread where several would only wait for each other."""
+"""Limit numpy's linear algebra to one thread, which is faster for small matrices."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     Returns
     -------
     context manager
+        Context manager that restores the number of threads when the block ends.
     """
     return _libraries().limit(limits=1, user_api="blas")
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Find the loaded libraries, only once: numpy's is loaded before the first call."""
+    """Return a cached controller of the loaded BLAS libraries, including numpy's."""
     return ThreadpoolController()

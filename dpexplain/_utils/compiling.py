@@ -1,10 +1,12 @@
-"""Compile kernels at their first use, cache them on disk, and tell users why they wait.
+"""Compile kernels at their first use, cache them on disk, and notify users.
 
-Kernels take `njit` from here, so the notice appears whichever kernel is needed first.
+All kernels use `njit` from this module, so the notice is shown no matter which kernel is compiled
+first.
 
 A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
 functions, because each function is optimized once by itself and again in its caller. Code that few
-fits need depends on an optional argument; the compiler skips it if the argument is None.
+fits need is made conditional on an optional argument; if the argument is None, the compiler skips
+that code.
 """
 
 from __future__ import annotations
@@ -34,10 +36,10 @@ def _ours(given: Any) -> bool:
 
 
 class Word(event.Listener):
-    """Notice, shown once per process, that kernels are being compiled.
+    """Event listener that prints, once per process, that kernels are being compiled.
 
     The kernels that a fit needs depend only on its settings and schema, so the notice reveals
-    nothing about records. It is shown to someone waiting at a terminal or in a notebook, and never
+    nothing about records. The notice is printed only in a terminal or a notebook, and is never
     logged.
     """
 
@@ -45,7 +47,7 @@ class Word(event.Listener):
         self.said = False
 
     def on_start(self, event: Any) -> None:
-        """Show the notice before compiling our first kernel, unless it is cached on disk."""
+        """Print the notice before the first kernel of dpexplain is compiled."""
         if _ours(event) and not self.said and _somebody_waits():
             self.said = True
             print(SAID, file=sys.stderr, flush=True)
@@ -55,16 +57,16 @@ class Word(event.Listener):
 
 
 class Pause(event.Listener):
-    """Pause Python's garbage collector while one of our kernels is compiled.
+    """Event listener that pauses garbage collection while a kernel is compiled.
 
-    Otherwise the collector would run hundreds of times and take about a tenth of the compile time.
+    Otherwise, the collector would run hundreds of times and take about a tenth of the compile time.
     """
 
     def __init__(self) -> None:
         self._depth, self._on = 0, False
 
     def on_start(self, event: Any) -> None:
-        """Stop the collector before the outermost kernel is compiled."""
+        """Stop the garbage collector before the outermost kernel is compiled."""
         if _ours(event):
             if self._depth == 0:
                 self._on = gc.isenabled()
@@ -72,7 +74,7 @@ class Pause(event.Listener):
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Restart the collector after the outermost kernel is compiled, even after an error."""
+        """Restart the garbage collector after the compilation, even if it failed."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

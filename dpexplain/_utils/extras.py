@@ -7,12 +7,12 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 
 def needed(what: str, package: str, extra: str) -> str:
-    """Name the missing package and the command that installs it.
+    """Return a message that names a missing package and how to install it.
 
     Parameters
     ----------
     what : str
-        What needs the package, such as a function.
+        Name of the function or feature that needs the package.
     package : str
         The missing package.
     extra : str
@@ -21,7 +21,7 @@ def needed(what: str, package: str, extra: str) -> str:
     Returns
     -------
     str
-        A sentence without its final period.
+        A sentence without a final period.
 
     Examples
     --------
@@ -32,14 +32,14 @@ def needed(what: str, package: str, extra: str) -> str:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this copy of dpexplain.
+    """Return the command that installs an extra for this installation of dpexplain.
 
-    If the copy was installed from a clone, the command installs from the clone; otherwise it
-    installs the project by name. It uses uv if uv installed the copy.
+    If dpexplain was installed from a clone, the command installs from the clone; otherwise, it
+    installs the project by name. It uses uv if dpexplain was installed with uv.
     """
     try:
         installed = distribution("dpexplain")
-    except PackageNotFoundError:  # a folder on the path
+    except PackageNotFoundError:  # imported from a folder, not installed
         return f"pip install '.[{extra}]' in a clone of dpexplain"
     installer = (installed.read_text("INSTALLER") or "").strip()
     pip = "uv pip" if installer == "uv" else "pip"

@@ -9,13 +9,14 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the nondecreasing sequence closest to the values in weighted least squares.
+    """Return the closest nondecreasing sequence in weighted least squares.
 
     Parameters
     ----------
     values : ndarray of shape (n,), dtype float64
+        Sequence to approximate.
     weights : ndarray of shape (n,), dtype float64
-        Positive.
+        Positive weights of the squared differences.
 
     Returns
     -------
@@ -23,8 +24,8 @@ def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArr
 
     Notes
     -----
-    The function is simple enough to be compiled, because models call it at every update of a
-    constrained curve.
+    The code must stay simple enough for numba, because models call a compiled version of this
+    function at every update of a constrained curve.
 
     References
     ----------

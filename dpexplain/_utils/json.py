@@ -1,6 +1,6 @@
-"""Strict JSON: limited in size, no NaN, no repeated fields, no enormous numbers.
+"""Strict JSON: limited in size, without NaN, repeated fields or huge integers.
 
-A dpexplain document has a format, a version and content.
+A dpexplain document is a JSON object with the fields format, version and content.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 MAX_BYTES: Final = 64 * 2**20
 VERSION: Final = 1
 _PREFIX: Final = "dpexplain/"
-_BYTES_PER_VALUE = 16  # fewer than a number of full precision takes
+_BYTES_PER_VALUE = 16  # less than a number with full precision takes
 _FEW_VALUES = 100_000
 _PERHAPS_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _LONGEST_INTEGER = 20
@@ -67,7 +67,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Limit the number of values, because each takes about 30 times as many bytes once parsed."""
+    """Limit the number of values, which take about 30 times more memory once parsed."""
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -107,21 +107,21 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Cut out the middle of a long message that quotes a file."""
+    """Shorten a long message, which may quote a file, by omitting its middle."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"
 
 
 def write_document(kind: str, content: Mapping[str, Any]) -> str:
-    """Write a dpexplain document.
+    """Return a dpexplain document as JSON text.
 
     Parameters
     ----------
     kind : str
-        Format of the document, without the name of the library.
+        Format of the document, without the prefix ``dpexplain/``.
     content : mapping
-        Plain values; every number is finite.
+        Plain Python values; numbers must be finite.
 
     Returns
     -------
@@ -137,23 +137,23 @@ def read_document(
     read: Callable[[str, Any], Any],
     max_bytes: int = MAX_BYTES,
 ) -> Any:
-    """Read a dpexplain document.
+    """Parse a dpexplain document.
 
     Parameters
     ----------
     text : str
         The whole document.
     kinds : tuple of str
-        Accepted formats, without the name of the library.
+        Accepted formats, without the prefix ``dpexplain/``.
     read : callable
-        Function that takes the format and the content.
+        Function that is called with the format and the content.
     max_bytes : int, default=64 MiB
         Longer input is rejected before parsing.
 
     Returns
     -------
     object
-        What `read` returns.
+        The result of `read`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Suggestions ("did you mean") for names of columns and terms, never for values of cells."""
+"""Suggestions ("did you mean") for misspelled names of columns and terms."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _MOST_COMPARED = 2_000
 
 
 def closest_name(name: str, known: Iterable[str]) -> str | None:
-    """Find the known name closest to a misspelled one.
+    """Find the known name closest to a misspelled name.
 
     Parameters
     ----------
     name : str
-        The wrong name.
+        The misspelled name.
     known : iterable of str
-        Existing names. If there are thousands, similar names are not searched for, because
-        comparing letter by letter would take too long.
+        Public names, never values from records. If there are thousands of names, similar names are
+        not searched for, because the search would take too long.
 
     Returns
     -------

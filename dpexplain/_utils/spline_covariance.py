@@ -1,4 +1,4 @@
-"""Covariances of smooth curves: the prior for smoothing and recovery."""
+"""Prior covariances of smooth curves, for smoothing and for effect estimates."""
 
 from __future__ import annotations
 

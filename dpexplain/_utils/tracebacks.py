@@ -1,7 +1,7 @@
-"""Errors without references to records.
+"""Remove references to records from errors.
 
-A traceback keeps the frames that the error passed through, and with them their local variables.
-Error reporters (IPython's verbose mode, `cgitb`, crash collectors) print these variables.
+A traceback refers to the frames that the error passed through, and thus to their local variables,
+which error reporters print (IPython's verbose mode, `cgitb`, crash collectors).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 def without_records(function: Callable[P, T]) -> Callable[P, T]:
-    """Strip frames and causes from errors raised by functions that take records.
+    """Strip frames and causes from the errors that a function of records raises.
 
-    The message and the caller's line are kept. The caller's own variables cannot be removed.
+    The message and the line of the caller are kept. The variables of the caller cannot be removed.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def without_records(function: Callable[P, T]) -> Callable[P, T]:
     Returns
     -------
     callable
-        A function that does the same. It adds one stack frame, which the ``stacklevel`` of a
-        warning must count.
+        A wrapper of `function`. It adds one stack frame, which must be included in the
+        ``stacklevel`` of warnings.
     """
 
     @functools.wraps(function)

@@ -1,7 +1,7 @@
-"""Checks of public scalars. Each returns the value or raises an error with advice.
+"""Check public parameters; each check returns the value or raises an error.
 
-The checks see parameters only, never data. A message shows the value if it is a plain scalar, and
-otherwise only its type, so that a table passed by mistake does not end up in a log.
+The checks are applied to parameters only, never to data. A message shows the value if it is a plain
+scalar, and otherwise only its type, so that a table passed by mistake does not end up in a log.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 60
 
 
 def shown(value: object) -> str:
-    """Format a parameter for a message; show only its type if it may hold data.
+    """Format a parameter for a message; show only its type if it may contain data.
 
     Parameters
     ----------
@@ -43,10 +43,11 @@ def shown(value: object) -> str:
     Returns
     -------
     str
-        A short scalar or string as it is; otherwise the type, such as ``"<a DataFrame>"``.
+        The value of a short scalar or string, as in its repr; otherwise the type, such as
+        ``"<a DataFrame>"``.
     """
     if value is None or isinstance(value, bool | int | float | complex | str):
-        # A subclass of float may print its type too: np.float64(0.5) is just 0.5 to a reader.
+        # The repr of a subclass of float may include its type, as in np.float64(0.5).
         text = repr(float(value)) if isinstance(value, float) else repr(value)
         return text if len(text) <= _LONGEST_SHOWN else f"<a long {type(value).__name__}>"
     if isinstance(value, Real):  # other numpy scalars, fractions
@@ -72,7 +73,7 @@ def check_epsilon(epsilon: object, *, allow_weak: bool = False) -> float:
     epsilon : float
         Bound on the log-ratio of probabilities, positive and finite.
     allow_weak : bool, default=False
-        Accept values above 50, which guarantee next to nothing.
+        Whether to accept values above 50, which guarantee almost nothing.
 
     Returns
     -------
@@ -155,12 +156,13 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
 
 
 def check_adjacency(adjacency: object) -> Adjacency:
-    """Check the adjacency (which data sets are neighbors).
+    """Check the adjacency, which defines when two data sets are neighbors.
 
     Parameters
     ----------
     adjacency : {"add_remove", "replace"}
-        One record is present or absent, or one record is exchanged for another.
+        Whether neighboring data sets differ by adding or removing one record, or by replacing one
+        record with another.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     value : str
         The value to check.
     choices : collection of str
-        The accepted words.
+        The accepted strings.
 
     Returns
     -------
@@ -195,7 +197,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     Raises
     ------
     ValueError
-        If `value` is not among `choices`.
+        If `value` is not one of `choices`.
     """
     if isinstance(value, str) and value in choices:
         return value
@@ -219,7 +221,7 @@ def check_in_range(
     name : str
         The parameter's name, for the message.
     value : float
-        What the caller passed; a bool, a string or NaN is rejected.
+        The value to check; a bool, a string or NaN is rejected.
     low, high : float
         Ends of the interval; an infinite end means no bound.
     include_low, include_high : bool, default=True
@@ -255,7 +257,7 @@ def check_count(name: str, value: object, minimum: int = 1) -> int:
     name : str
         The parameter's name, for the message.
     value : int
-        What the caller passed; a bool or a float is rejected.
+        The value to check; a bool or a float is rejected.
     minimum : int, default=1
         The smallest accepted number.
 

@@ -1,4 +1,4 @@
-"""Ledgers that commands charge and show."""
+"""Find, open and create the ledgers that commands charge."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _DELTA = 1e-6
 
 
 def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
-    """Return the file or database of the ledger named by the options.
+    """Return the file or database that contains the ledger of a command.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table``, ``ledger`` and ``dataset``.
+        Parsed arguments, with the attributes ``table``, ``ledger`` and ``dataset``.
 
     Returns
     -------
     LedgerPlace
-        By default, a file next to the table, so that every command on the table uses the same
-        ledger.
+        The location given by the option ``--ledger``; by default, a file next to the table, so
+        that all commands on the table use the same ledger.
     """
     from dpexplain.accounting._ledger.store import place_of
 
@@ -50,7 +50,10 @@ def _ledger_path(asked: argparse.Namespace) -> Path | str:
 
 @contextmanager
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
-    """Open or create the ledger; if the command fails, remove a new ledger that is still empty.
+    """Open or create the ledger of a command for the duration of a ``with`` block.
+
+    If the block raises an error, a ledger that was created for it is removed, unless the ledger
+    has already been charged.
 
     Parameters
     ----------
@@ -60,6 +63,7 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     Yields
     ------
     PrivacyLedger
+        The ledger that the command charges.
     """
     created = not ledger_place(asked).exists()
     ledger = opened_ledger(asked)
@@ -72,13 +76,13 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
-    """Open the ledger of a table, or create one.
+    """Open the ledger of a table, or create it if it does not exist.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table``, ``ledger``, ``dataset``, ``delta``, ``cap_epsilon``, ``person`` and
-        ``purpose``.
+        Parsed arguments, with the attributes ``table``, ``ledger``, ``dataset``, ``delta``,
+        ``cap_epsilon``, ``person`` and ``purpose``.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     Raises
     ------
     CommandError
-        If the ledger exists with limits other than the requested ones.
+        If the ledger exists, and its data set, delta or cap differs from the requested one.
     """
     from dpexplain.accounting import PrivacyLedger
 

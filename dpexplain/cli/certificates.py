@@ -13,7 +13,7 @@ _WRONG = 1
 
 
 def add_commands(commands: Any) -> None:
-    """Add ``release`` and ``verify``."""
+    """Add the commands ``release`` and ``verify``."""
     release = add_command(
         commands,
         "release",
@@ -66,7 +66,7 @@ def _add_sources(command: argparse.ArgumentParser) -> None:
 
 
 def run_release(asked: argparse.Namespace) -> None:
-    """Record the file in the ledger and write the certificate."""
+    """Record a released file in its ledger and write the certificate."""
     from dpexplain.accounting import PrivacyLedger
     from dpexplain.certificate import release
     from dpexplain.schema import Schema
@@ -90,7 +90,7 @@ def run_release(asked: argparse.Namespace) -> None:
 
 
 def run_verify(asked: argparse.Namespace) -> int:
-    """Verify a certificate, and print one line for each check."""
+    """Verify a certificate and print the result of each check on a line."""
     from dpexplain.certificate import verify
 
     for path in (asked.file, asked.ledger, asked.release, asked.schema, asked.public_key):

@@ -13,7 +13,7 @@ from dpexplain.cli.text import table_text
 
 
 def add_commands(commands: Any) -> None:
-    """Add the group ``schema``."""
+    """Add the command ``schema`` with its subcommands."""
     group = commands.add_parser("schema", help="write or check the public schema of a table")
     parts = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -62,7 +62,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_draft(asked: argparse.Namespace) -> None:
-    """Write a draft of a schema, but do not overwrite an edited schema by accident."""
+    """Write a first draft of a schema from a table of public data."""
     import dpexplain.io
     from dpexplain.schema import Schema
 
@@ -91,14 +91,14 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
 
 
 def _check_new(asked: argparse.Namespace) -> None:
-    """Check that no schema is overwritten by accident, since it may have been edited."""
+    """Raise an error if the output file exists and ``--replace`` was not given."""
     check_place(asked.out, suffixes=(".toml",))
     if asked.out.exists() and not asked.replace:
         raise CommandError(f"--out {asked.out} exists; pass --replace to overwrite it.")
 
 
 def run_check(asked: argparse.Namespace) -> None:
-    """Print the cells that do not fit the schema."""
+    """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
     schema = read_schema(asked.schema)
     X, y = whole_table(asked, as_text=True)
     names = [name for name in X.columns if name in schema.features]

@@ -1,4 +1,4 @@
-"""Errors of commands, which the terminal shows as plain messages."""
+"""Errors of commands, shown in the terminal without a traceback."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Iterator
 
 
 class CommandError(Exception):
-    """Invalid command-line input; nothing was spent."""
+    """Error raised if command-line input is invalid; no privacy budget was spent."""
 
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Say in the message of every error raised in the block that the charge remains.
+    """State in the message of errors raised in the block that the charge remains.
 
     Raises
     ------
     RuntimeError
-        Instead of an error that would mean invalid input if it were raised before the charge.
+        If the block raises an error that would indicate invalid input before the charge, such as a
+        ValueError.
     """
     try:
         yield
-    except BrokenPipeError:  # the file is written; nobody reads the summary any more
+    except BrokenPipeError:  # the result is saved; only the summary could not be printed
         raise
     except (CommandError, ValueError, TypeError, OSError, ImportError) as error:
         raise RuntimeError(f"{error} The fit is in the ledger, and its charge remains.") from None

@@ -1,4 +1,4 @@
-"""``dpexplain fit`` and ``dpexplain sweep``: fit models to a table and save what they show."""
+"""``dpexplain fit`` and ``sweep``: fit models to a table and save explanations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _JSON = (".json",)
 
 
 def add_commands(commands: Any) -> None:
-    """Add ``fit`` and ``sweep``."""
+    """Add the commands ``fit`` and ``sweep``."""
     fit = add_command(
         commands,
         "fit",
@@ -59,7 +59,7 @@ def add_commands(commands: Any) -> None:
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """Add the options of a sweep, which the command ``report`` also has."""
+    """Add the options that the commands ``sweep`` and ``report`` share."""
     add_table(command)
     command.add_argument(
         "--epsilon",
@@ -82,10 +82,13 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
 
 
 def run_fit(asked: argparse.Namespace) -> None:
-    """Fit one model; reject invalid input before the ledger is charged."""
+    """Fit one model and save its explanation.
+
+    Invalid input is rejected before the ledger is charged.
+    """
     check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
     schema = read_schema(asked.schema)
-    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
+    ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, [asked.epsilon])
     with ledger_of_command(asked) as ledger:
         estimator = private_estimator(
@@ -108,7 +111,7 @@ def _health(estimator: Any) -> Health | None:
 
 
 def record_file(estimator: Any, path: Path) -> None:
-    """Record the hash of a private explanation in the ledger, in the entry of its fit."""
+    """Record the hash of a saved private explanation with the ledger entry of its fit."""
     if not estimator.guarantee_.private:
         return
     ledger = estimator.ledger_
@@ -120,13 +123,13 @@ def record_file(estimator: Any, path: Path) -> None:
         for place, entry in enumerate(ledger.entries)
         if entry.label == label and entry.provenance.schema == known
     ]
-    # Entries of processes that charge at the same time promise the same if they have one label.
+    # Concurrent processes may add entries; entries with the same label have the same guarantee.
     open_places = [place for place in places if place not in recorded]
     ledger.add_release((open_places or places)[-1], file_hash(path))
 
 
 def run_sweep(asked: argparse.Namespace) -> None:
-    """Fit a sweep and save it."""
+    """Fit models at several epsilons and save the comparison."""
     check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
     comparison, ledger = swept(asked)
     with after_the_charge():
@@ -135,20 +138,22 @@ def run_sweep(asked: argparse.Namespace) -> None:
 
 
 def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
-    """Fit a sweep from command-line options.
+    """Fit models at the epsilons given on the command line.
 
     Parameters
     ----------
     asked : argparse.Namespace
+        Parsed arguments, with the options of :func:`add_sweep`.
 
     Returns
     -------
     tuple of Comparison and PrivacyLedger
+        The comparison of the fits, and the ledger that was charged.
     """
     from dpexplain.compare.sweep import sweep
 
     schema = read_schema(asked.schema)
-    ledger_place(asked).exists()  # a database that cannot be reached says so before data are read
+    ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, asked.epsilons)
     with ledger_of_command(asked) as ledger:
         comparison = sweep(
@@ -164,7 +169,7 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[float]) -> Records:
-    """Read the records after all public inputs are checked."""
+    """Read the records after checking all public inputs."""
     if len(set(epsilons)) < len(epsilons):
         raise CommandError("--epsilon has a duplicate value; use --repeats to fit several times.")
     estimators = [private_estimator(asked, schema, epsilon=epsilon) for epsilon in epsilons]

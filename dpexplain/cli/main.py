@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str or None, default=None
-        Command-line arguments; None for the arguments of the process.
+        Command-line arguments; None means the arguments of the process.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
-            # Each time, whatever -W says: what is outside the guarantee must be seen.
+            # Shown every time, even with `python -W ignore`: users must see these warnings.
             warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _say_warning
             return _ran(asked.run, asked)
@@ -61,7 +61,8 @@ def parser() -> argparse.ArgumentParser:
     Returns
     -------
     argparse.ArgumentParser
-        Each command sets ``run``, a function of the parsed arguments.
+        Parser of the command line. The parsed arguments have an attribute ``run``, which is the
+        function that runs the selected command with these arguments.
     """
     top = argparse.ArgumentParser(
         prog="dpexplain",
@@ -82,7 +83,7 @@ def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namesp
         status = run(asked) or DONE
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # the reader of a pipe has gone, as `| head` does
+    except BrokenPipeError:  # the reader of the pipe has exited, as in `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except BudgetError as error:

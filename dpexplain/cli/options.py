@@ -18,22 +18,24 @@ LEDGER_SUFFIX = ".ledger.json"
 def add_command(
     commands: Any, name: str, *, summary: str, examples: str
 ) -> argparse.ArgumentParser:
-    """Add a command with examples below its options.
+    """Add a command whose help ends with examples.
 
     Parameters
     ----------
     commands : argparse subparsers
+        The commands to which this one is added.
     name : str
-        One word; ``"draft"`` for ``dpexplain schema draft``, whose `commands` are those of the
-        group ``schema``.
+        Name of the command, such as ``"fit"``; for a subcommand, its last word, such as
+        ``"draft"`` for ``dpexplain schema draft``.
     summary : str
-        One sentence.
+        Description of the command, shown in its help and in the list of commands.
     examples : str
-        One command per line.
+        Examples for the help, one command per line.
 
     Returns
     -------
     argparse.ArgumentParser
+        Parser of the new command.
     """
     lines = "\n".join(f"  {line}" for line in examples.strip().splitlines())
     command: argparse.ArgumentParser = commands.add_parser(
@@ -48,7 +50,7 @@ def add_command(
 
 
 def add_file(command: argparse.ArgumentParser) -> None:
-    """Add the options for the table and for how its text is read."""
+    """Add the table and the options for the format of text files."""
     command.add_argument(
         "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
     )
@@ -79,7 +81,7 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
-    """Add the model and ledger options."""
+    """Add the options for the model and the ledger."""
     command.add_argument(
         "--model",
         choices=tuple(commands()),
@@ -131,21 +133,22 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``model`` and ``settings``.
+        Parsed arguments, with the attributes ``model`` and ``settings``.
     schema : Schema
-        The target of the schema decides between classifier and regressor.
+        Schema whose target determines whether a classifier or a regressor is created.
     **parameters
-        Parameters set by the command itself.
+        Parameters of the estimator that the command itself sets.
 
     Returns
     -------
     private estimator
-        Unfitted.
+        The unfitted estimator.
 
     Raises
     ------
     CommandError
-        If the model does not exist for the target, or a parameter does not exist.
+        If the model does not support the target, or a parameter in ``settings`` does not exist or
+        must be set with its own option.
     """
     from dpexplain import models
     from dpexplain.schema import Classes
@@ -174,20 +177,22 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read ``name=value``, with the value in TOML syntax.
+    """Parse ``name=value``, with the value in TOML syntax.
 
     Parameters
     ----------
     text : str
+        Argument of the option ``--set``.
 
     Returns
     -------
     tuple of str and object
+        Name and value of the parameter.
 
     Raises
     ------
     CommandError
-        If the text does not have this form.
+        If `text` does not have this form.
 
     Examples
     --------
@@ -212,17 +217,18 @@ def file_or_address(text: str) -> Path | str:
     Parameters
     ----------
     text : str
+        Path of a file, or address of a database, which contains ``://``.
 
     Returns
     -------
     Path or str
-        A file, or the address of a database, which contains ``://``.
+        The path as a Path, or the address unchanged.
     """
     return text if "://" in text else Path(text)
 
 
 def count(text: str) -> int:
-    """Read a positive integer, for argparse.
+    """Parse a positive integer, for argparse.
 
     Parameters
     ----------
@@ -235,7 +241,7 @@ def count(text: str) -> int:
     Raises
     ------
     argparse.ArgumentTypeError
-        If it is not a positive integer.
+        If `text` is not a positive integer.
     """
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be an integer of at least 1")
@@ -243,16 +249,16 @@ def count(text: str) -> int:
 
 
 def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...] = ()) -> None:
-    """Check that the result can be written, before anything is spent.
+    """Check that a result can be written, before any privacy budget is spent.
 
     Parameters
     ----------
     path : Path
-        Destination of a result; an existing file is replaced, except a ledger.
+        Destination of the result. An existing file will be replaced, unless it is a ledger.
     suffixes : tuple of str
         Allowed file name suffixes.
     kept : tuple of Path
-        Files that the command reads or charges, which the result must not replace.
+        Files that the command reads or updates, which the result must not replace.
 
     Raises
     ------
@@ -278,7 +284,7 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
 
 
 def _holds_ledger(path: Path) -> bool:
-    """Whether an existing file is a ledger, whatever its name."""
+    """Return whether an existing file is a ledger, regardless of its name."""
     try:
         held = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""``dpexplain predict``: predictions of a saved explanation for the rows of a table."""
+"""``dpexplain predict``: predict the rows of a table with a saved explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST = "They are as private as the rows: the guarantee of the model does not co
 
 
 def add_commands(commands: Any) -> None:
-    """Add ``predict``."""
+    """Add the command ``predict``."""
     predict = add_command(
         commands,
         "predict",
@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_predict(asked: argparse.Namespace) -> None:
-    """Read the rows, and write one line of predictions for each."""
+    """Predict the rows of a table and write the predictions to a CSV file."""
     given = [path for path in (asked.file, asked.table, asked.schema) if path]
     check_place(asked.out, suffixes=(".csv",), kept=tuple(given))
     explanation = dpexplain.io.load(asked.file)
@@ -91,7 +91,7 @@ def predictions(
 
 
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
-    """Return the schema named in the options; reject it if the file has its own."""
+    """Load the schema given in the options; reject it if the explanation has its own."""
     from dpexplain.schema import Schema
 
     if asked.schema is None:

@@ -1,4 +1,4 @@
-"""``dpexplain report``: one shareable HTML file, for people who do not have Python."""
+"""``dpexplain report``: write one HTML file for readers who do not have Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "of_class", "hel
 
 
 def add_commands(commands: Any) -> None:
-    """Add ``report``."""
+    """Add the command ``report``."""
     report = add_command(
         commands,
         "report",
@@ -40,7 +40,7 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help='keep the non-private reference in the page; every view then says "do not share"',
     )
-    # A saved comparison needs neither a target nor a schema: `run` names what is missing.
+    # A saved comparison needs no target and no schema; for a table, `run` checks that they exist.
     for action in report._actions:
         if action.dest in _NEEDED:
             action.required = False
@@ -52,7 +52,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_report(asked: argparse.Namespace) -> None:
-    """Fit a sweep, or read a saved one, and write the page."""
+    """Fit models or load a saved comparison, and write the page."""
     check_place(asked.out, suffixes=(".html", ".htm"))
     write_page = page_writer()
     statement, last, charged = None, "", False
@@ -105,7 +105,7 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Reject a class that does not exist, before the charge."""
+    """Raise an error if the requested class does not exist, before the charge."""
     if asked.of_class is None:
         return
     target = read_schema(asked.schema).target

@@ -30,7 +30,7 @@ _FIGURES = (".png", ".svg", ".pdf")
 
 
 def add_commands(commands: Any) -> None:
-    """Add ``explain``, ``ledger`` and ``open``."""
+    """Add the commands ``explain``, ``ledger`` and ``open``."""
     explain = add_command(
         commands,
         "explain",
@@ -110,26 +110,26 @@ def run_explain(asked: argparse.Namespace) -> None:
 
 
 def add_class(command: argparse.ArgumentParser) -> None:
-    """Add the option that names one of several classes."""
+    """Add the option ``--class``, which selects one class of a model."""
     command.add_argument(
         "--class", dest="of_class", metavar="LABEL", help="one class of a model of three or more"
     )
 
 
 def of_class(shown: Any, asked: argparse.Namespace) -> Any:
-    """Return the explanation of the class named in the options.
+    """Return the explanation or comparison of the class selected in the options.
 
     Parameters
     ----------
     shown : object
-        The saved object.
+        The explanation or comparison of the whole model.
     asked : argparse.Namespace
-        With ``of_class``.
+        Parsed arguments, with the attribute ``of_class``.
 
     Returns
     -------
     object
-        `shown` itself if the option was not given.
+        The part of `shown` for the class; `shown` itself if no class was selected.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def run_ledger(asked: argparse.Namespace) -> None:
         )
     try:
         ledger = PrivacyLedger.open(asked.file)
-    except BudgetError as error:  # nothing was to be paid: the file is the wrong one, or damaged
+    except BudgetError as error:  # nothing was charged: this is not a ledger, or it is damaged
         reason = _why_no_ledger(asked.file, error) if in_file else str(error)
         raise CommandError(reason) from None
     if asked.format == "entries":
@@ -236,7 +236,7 @@ def _left_words(ledger: Any) -> str:
 
 
 def run_open(asked: argparse.Namespace) -> int:
-    """Open pages in the browser and other files in JupyterLab."""
+    """Open a page in the browser, or a notebook or saved result in JupyterLab."""
     path: Path = asked.file
     if not path.is_file():
         raise CommandError(f"{path}: no such file.")
@@ -259,8 +259,8 @@ def run_open(asked: argparse.Namespace) -> int:
 
 
 def _notebook_for(path: Path) -> Path:
-    """Write a notebook that shows a saved file, unless it exists."""
-    dpexplain.io.load(path)  # an error is better seen here than in the notebook
+    """Return the notebook that shows a saved file; write it if it does not exist."""
+    dpexplain.io.load(path)  # an error is clearer here than in the notebook
     notebook = path.with_suffix(".ipynb")
     if not notebook.exists():
         cells = [

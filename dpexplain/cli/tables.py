@@ -1,4 +1,4 @@
-"""Read a table for a private fit, with all cells as text."""
+"""Read the tables and schemas that commands need."""
 
 from __future__ import annotations
 
@@ -20,26 +20,29 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Records(NamedTuple):
-    """Input of a private fit: a table and its target, or a path and a column name."""
+    """Input of a private fit: a table and a target, or a path and a column name."""
 
     X: Any
     y: Any
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the schema's columns and the target from the table in the options.
+    """Read the features and the target of a private fit from the table of a command.
 
-    Private boosting gets only the path of a Parquet file, and reads it in parts.
+    For private boosting, a Parquet file is not read here, because the model reads it in parts.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table``, ``target``, ``sep`` and ``encoding``.
+        Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
     schema : Schema
+        Schema of the private fit.
 
     Returns
     -------
     Records
+        For private boosting of a Parquet file, its path and the name of the target; otherwise, the
+        features and the target.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
     table.check_columns(schema)
     try:
         return Records(*in_one_piece(table.parts(asked.target, schema), schema))
-    except Exception:  # what a library says of a damaged file may quote it
+    except Exception:  # the message of a library may quote the damaged file
         raise CommandError(f"{asked.table} cannot be read: the file is damaged.") from None
 
 
@@ -102,20 +105,20 @@ def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]
 def whole_table(
     asked: argparse.Namespace, *, as_text: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a whole table, for drafts and checks. NOT PRIVATE.
+    """Read a whole table for drafts and checks of schemas. NOT PRIVATE.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table`` and ``target``.
+        Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
     as_text : bool, default=False
-        Whether cells of text files are kept as text, as a private fit reads them; otherwise pandas
+        Whether the cells of a text file are kept as text, as in a private fit; otherwise, pandas
         infers their types.
 
     Returns
     -------
     tuple of DataFrame and Series
-        All columns but the target, and the target.
+        All columns except the target, and the target.
     """
     from dpexplain.tables import read_guessed
 
@@ -128,17 +131,19 @@ def whole_table(
 
 
 def any_table(asked: argparse.Namespace) -> pd.DataFrame:
-    """Read all columns of a table; a text file is read line by line, as in a private fit.
+    """Read all columns of a table.
+
+    A text file is parsed line by line, as in a private fit.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        With ``table``, ``sep`` and ``encoding``.
+        Parsed arguments, with the attributes ``table``, ``sep`` and ``encoding``.
 
     Returns
     -------
     DataFrame
-        A line that cannot be read is a row of empty cells.
+        A line of a text file that cannot be parsed becomes a row of empty cells.
     """
     if _in_lines(asked):
         return read_texts(asked.table, asked.sep, asked.encoding)
@@ -148,20 +153,21 @@ def any_table(asked: argparse.Namespace) -> pd.DataFrame:
 def read_texts(
     path: Path, separator: str | None = None, encoding: str | None = None
 ) -> pd.DataFrame:
-    """Read a CSV or TSV file line by line, keeping every cell as text.
+    """Parse a CSV or TSV file line by line, keeping every cell as text.
 
     Parameters
     ----------
     path : Path
+        File whose name ends in ``.csv`` or ``.tsv``.
     separator : str or None, default=None
-        None for the separator that belongs to the suffix of the file name.
+        Character between cells; None means a comma for ``.csv`` and a tab for ``.tsv``.
     encoding : str or None, default=None
-        None for UTF-8.
+        Encoding of the file; None means UTF-8.
 
     Returns
     -------
     DataFrame of str
-        A line that cannot be read is a row of empty cells.
+        A line that cannot be parsed becomes a row of empty cells.
 
     Raises
     ------
@@ -186,7 +192,7 @@ def _reader(
                 by_suffix if separator is None else separator, encoding or LineFormat.encoding
             )
             return read(path, form)
-        except ValueError as error:  # about options and column names, which are public
+        except ValueError as error:  # its message names options and columns, which are public
             raise CommandError(f"{path}: {error}") from None
 
     return reading
@@ -197,7 +203,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
     try:
         return pd.read_parquet(path)
-    except (ValueError, OSError, RuntimeError):  # what a library says of a file may quote it
+    except (ValueError, OSError, RuntimeError):  # the message of a library may quote the file
         raise CommandError(
             f"{path} cannot be read: expected a Parquet file, or a folder of them."
         ) from None
@@ -206,16 +212,17 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema; name the path in errors.
+    """Load the schema of a private fit.
 
     Parameters
     ----------
     path : Path
+        TOML file with a target.
 
     Returns
     -------
     Schema
-        With a target.
+        The schema, including its target.
 
     Raises
     ------

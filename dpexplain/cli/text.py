@@ -1,4 +1,4 @@
-"""Output of commands, computed from private releases only."""
+"""Format the output of commands as text."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
 
 
 def described(shown: Display) -> str:
-    """Format the description of an explanation or comparison."""
+    """Format the description of an explanation or comparison as text."""
     return "\n\n".join(described_parts(shown.describe()))
 
 
 def described_parts(parts: Iterable[str | pd.DataFrame]) -> list[str]:
-    """Format paragraphs and tables."""
+    """Wrap paragraphs and format tables as text."""
     return [_filled(part) if isinstance(part, str) else table_text(part) for part in parts]
 
 
@@ -53,12 +53,14 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     Parameters
     ----------
     table : DataFrame
+        Table to print.
     rows : int or None, default=20
-        Maximum number of rows; a last line states how many more there are. None for all rows.
+        Maximum number of rows; None means all rows.
 
     Returns
     -------
     str
+        If rows are left out, the last line states how many.
     """
     shown = table.iloc[:rows].map(_cell)
     text: str = shown.to_string()
@@ -67,7 +69,7 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
 
 
 def account_line(ledger: PrivacyLedger) -> str:
-    """Describe the state of the ledger after a command."""
+    """Return a line that states the total privacy cost in a ledger."""
     cap = ledger.cap_epsilon
     limit = "" if math.isinf(cap) else f" of at most {short_number(cap)}"
     spent = f"ε = {upper_number(ledger.private_epsilon())}{limit} (δ = {ledger.delta:g})"

@@ -1,4 +1,4 @@
-"""``dpexplain warm``: compile the kernels of the first fit in advance."""
+"""``dpexplain warm``: compile the kernels of models before the first fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.models.registry import MODELS, commands
 
 
 def add_commands(commands_of: Any) -> None:
-    """Add ``warm``."""
+    """Add the command ``warm``."""
     warm = add_command(
         commands_of,
         "warm",
@@ -34,12 +34,12 @@ def add_commands(commands_of: Any) -> None:
 
 
 def run_warm(asked: argparse.Namespace) -> None:
-    """Fit the models on a few simulated rows; compiled kernels stay on disk."""
+    """Fit the models to a few simulated rows, so that compiled kernels are cached."""
     known = commands()
     for model in asked.models:
         if model not in known:
             raise CommandError(f"unknown model {model!r}; models are {', '.join(known)}")
-    from dpexplain._warm import warm  # fits, which other commands need not load
+    from dpexplain._warm import warm  # a slow import, which other commands do not need
 
     modules = {MODELS[name].module for model in asked.models for name in known[model].values()}
     warm(modules, quick=asked.quick)

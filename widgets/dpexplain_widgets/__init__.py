@@ -1,4 +1,4 @@
-"""Dashboards for Jupyter: explanations under differential privacy, across all epsilons."""
+"""Interactive Jupyter dashboards for differentially private explanations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Exports of views: pages, pictures and tables."""
+"""Export of views as pages, pictures and tables."""

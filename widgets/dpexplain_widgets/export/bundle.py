@@ -9,7 +9,7 @@ from pathlib import Path
 
 STATIC = Path(__file__).parents[1] / "static"
 
-# In this order: later rules may override earlier ones. Others follow in alphabetical order.
+# Later style rules may override earlier ones. Other files follow in alphabetical order.
 STYLES = (
     "colours.css",
     "frame.css",
@@ -56,8 +56,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
         File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names that the entry imports and lists on separate lines. They are omitted, together with
-        all modules that only they need.
+        Names to omit, together with all modules that only they need. Every line of the entry
+        module that contains such a name is removed.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def stylesheet(without: tuple[str, ...] = ()) -> str:
     Parameters
     ----------
     without : tuple of str, default=()
-        Style files of parts that are omitted.
+        Names of style files to omit.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def stylesheet(without: tuple[str, ...] = ()) -> str:
 
 @functools.cache
 def _places(folder: Path) -> dict[str, Path]:
-    """Index all files by name."""
+    """Map the names of all files in a folder to their paths."""
     return {path.name: path for path in folder.rglob("*.*")}
 
 
@@ -136,7 +136,7 @@ def _source(name: str) -> str:
 
 
 def _named(name: str, path: str) -> str:
-    """Resolve the relative path of an imported module."""
+    """Return the file name of an imported module, after checking its relative path."""
     needed = path.rpartition("/")[2]
     place = Path(os.path.normpath(_places(STATIC)[name].parent / path))
     if _places(STATIC).get(needed, place) != place:
@@ -145,7 +145,7 @@ def _named(name: str, path: str) -> str:
 
 
 def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
-    """Read the modules in dependency order, each once."""
+    """Return the source of each module, in dependency order."""
     order: dict[str, str] = {}
     open_modules: list[str] = []
 

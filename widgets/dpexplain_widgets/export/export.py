@@ -51,21 +51,22 @@ EDITS_LEFT_OUT = (
 def page_of(
     view: ViewState, *, release_safe: bool = True, statement: PrivacyStatement | None = None
 ) -> str:
-    """Build a page of a view that needs neither a kernel nor a network.
+    """Build a page that shows a view without a kernel or a network.
 
     Parameters
     ----------
     view : View
-        The view with its choices.
+        View to export, with its current choices.
     release_safe : bool, default=True
         Whether to leave out everything that is not private.
     statement : PrivacyStatement or None, default=None
-        Printed below the view; None builds one from the attached ledger or guarantee.
+        Statement shown below the view; None means a statement built from the attached ledger or
+        guarantee.
 
     Returns
     -------
     str
-        HTML.
+        The page as HTML.
 
     Raises
     ------
@@ -108,11 +109,12 @@ def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def releasable_view(view: ViewState) -> ViewState:
-    """Rebuild a view from the releasable part of its source, keeping choices where possible.
+    """Rebuild a view from the releasable part of its source.
 
-    Nothing in the rebuilt view (orders, axis limits, choices made by a program) depends on what was
-    left out. Edits are kept only if their author saw only releasable content, because an edit made
-    next to a reference or records may be based on them.
+    Choices are kept if they exist in the rebuilt view. Nothing in that view (orders, axis limits,
+    choices made by a program) depends on what was left out. Edits are kept only if their author saw
+    only releasable content, because an edit made next to a reference or records may be based on
+    them.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ def _releasable_source(source: Any) -> Any:
 
 
 def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
-    """Drop models of which nothing may be released."""
+    """Drop models without releasable content, and raise an error if none remains."""
     kept: dict[str, Any] = {}
     for name, source in sources.items():
         with contextlib.suppress(ValueError):
@@ -170,7 +172,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Copy the choices that exist in the rebuilt view; drop samples and what-if values."""
+    """Copy the choices of a view to the view rebuilt from it, if they exist there."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))
@@ -195,7 +197,8 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     Raises
     ------
     ValueError
-        If a fit, or a part with its own flag, is not marked as private.
+        If the payload contains a reference, a fit that is not marked as private, another part
+        marked as not private, or unchecked metrics.
     """
     remedy = "pass the Comparison or explanation itself, which knows what may be released."
     if payload["reference"] is not None:
@@ -231,7 +234,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 
 
 def _static_html(view: ViewState) -> str:
-    """Return a picture of the chosen fit, or a note if it is not private."""
+    """Draw the selected fit, or describe it if it has filters or is not private."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
@@ -278,7 +281,7 @@ def _statements(source: Any) -> list[PrivacyStatement]:
 
 
 class Exports:
-    """Export methods of a view."""
+    """Mixin with the methods that export a view."""
 
     def export_html(
         self,
@@ -298,7 +301,8 @@ class Exports:
             from records, and samples that are not public. These parts are then absent, not merely
             hidden. False keeps them, with a warning at the top.
         statement : PrivacyStatement or None, default=None
-            Printed below the view; None builds one from the attached ledger or guarantee.
+            Statement shown below the view; None means a statement built from the attached ledger
+            or guarantee.
 
         Returns
         -------
@@ -326,18 +330,19 @@ class Exports:
     ) -> Path:
         """Write a figure of the view as SVG.
 
-        The buttons of the view save what is on the screen; this method needs no browser.
+        The buttons of the view save what is on the screen. This method draws a separate figure with
+        matplotlib, so it also works without a browser.
 
         Parameters
         ----------
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            The chosen term, all terms, the chosen term at every epsilon, or a metric at every
-            epsilon.
+            What to draw: the shape of the selected term, the importances of all terms, the shape
+            of the selected term at every epsilon, or a metric at every epsilon.
         release_safe : bool, default=True
-            Whether to leave out everything that is not private. If False, the figure is
-            watermarked.
+            Whether to leave out everything that is not private. If False, these parts are kept,
+            and the figure is watermarked.
 
         Returns
         -------
@@ -361,7 +366,7 @@ class Exports:
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw.
+            What to draw, as for :meth:`export_svg`.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
@@ -375,27 +380,29 @@ class Exports:
     def export_csv(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write the numbers shown as CSV.
+        """Write the numbers of the view as CSV.
 
         Parameters
         ----------
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance"}, default="shape"
-            The bins of the chosen term, or all terms, in the fits on screen.
+            What to write, for each fit shown: the bins of the selected term, or the importances of
+            all terms.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
         Returns
         -------
         Path
-            The file. Every row contains its guarantee: epsilon, delta, adjacency, private and a
-            description. Cells that a spreadsheet could interpret as formulas get an apostrophe.
+            The file. Each row contains the guarantee of its fit, in the columns epsilon, delta,
+            adjacency, private and guarantee. Cells that a spreadsheet could interpret as formulas
+            are prefixed with an apostrophe.
         """
         return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
 
     def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
-        """Write the source of the view as JSON, readable by :func:`dpexplain.io.load`.
+        """Write the source of the view as JSON for :func:`dpexplain.io.load`.
 
         Parameters
         ----------
@@ -407,7 +414,7 @@ class Exports:
         Returns
         -------
         Path
-            The file, with every number exact to the last bit.
+            The file, in which all numbers are stored exactly.
 
         Raises
         ------

@@ -11,9 +11,9 @@ from dpexplain_widgets.export.picture import WIDTH, class_words, picture_of, sho
 
 _ROWS = 10
 
-# A saved notebook has two outputs: the view, and this text. JupyterLab and Notebook 7 show only
-# the first while its kernel runs, and only the second where the view is gone (there, the output
-# itself gets the class of a widget, with an error text in it).
+# A saved notebook contains two outputs: the view and this text. With this style, JupyterLab and
+# Notebook 7 show only the view while its kernel runs, and only the text after that, when the first
+# output is a widget that contains an error message.
 _ONE_OF_BOTH = (
     "<style>.jp-OutputArea-child:has(.dpx)+.jp-OutputArea-child:has(.dpx-still),"
     ".jp-OutputArea-child:has(>.lm-Panel.jp-OutputArea-output.jupyter-widgets):has("
@@ -35,8 +35,10 @@ def still_bundle(
     Returns
     -------
     data : dict
-        ``text/html`` with the picture embedded, and the picture alone, which PDF files need.
+        Output by MIME type: ``text/html`` with the picture embedded, and ``image/png``, which is
+        needed to convert a notebook to PDF.
     metadata : dict
+        Width of the picture, by MIME type.
     """
     text, picture = fallback_html(payload, fit), fallback_png(payload, fit, term)
     if picture is None:
@@ -52,18 +54,19 @@ def still_bundle(
 
 
 def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
-    """Mark the static output that a page shows instead of a view.
+    """Mark static output, so that the view can hide it while the view is running.
 
     Parameters
     ----------
     still : mapping
         Data from :func:`still_bundle`.
     name : str
-        Name by which a running view finds the output to hide; letters and digits.
+        Name by which the view finds the output; letters and digits only.
 
     Returns
     -------
     dict
+        The same output by MIME type, with the mark added to ``text/html``.
     """
     text = still["text/html"]
     marked = f'<div class="dpx-still" data-dpx-still="{name}">{_ONE_OF_BOTH}{text}</div>'
@@ -71,7 +74,7 @@ def beside_view(still: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> str:
-    """Describe the chosen fit in HTML.
+    """Describe the selected fit in HTML.
 
     A saved notebook keeps this text, so it describes only one fit: the selected fit or, if the
     reference is selected, the last private fit. The text contains no number from the reference and
@@ -148,7 +151,7 @@ def fallback_png(
 
 
 def _filters_table(payload: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
-    """Tabulate the proportion of weights above the noise in the mean filter of each class."""
+    """Tabulate the proportion of weights above the noise in each mean filter."""
     outline = payload["filters"]
     fits = [each for repeats in payload["fits"] for each in repeats]
     outlines = [each for repeats in outline["fits"] for each in repeats]

@@ -33,16 +33,17 @@ class _Shown(NamedTuple):
 
 
 def figure_file(view: ViewState, what: str, ending: str) -> bytes:
-    """Draw the content of a view with matplotlib, in a separate figure.
+    """Draw the content of a view as an SVG or PNG file, with matplotlib.
 
     Parameters
     ----------
     view : View
-        Determines the fit and the term; the reference is drawn if the view shows it.
+        Its choices determine the fit and the term; the reference is drawn if the view shows it.
     what : {"shape", "importance", "epsilons", "metric"}
-        The chosen term, all terms, the chosen term at every epsilon, or a metric at every epsilon.
+        What to draw: the shape of the selected term, the importances of all terms, the shape of
+        the selected term at every epsilon, or a metric at every epsilon.
     ending : {"svg", "png"}
-        Format.
+        File format.
 
     Returns
     -------
@@ -53,7 +54,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Raises
     ------
     ValueError
-        If the source of the view cannot be drawn, or the figure does not exist.
+        If the source of the view cannot be drawn, it does not contain what the figure shows, or
+        `what` is not one of the figures.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -65,7 +67,7 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     FigureCanvasAgg(figure)
     words = shown.explanation.guarantee.statement()
     file = io.BytesIO()
-    # Fixed identifiers give the same bytes every time; text stays text.
+    # Fixed identifiers make the file reproducible; text is not converted to outlines.
     with rc_context({"svg.hashsalt": "dpexplain", "svg.fonttype": "none"}):
         draw(figure.subplots(), shown)
         heading = f"{what} of {view.term}" if what != "importance" else what
@@ -79,14 +81,15 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
 
 
 def table_of(view: ViewState, what: str) -> pd.DataFrame:
-    """Tabulate the content of a view; every row contains its guarantee.
+    """Tabulate the content of a view, with the guarantee of the fit in each row.
 
     Parameters
     ----------
     view : View
-        Determines the fits and the term.
+        Its choices determine the fits and the term.
     what : {"shape", "importance"}
-        The bins of the chosen term, or all terms, in all fits shown.
+        What to tabulate, for each fit shown: the bins of the selected term, or the importances of
+        all terms.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If the table does not exist.
+        If the view shows filters, or `what` is not one of the tables.
     """
     rows = _choice(_TABLES, "table", what)
     if view.payload["filters"] is not None:
@@ -114,13 +117,13 @@ def csv_text(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : DataFrame
-        Any table.
+        Table to write.
 
     Returns
     -------
     str
-        CSV with a header line. A cell that a spreadsheet could interpret as a formula gets an
-        apostrophe.
+        CSV with a header line. A cell that a spreadsheet could interpret as a formula is prefixed
+        with an apostrophe.
     """
     texts = table.select_dtypes(include=["object", "string"]).columns
     safe = table.assign(**{name: table[name].map(_harmless) for name in texts})
@@ -200,7 +203,7 @@ _FIGURES: dict[str, Callable[[Axes, _Shown], None]] = {
 
 
 def _with_description(svg: bytes, heading: str, words: str) -> bytes:
-    """Insert a title and a description at the start of an SVG, where programs look for them."""
+    """Insert a title and a description at the start of an SVG file."""
     texts = f"<title>{html.escape(heading)}</title><desc>{html.escape(words)}</desc>"
     start = svg.index(b">", svg.index(b"<svg")) + 1
     return svg[:start] + texts.encode() + svg[start:]

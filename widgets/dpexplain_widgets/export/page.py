@@ -1,6 +1,6 @@
-"""A self-contained page that shows views without a kernel.
+"""Self-contained pages that show views without a kernel.
 
-The page is safe wherever it is opened. Its content-security policy allows only the two scripts
+A page is safe wherever it is opened. Its content-security policy allows only the two scripts
 whose hashes it lists, forbids the page to load or send anything, and (in browsers with Trusted
 Types) prevents text from becoming markup. Names from data are stored in the page as JSON, and
 displayed as text nodes.
@@ -35,14 +35,14 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
     Parameters
     ----------
     view : View
-        Any view.
+        View from which the traits are read.
     names : sequence of str
         Names of traits, usually :data:`dpexplain_widgets.state.state.STATE_TRAITS`.
 
     Returns
     -------
     dict
-        JSON values.
+        JSON values by trait name.
     """
     return {name: getattr(view, name) for name in names}
 
@@ -67,8 +67,8 @@ def content_policy(*scripts: str) -> str:
         [
             "default-src 'none'",
             "script-src " + " ".join(f"'sha256-{digest}'" for digest in digests),
-            "style-src 'unsafe-inline'",  # positions in SVG are styles; nothing can be loaded
-            "img-src data:",  # pictures that are part of the page itself
+            "style-src 'unsafe-inline'",  # SVG elements have inline styles, which load nothing
+            "img-src data:",  # pictures that are embedded in the page
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",
@@ -88,14 +88,14 @@ def offline_page(
     static: str = "",
     notes: str = "",
 ) -> str:
-    """Make a page with one view for each state.
+    """Build a page with one view for each state.
 
     The page contains everything in the states, including any non-private reference.
 
     Parameters
     ----------
     states : sequence of mapping
-        Outputs of `state_of`.
+        Outputs of :func:`state_of`.
     title : str, default="Explorer"
         Title of the page.
     width : int or None, default=None
@@ -103,18 +103,18 @@ def offline_page(
     view_script : str or None, default=None
         Script of the view; None means the script of the Explorer.
     without_styles : tuple of str, default=()
-        Style files that the view does not need.
+        Names of style files that the view does not need.
     warning : str, default=""
-        Text above the views.
+        Text shown above the views.
     static : str, default=""
         Escaped HTML without scripts, shown if scripts do not run.
     notes : str, default=""
-        Escaped HTML without scripts, below the views.
+        Escaped HTML without scripts, shown below the views.
 
     Returns
     -------
     str
-        HTML.
+        The page as HTML.
     """
     loader = (STATIC / "export/page_loader.js").read_text(encoding="utf-8")
     code = page_script(bundle("explorer.js") if view_script is None else view_script)

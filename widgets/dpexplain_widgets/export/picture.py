@@ -1,7 +1,6 @@
 """A compact static picture of a payload.
 
-The picture is not a figure of :mod:`dpexplain.plotting`, because such figures show more but are ten
-times as large.
+Figures of :mod:`dpexplain.plotting` show more, but their files are ten times as large.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Text whose baseline starts, ends or has its middle at a point."""
+    """Text whose baseline starts, ends or is centered at a point."""
 
     x: float
     y: float
@@ -64,14 +63,14 @@ class Picture(NamedTuple):
 
 
 def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) -> Picture:
-    """Lay out the importances next to the curve of a term.
+    """Lay out the importances of a fit next to the shape of a term.
 
     Parameters
     ----------
     payload : mapping
         Payload of a view.
     fit : mapping
-        Fit of the payload to draw.
+        The fit to draw, which is part of the payload.
     term : str
         Name of the term.
 
@@ -109,7 +108,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
 
 def class_words(payload: Mapping[str, Any]) -> str:
-    """Return ``", class x"`` for the class shown; "" if classes are not shown one at a time.
+    """Return the class shown, in words that can follow the name of a term.
 
     Parameters
     ----------
@@ -119,6 +118,7 @@ def class_words(payload: Mapping[str, Any]) -> str:
     Returns
     -------
     str
+        Words such as ``", class x"``; "" if the model is not shown class by class.
     """
     return f", class {payload['name']}" if payload["target"].get("by_class") else ""
 
@@ -242,7 +242,10 @@ def _limits(values: Sequence[float], half: Sequence[float]) -> tuple[float, floa
 
 
 def _places(edges: Sequence[float] | None, n_bins: int) -> list[float]:
-    """Return horizontal bin edges; bins are of equal width if many would be too narrow."""
+    """Return the horizontal positions of bin edges.
+
+    Bins have equal widths if they have no edges, or if many of them would be too narrow.
+    """
     room = WIDTH - 10 - _SHAPE
     if edges is not None:
         span = (edges[-1] - edges[0]) or 1.0

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 SCALE = 2
 """Pixels per unit of the picture."""
 
-_COLORS = 32  # shades of a few inks: a third of the size of true color
+_COLORS = 32  # enough for these pictures; a third of the size of true color
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def png_of(picture: Picture) -> bytes:
-    """Draw a picture.
+    """Draw a picture as a PNG file.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _on_white(ink: str, opacity: float) -> tuple[int, ...]:
 
 @lru_cache
 def _font(size: int, bold: bool) -> FreeTypeFont:
-    """Find matplotlib's font files without importing it."""
+    """Load a font from the files of matplotlib, without importing matplotlib."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError("matplotlib is missing; its fonts are needed for pictures.")

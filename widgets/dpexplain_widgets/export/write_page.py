@@ -1,4 +1,4 @@
-"""Pages about a comparison or an explanation, for programs without widgets."""
+"""Write pages in programs that do not display widgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def write_page(
     statement: PrivacyStatement | None = None,
     **choices: Any,
 ) -> Path:
-    """Write an Explorer as a page that needs neither a kernel nor a network.
+    """Write a page with an Explorer that works without a kernel or a network.
 
     Parameters
     ----------
@@ -30,9 +30,10 @@ def write_page(
         Whether to leave out everything that is not private; see
         :meth:`dpexplain_widgets.Explorer.export_html`.
     statement : PrivacyStatement or None, default=None
-        Printed below the views; None builds one from the attached ledger or guarantee.
+        Statement shown below the Explorer; None means a statement built from the attached ledger
+        or guarantee.
     **choices
-        Initial choices of the page, such as ``term="age"``.
+        Initial choices of the Explorer, such as ``term="age"``.
 
     Returns
     -------

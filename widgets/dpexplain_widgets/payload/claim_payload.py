@@ -1,4 +1,4 @@
-"""What a page needs to make claims: joint errors of bins, of ranges of bins and of scores."""
+"""Joint errors of bins, ranges and scores, from which a page computes claims."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dpexplain.explain._score_errors import part_correlations
 from dpexplain.explain.claims import claim_basis
 
 MOST_BINS = 64
-"""Claims about terms with more bins are made in Python only, to keep pages small."""
+"""Maximum number of bins of a term about which a page makes claims, to keep pages small."""
 
-_MOST_PAIRS = 60_000  # of one model
-_FIRST_LETTER = 35  # "#"; 91 letters follow, without the quotation mark
+_MOST_PAIRS = 60_000  # pairs of bins in one model
+_FIRST_LETTER = 35  # code of "#"; no character from there on is a quotation mark
 
 
 def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[str, Any] | None]:
@@ -31,11 +31,12 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     Returns
     -------
     list of dict or None
-        For each name, a dictionary, or None if the page makes no claims about the term. Its keys
-        are "basis", as in :class:`dpexplain.explain.Claim`; "difference", "range" and "sign", the
-        half-widths of intervals in standard deviations; and "pairs" and "ranges", strings with one
-        character for each level that :func:`dpexplain.explain._contrasts.pair_levels` and
-        :func:`~dpexplain.explain._contrasts.range_levels` return, or None if correlations are
+        A dictionary for each name, or None if the page makes no claims about the term. The keys are
+        "basis", which is described in :class:`dpexplain.explain.Claim`; "difference", "range" and
+        "sign", which are half-widths of intervals in standard deviations; and "pairs" and "ranges",
+        which are strings with one character for each level that
+        :func:`dpexplain.explain._contrasts.pair_levels` and
+        :func:`~dpexplain.explain._contrasts.range_levels` return, or None if the correlations are
         unknown.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
@@ -71,10 +72,10 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        "factor", the half-width of an interval in standard deviations; and "together", a string
-        with one character for each correlation that
-        :func:`dpexplain.explain._score_errors.part_correlations` returns, or None for a large
-        model. The result is None if no claims can be made about decisions.
+        None if no claims can be made about decisions. Otherwise, "factor" is the half-width of an
+        interval in standard deviations, and "together" is a string with one character for each
+        correlation that :func:`dpexplain.explain._score_errors.part_correlations` returns; for
+        large models, it is None.
     """
     of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
     known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)

@@ -1,4 +1,4 @@
-"""Compact description of the joint errors of a curve, with which a page simulates noise."""
+"""Compact encoding of the joint errors of a curve, to simulate its noise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from dpexplain.explain.noise_model import NoiseModel
 
 DIRECTIONS = 6
-"""Maximum number of directions of the joint errors of a curve."""
+"""Maximum number of directions that are encoded for a curve."""
 
 LEAST_SHARE = 0.01
 """Minimum proportion of the variance, averaged over bins, that a direction must explain."""
@@ -34,8 +34,8 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     Returns
     -------
     str
-        One character per number, in steps of 1 / 28 from "#" for -1 through "?" for 0 to "[" for
-        1; shape (n_directions, n_bins), row by row.
+        The numbers of each direction in turn, one character for each number. The characters from
+        "#" (-1) through "?" (0) to "[" (1) represent multiples of 1 / 28.
     """
     bins = noise.term(place)
     std = noise.std[bins]
@@ -44,7 +44,7 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     order = np.argsort(values)[::-1][:DIRECTIONS]
     order = order[values[order] >= LEAST_SHARE * len(values)]
     kept = vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))
-    # An eigenvector is known up to its sign only; the largest entry becomes positive.
+    # The sign of an eigenvector is arbitrary; choose it so that the largest entry is positive.
     largest = np.abs(kept).argmax(axis=0)
     kept = kept * np.where(kept[largest, np.arange(kept.shape[1])] < 0, -1.0, 1.0)
     # Rounded toward zero, so that no variance is exceeded.

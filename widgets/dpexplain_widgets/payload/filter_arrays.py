@@ -1,7 +1,7 @@
 """Arrays for a front end: one block of bytes and an index of the arrays.
 
-Pictures do not need full precision, which would take tens of megabytes. Arrays are written as small
-integers, which count steps whose size is stated in the index.
+Pictures do not need full precision, which would take tens of megabytes. Most arrays are therefore
+stored as small integers, which are multiples of a step size given in the index.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 RATIO_STEP = 1 / 32
-"""Step of ratios of weights to noise; the threshold 2 is a multiple, so marks stay exact."""
+"""Rounding step of ratios of weights to noise; it divides the threshold 2, to keep marks exact."""
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
@@ -25,7 +25,7 @@ _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
 
 
 class ArrayWriter:
-    """Collects arrays into one block of bytes, each aligned to its number type.
+    """Writer that collects arrays in one block of bytes, with aligned offsets.
 
     Examples
     --------
@@ -46,8 +46,8 @@ class ArrayWriter:
         values : ndarray
             Finite numbers; not negative if `kind` is unsigned.
         kind : {"i1", "i2", "u1", "u2", "f4"}
-            Integers of one or two bytes, in steps relative to the largest number, or single
-            precision.
+            Number type: integers of one or two bytes, signed or unsigned, whose step is a fraction
+            of the largest absolute value; or floating point numbers in single precision.
 
         Returns
         -------
@@ -63,10 +63,12 @@ class ArrayWriter:
     def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
         """Append absolute weights in standard deviations of their noise, rounded up.
 
+        Rounding does not change which weights are more than two standard deviations from zero.
+
         Parameters
         ----------
         weights, std : ndarray of equal shape
-            Rounding does not change which weights are more than two standard deviations from zero.
+            The weights, and the standard deviations of their noise.
 
         Returns
         -------
@@ -88,5 +90,5 @@ class ArrayWriter:
         return {"at": place, "size": int(numbers.size), "type": kind, "step": step}
 
     def taken(self) -> bytes:
-        """Return the block of bytes with all arrays that were added."""
+        """Return the block of bytes that contains all arrays added so far."""
         return b"".join(self._parts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpexplain.explain import FilterExplanation, InputFeature
 
 MOST_BYTES = 32 * 2**20
-_SATURATED = 0.995  # share of single weights inside the ends of the scale
+_SATURATED = 0.995  # quantile of absolute weights at the ends of the color scale
 
 
 def shows_filters(source: Any) -> bool:
@@ -35,7 +35,7 @@ def build_filters(
     Parameters
     ----------
     source : FilterComparison or FilterBank
-        Filters of all fits are first put into the same order.
+        Filters to convert. The filters of all fits are first put into the same order.
     samples : DataFrame, array-like or None, default=None
         Records for local explanations, in the input format of the model.
 
@@ -79,7 +79,7 @@ def build_filters(
 
 
 def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
-    """Reject arrays too large for a page, assuming two bytes per number."""
+    """Raise an error if the arrays would be too large for a page, by an estimate."""
     per_sample = bank.filters[:, 0].size * 6 + bank.biases.size * 4
     room = n_fits * (bank.filters.size * 2 + n_samples * per_sample)
     if room > MOST_BYTES:
@@ -91,7 +91,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples as other views expect them; the values are among the arrays."""
+    """Describe samples as other views expect them; their values are in the arrays."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
@@ -100,7 +100,7 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return how to convert model inputs back to column values, from public bounds.
+    """Return the rules that convert model inputs to column values, from public bounds.
 
     The result is None if the inputs of a record depend on each other, as in a normalized image.
     """
@@ -146,7 +146,7 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[float]:
-    """Return ratios as JSON numbers; infinite ratios and ratios above 1e6 become 1e6."""
+    """Return ratios as JSON numbers, limited to 1e6 because JSON has no infinity."""
     return [float(min(value, 1e6)) for value in values]
 
 

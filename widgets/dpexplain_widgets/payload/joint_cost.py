@@ -19,12 +19,14 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     payloads : sequence of mapping
-        One payload for each model; references are left out.
+        Payloads of the models; their references are not counted.
 
     Returns
     -------
     str
-        Guarantee by Gaussian composition if every parameter is known, otherwise by simple addition.
+        The guarantee by Gaussian composition if the Gaussian parameter of every fit is known,
+        otherwise by adding the epsilons and deltas. If any fit is not private, the words state
+        that there is no guarantee.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

@@ -14,10 +14,10 @@ from typing import Any
 # Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
 EFFECT_DIGITS = 3
-"""Digits kept of effect estimates; their bands are far wider than the rounding error."""
+"""Digits kept for effect estimates, whose bands are far wider than the rounding error."""
 
 STD_STEP = 0.01
-"""Relative rounding step of standard deviations, however small they are."""
+"""Relative rounding step of standard deviations."""
 
 PRECISION_WORDS = (
     f"Lists of numbers are rounded so that their largest number has {DIGITS} digits "
@@ -36,7 +36,7 @@ _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
 _STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
 _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
-_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # no character that is special in HTML
+_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # replaces characters that are special in HTML
 _SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
 _LETTERS = frozenset({"pairs", "ranges", "directions"})
@@ -51,7 +51,7 @@ def packed(value: Any) -> Any:
     become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
     stored in a table and replaced by ``{"$r": index}``. A total standard deviation that is the
     square root of the sum of the squares of its parts is replaced by ``{"$q": 1}``, and recomputed
-    when the text is read. ``unpack.js`` reads this format.
+    when the payload is unpacked. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        The text as UTF-8, compressed in zlib format: the number of compressed bytes, then these
-        bytes in base 85 with characters that are safe in HTML.
+        The number of compressed bytes, a space, and these bytes in base 85 with characters that
+        are safe in HTML. The bytes are the text as UTF-8, compressed in zlib format.
     """
     folded = zlib.compress(text.encode(), 9)
     letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
@@ -144,7 +144,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _total_follows(values: dict[str, Any]) -> bool:
-    """Return whether total_std is the square root of the sum of the squares of its parts."""
+    """Return whether total_std is the root of the sum of the squares of its parts."""
     total = values.get("total_std")
     parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
     if not total or not parts or any(len(part) != len(total) for part in parts):
@@ -187,7 +187,7 @@ def _pooled(value: Any) -> dict[str, Any]:
 
     def put(each: Any, name: str = "") -> Any:
         text = texts[id(each)]
-        # Letters of all fits stand side by side, where compression finds what they share.
+        # Strings of all fits are stored side by side, so that common parts compress well.
         if seen[text] > 1 or (name in _LETTERS and len(text) >= _WORTH_POOLING):
             if text not in places:
                 places[text] = len(table)
@@ -210,7 +210,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _write(value: Any, texts: dict[int, str]) -> str:
-    """Return a value as JSON text; record the texts of the value and of all its parts."""
+    """Return a value as JSON text, and store the text of each of its parts in `texts`."""
     if isinstance(value, dict):
         parts = (f"{json.dumps(name)}:{_write(each, texts)}" for name, each in value.items())
         text = f"{{{','.join(parts)}}}"

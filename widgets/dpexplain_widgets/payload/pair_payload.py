@@ -1,4 +1,4 @@
-"""Pairs of features as terms of a payload: their cells, row by row, are the bins."""
+"""Pairs of features as terms of a payload, whose bins are the cells, row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN = (
 
 
 def pair_outline(pair: PairCurve) -> dict[str, Any]:
-    """Write the part of a pair that is the same in all fits.
+    """Return the part of a pair that is the same in all fits.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
 
 
 def pair_fit(pair: PairCurve) -> dict[str, Any]:
-    """Write the cells of a pair.
+    """Return the part of a pair that depends on the fit.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ def pair_fit(pair: PairCurve) -> dict[str, Any]:
     Returns
     -------
     dict
-        With the keys that every term of a fit has, one entry per cell, and "axes": name, unit,
-        is_date, step, kind, labels, special and edges of the rows, then of the columns.
+        The keys that every term of a fit has, with lists of one entry for each cell; and "axes",
+        which describes first the rows and then the columns, each with the keys name, kind, unit,
+        is_date, step, labels, special and edges.
     """
     return {
         "edges": None,

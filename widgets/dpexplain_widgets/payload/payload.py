@@ -1,4 +1,4 @@
-"""Payload of a view: comparisons as plain values, together with the given samples."""
+"""Payload of a view: models and samples as plain values."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def build_payload(
     source : Comparison, GlobalExplanation, their multiclass forms, LedgerSummary or dict
         A :class:`dpexplain.compare.MulticlassComparison` or
         :class:`dpexplain.explain.MulticlassExplanation` is shown class by class, as one model. A
-        dictionary maps model names to comparisons or explanations of the same terms; the first one
-        is shown first. The source may also be a payload, which is checked and used unchanged.
+        dictionary maps model names to comparisons or explanations of the same terms; the first
+        model is selected initially. The source may also be a payload, which is checked and used
+        unchanged.
     samples : DataFrame or None, default=None
         Records that a local view may show, with a column for every term.
     samples_public : bool, default=False
@@ -65,7 +66,7 @@ def build_payload(
         If `source` is of any other type.
     ValueError
         If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a model of several classes was given together with another model.
+        column, or a model of several classes is combined with other models.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -169,7 +170,7 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _classes_payload(source: ByClass[Any]) -> dict[str, Any]:
-    """Combine the classes of one model: one guarantee for all, and the same terms."""
+    """Combine the classes of one model, which share their terms and their guarantee."""
     if not isinstance(source.by_class[0], Comparison | GlobalExplanation):
         raise TypeError(
             f"a view shows curves, got {type(source).__name__}; pass the explanation or the "
@@ -227,7 +228,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of a payload, the reference last; fits of other models are left out."""
+    """List the fits of the first model of a payload, and its reference if any."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -298,7 +299,7 @@ def _ledger_payload(summary: LedgerSummary) -> dict[str, Any]:
     }
 
 
-# One line per kind of object that views show by its terms; filters have arrays besides.
+# One line for each kind of object that views show term by term; filters also need arrays.
 _KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Comparison: _comparison_payload,
     GlobalExplanation: _explanation_payload,
@@ -411,7 +412,7 @@ def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:
 
 
 def _effect_size(ranking: pd.DataFrame | None, name: str) -> dict[str, Any]:
-    """Return the estimated importance in the population; None if there is no estimate."""
+    """Return the estimated importance in the population, with None for unknown values."""
     if ranking is None or "has_effect" not in ranking:
         return dict.fromkeys(("effect_size", "effect_size_std", "has_effect"))
     return {

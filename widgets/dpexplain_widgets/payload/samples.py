@@ -1,4 +1,4 @@
-"""Samples of a local view, read cell by cell by the rules of the terms."""
+"""Convert the samples of a local view, by the same rules as the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sample_rows(
     *,
     public: bool,
 ) -> dict[str, Any]:
-    """Read samples for a payload.
+    """Convert samples to plain values for a payload.
 
     Parameters
     ----------
@@ -31,16 +31,17 @@ def sample_rows(
     fits : sequence of mapping
         The same terms in a fit; they determine the categories.
     samples : DataFrame of shape (n_samples, n_columns)
-        With a column for every feature; other columns are ignored.
+        Records with a column for every feature; other columns are ignored.
     public : bool
         Whether the samples may be shown to anyone.
 
     Returns
     -------
     dict
-        "public", whether the samples may be shared; "names", the index as text; and "rows", one
-        list for each sample. For each term, this list contains a number, a category or other text,
-        or None (missing); for a pair of features, a list of two of these.
+        "public" is whether the samples may be shared, "names" is the index as strings, and "rows"
+        contains a list for each sample. This list contains, for each term, a number, a category
+        or other string, or None (missing); for a pair of features, it contains a list of two such
+        values.
 
     Raises
     ------
@@ -88,13 +89,13 @@ def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
 
 
 def _numbers(column: pd.Series, unit: str) -> list[float | None]:
-    """Read numbers, with dates as days; clip them to the range of JSON numbers."""
+    """Convert cells to numbers, and dates to days; infinity becomes a finite number."""
     values = list(map(number_in(unit), column.astype(object)))
     return [None if math.isnan(x) else max(-_LARGEST, min(_LARGEST, x)) for x in values]
 
 
 def _texts(column: pd.Series, categories: Sequence[str]) -> list[str | None]:
-    """Read categories in the spelling of the terms, and other cells as text."""
+    """Convert cells to strings; categories are spelled as in the terms."""
     spelled = {cell_text(name): name for name in categories}
     texts = [cell_text(cell) for cell in column.astype(object)]
     return [spelled.get(text, text) for text in texts]

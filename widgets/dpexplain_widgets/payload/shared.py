@@ -1,4 +1,4 @@
-"""Parts that payloads of curves and payloads of filters share."""
+"""Parts that are common to the payloads of curves and of filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
-    """Write a guarantee with its description."""
+    """Return a guarantee and its description as plain values."""
     words = {"short": guarantee.short, "statement": guarantee.statement()}
     return {**guarantee.to_dict(), **words}
 

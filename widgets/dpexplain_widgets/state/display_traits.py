@@ -1,4 +1,4 @@
-"""Display options."""
+"""Display options of a view."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ CURVES = ("both", "released", "effect")
 
 
 class DisplayTraits(traitlets.HasTraits):
-    """Visible parts and their order.
+    """Mixin with the display options of a view.
 
     Attributes
     ----------
     tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
         The open tab of an Explorer.
     term_order : {"last", "this", "schema", "name"}
-        Order of lists of terms: by importance at the largest epsilon, by importance in the selected
-        fit, as in the model, or by name.
+        Order in which terms are listed: by importance at the largest epsilon, by importance in the
+        selected fit, as in the model, or by name.
     term_search : str
-        Only terms whose name contains this text are listed; "" lists all terms.
+        Search text: only terms whose name contains it are listed; "" lists all terms.
     above_noise_only : bool
         Whether lists show only terms that rise above the noise.
     same_axis : bool
@@ -31,13 +31,14 @@ class DisplayTraits(traitlets.HasTraits):
     even_bins : bool or None
         Whether bins are drawn with equal widths; None chooses what is easier to read.
     shown_curve : {"both", "released", "effect"}
-        The released curve with its noise, the estimated effect, or both.
+        Curves that are drawn: both, only the released curve with its noise, or only the estimated
+        effect.
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
-        Index of the page of twelve small charts.
+        Index of the page of small charts, which shows twelve terms.
     replay_draw : int or None
-        Index of the simulated rerun of the curve; None for the curve itself.
+        Index of the simulated draw of the noise; None means the released curve.
     """
 
     tab = OneOf(*TABS).tag(sync=True)

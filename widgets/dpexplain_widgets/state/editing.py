@@ -18,7 +18,7 @@ Measure = Callable[[Any], Mapping[str, float]]
 
 
 class Editing(traitlets.HasTraits):
-    """Mixin that adds edits to views; edited explanations are computed in Python.
+    """Mixin with the edits of a view, which are applied in Python.
 
     Attributes
     ----------
@@ -26,13 +26,14 @@ class Editing(traitlets.HasTraits):
         Log of edits as plain values; empty if there are no edits. `edit_log` is the same log as an
         object.
     denoised : dict
-        Denoised curves requested by the page, by model, epsilon, fit and term.
+        Denoised curves that the page requested, or messages of errors. Each key identifies a
+        model, epsilon, fit and term.
     denoise_request : list
-        Denoised curves that the page requests.
+        Key of the denoised curve that the page requests, as a list of one string.
     evaluation : dict
         Metrics of the edited model, and the cost of measuring them.
     evaluation_request : int
-        Counter of requests for metrics.
+        Number of times that the page has requested metrics.
     """
 
     edits = traitlets.Dict().tag(sync=True)
@@ -67,8 +68,8 @@ class Editing(traitlets.HasTraits):
     def edited(self) -> Any:
         """The selected explanation, with the edits of the current state applied.
 
-        A GlobalExplanation marked as edited; with several classes, a MulticlassExplanation,
-        because an edit changes the curves of all classes.
+        The result is a GlobalExplanation marked as edited. For a model of several classes, it is a
+        MulticlassExplanation, because an edit changes the curves of all classes.
         """
         return self.edit_log.apply(whole_explanation_of(self))
 
@@ -78,7 +79,7 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         model : fitted additive model
-            It must contain the edited terms. Its ledger is not charged, because edits have no
+            Model that contains the edited terms. Its ledger is not charged, because edits have no
             privacy cost.
 
         Returns
@@ -100,14 +101,15 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         measure : callable
-            Maps the edited explanation to metrics by name. It reads public data, or it releases
-            noisy metrics of private data through mechanisms whose events are given as `price`.
+            Function that returns the metrics of an edited explanation by name. It either uses
+            public data, or releases noisy metrics of private data through mechanisms whose events
+            are given as `price`.
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()
-            Events of one measurement. The page shows the cost and asks before each measurement,
-            and the ledger is charged before data are read. If `price` is empty, the data count as
-            public.
+            Privacy events of one measurement. The page shows the cost and asks before each
+            measurement, and the ledger is charged before data are read. If `price` is empty, the
+            data are assumed to be public.
 
         Raises
         ------
@@ -144,7 +146,7 @@ class Editing(traitlets.HasTraits):
                 ledger.charge(events, label=label, adjacency=ledger.adjacency)
             metrics = {str(k): float(v) for k, v in self._measure(explanation).items()}
             self.evaluation = {"cost": words, "metrics": metrics, "problem": ""}
-        except Exception as error:  # the type only: the message could contain a value of a record
+        except Exception as error:  # only the type is shown: the message could quote a record
             problem = f"not measured: {type(error).__name__}"
             self.evaluation = {"cost": words, "metrics": None, "problem": problem}
 

@@ -1,4 +1,4 @@
-"""Choice and display of filters."""
+"""Choice of the filters shown, and their display options."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """Choice of the filters shown; it has no effect on models without filters.
+    """Mixin with the choice of the filters shown, for models that have filters.
 
     Attributes
     ----------
     filter_arrays : bytes
-        Numbers of the filters and samples, indexed by ``payload["filters"]``.
+        Block of bytes with the arrays of filters and samples; ``payload["filters"]`` is its index.
     shown_map : {"mean", "contrast", "filter"}
-        Map of each class: its mean filter, its contrast with another class, or one filter.
+        What is drawn for each class: its mean filter, the contrast with another class, or one
+        filter.
     filter_class : str
         Selected class.
     against_class : str
@@ -28,7 +29,7 @@ class FilterChoice(traitlets.HasTraits):
     filter_index : int
         Index of the selected filter of a class; the order is the same in all fits.
     input_index : int or None
-        Input, such as a pixel, whose weight is shown.
+        Index of the input, such as a pixel, whose weight is shown.
     mask_noise : bool
         Whether weights within two standard deviations of privacy noise are grayed out.
     sort_filters : bool
@@ -51,7 +52,7 @@ class FilterChoice(traitlets.HasTraits):
 
     @property
     def _filters(self) -> dict[str, Any] | None:
-        """Outline of the filters, or None if the model has no filters."""
+        """Return the outline of the filters, or None if the model has no filters."""
         return self.payload.get("filters") if self.payload else None
 
     @traitlets.validate("filter_class", "against_class")

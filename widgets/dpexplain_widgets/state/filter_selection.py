@@ -65,7 +65,7 @@ def _chosen_bank(view: ViewState) -> FilterBank:
     assert isinstance(source, FilterComparison)  # filter views have no other source
     comparison = source.matched()
     if view.epsilon == math.inf:
-        assert comparison.reference is not None  # it can be chosen only where there is one
+        assert comparison.reference is not None  # it can be selected only if it exists
         return comparison.reference
     repeats = comparison.explanations[comparison.epsilons[view.epsilon_index]]
     return repeats[min(view.repeat, len(repeats) - 1)]

@@ -1,4 +1,4 @@
-"""Linked views."""
+"""Links between views."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traitlets
 
 from dpexplain_widgets.state.state import STATE_TRAITS, ViewState
 
-# A model comes before its epsilons, and a term before its bins.
+# In the order of copying: the model before its epsilons, and the term before its bins.
 _FIRST = ("model_name", "show_reference", "term")
 _CONTENT = ("payload", "filter_arrays")
 CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_CONTENT)))
@@ -21,14 +21,14 @@ def choices_of(view: ViewState) -> dict[str, Any]:
 
 
 class Link:
-    """A link between two views: choices in one apply to the other.
+    """Link between two views, which applies choices made in one view to the other.
 
     Parameters
     ----------
     one, other : View
-        `other` takes over the choices of `one` when the link is created.
+        The views to link. The choices of `one` are copied to `other` when the link is created.
     choices : iterable of str or None, default=None
-        Names of traits; None for all.
+        Names of the traits to link; None means all choices.
 
     Raises
     ------

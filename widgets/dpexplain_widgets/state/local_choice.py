@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """Choice of the sample that is explained.
+    """Mixin with the choice of the sample that is explained.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class LocalChoice(traitlets.HasTraits):
         Index among the samples of the view; None for a typical sample, made up of the largest
         released bin of each term.
     what_if : dict
-        Values, by term name, that replace the values of the sample: numbers within the public
-        range, categories, or None for missing. They are hypothetical, so they may be shown to
+        Values that replace those of the sample, by term name: numbers within the public range,
+        categories, or None for missing. These values are hypothetical, so they may be shown to
         anyone.
     threshold : float or None
         Prediction at which a decision changes; for a classifier, a probability. None means a
@@ -84,7 +84,7 @@ def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
     place : int
         Index of the term.
     value : object
-        A number within the range or a category; None stands for missing.
+        A number within the range, or a category; None means missing.
 
     Raises
     ------

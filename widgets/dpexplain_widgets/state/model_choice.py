@@ -1,4 +1,4 @@
-"""Choice of the model shown and of its comparison."""
+"""Choice of the model shown, and of the model or fit to compare it with."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ AGAINST = ("reference", "epsilon", "model", "repeat")
 
 
 class ModelChoice(traitlets.HasTraits):
-    """Choice of the model shown, from the payload.
+    """Mixin with the payload of a view and the choice of the model shown.
 
     Attributes
     ----------
     payload : dict
-        All data to draw, at all epsilons.
+        Data from which the view is drawn, at all epsilons.
     model_name : str
-        Selected model, if several are shown side by side; "" if models have no names.
+        Name of the selected model or class; "" if there is only one model.
     other_model : str
-        Model drawn for comparison, at the same or the nearest epsilon; "" if there is none.
+        Name of the model drawn for comparison, at the same or the nearest epsilon; "" if there is
+        none.
     against : {"reference", "epsilon", "model", "repeat"}
-        Comparison for disagreement: the non-private reference, the pinned epsilon,
-        the other model, or another fit with the same epsilon.
+        What the disagreement view compares with: the non-private reference, the fit at the pinned
+        epsilon, the other model, or another fit with the same epsilon.
     """
 
     payload = traitlets.Dict().tag(sync=True)
@@ -63,7 +64,7 @@ class ModelChoice(traitlets.HasTraits):
         return self._model(self.model_name) or self.payload
 
     def _model(self, name: str) -> dict[str, Any] | None:
-        """Find a model by name."""
+        """Return the payload of the model with this name, or None."""
         if not self.payload or not name:
             return None
         return next((model for model in models_of(self.payload) if model["name"] == name), None)

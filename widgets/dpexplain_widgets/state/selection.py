@@ -46,12 +46,12 @@ def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     term_fit : dict
-        One of the terms of a fit of a payload.
+        A term in a fit of a payload.
 
     Returns
     -------
     DataFrame
-        One row for each bin, special ones last.
+        One row for each bin; special bins come last.
     """
     n_bins = len(term_fit["labels"])
     edges = term_fit["edges"] or []

@@ -1,4 +1,4 @@
-"""The explanation behind a view."""
+"""Find the objects from which a view was created."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explanation_of(view: Any) -> GlobalExplanation:
             "Comparison or an explanation, or replay view.edit_log on one."
         )
     if view.epsilon_index >= len(source.epsilons):
-        assert source.reference is not None  # it can be chosen only where there is one
+        assert source.reference is not None  # it can be selected only if it exists
         return source.reference
     repeats = source.explanations[source.epsilons[view.epsilon_index]]
     return repeats[min(view.repeat, len(repeats) - 1)]

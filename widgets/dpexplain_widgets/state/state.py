@@ -29,7 +29,7 @@ STATE_TRAITS = (
 
 
 class Origin(NamedTuple):
-    """The source of a view."""
+    """Source and samples from which a view was created."""
 
     source: Any
     samples: pd.DataFrame | None = None
@@ -37,27 +37,27 @@ class Origin(NamedTuple):
 
 
 class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
-    """The state that all views share.
+    """State of a view, as traits that all views have.
 
     An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
-    with :meth:`dpexplain_widgets.views.base.View.link`. Choices of model and sample, and display
-    options, are described in the base classes.
+    with :meth:`dpexplain_widgets.views.base.View.link`. The choices of model, sample and filters,
+    and the display options, are described in the base classes.
 
     Attributes
     ----------
     epsilon_index : int
-        Index into the epsilons of the payload; one more than the last index means the non-private
-        reference, while it is shown.
+        Index of the selected epsilon in the payload. The index after the last one selects the
+        non-private reference, if it is shown.
     term : str
         Name of the term shown.
     bin_index : int or None
         Index of the selected bin; special bins come last.
     second_bin : int or None
-        Bin with which the selected one is compared, in a claim.
+        Index of the bin that a claim compares with the selected bin.
     bin_range : list of two int or None
-        First and last bin of the selected range, without special bins.
+        Indices of the first and the last bin of the selected range, which excludes special bins.
     pinned_epsilon : float or None
-        An epsilon of the payload whose curve stays visible for comparison.
+        An epsilon whose curve stays visible for comparison.
     show_reference : bool
         Whether the non-private reference, if any, is shown.
     repeat : int
@@ -76,19 +76,19 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     repeat = Index().tag(sync=True)
 
     page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
-    """The state that a page of the view contains."""
+    """Names of the traits that an exported page of the view contains."""
 
     _made: tuple[dict[str, Any], Origin]
 
     @property
     def origin(self) -> Origin:
-        """The source of the view, or its payload if that was set later."""
+        """The source of the view, or its payload if the payload was replaced later."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
     @property
     def page_edits(self) -> bool:
-        """Whether a page of this view can edit curves, which requires their released sums."""
+        """Whether an exported page of this view contains the data needed for edits."""
         return False
 
     def page_module(self) -> str:
@@ -97,10 +97,10 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @property
     def epsilon(self) -> float:
-        """Selected epsilon, to read or set; infinite for the non-private reference.
+        """The selected epsilon; infinite for the non-private reference.
 
-        Setting it chooses the fit with this epsilon; if there is none,
-        :class:`traitlets.TraitError` lists the available epsilons.
+        Setting this property selects the fit with that epsilon. If there is none, it raises a
+        :class:`traitlets.TraitError` that lists the available epsilons.
         """
         epsilons = self.shown["epsilons"]
         at_reference = self.epsilon_index >= len(epsilons)
@@ -182,7 +182,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     def _leave_bins_of_other_term(self, change: Mapping[str, Any]) -> None:
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
-        if change["old"]:  # the first term comes with its range
+        if change["old"]:  # the initial term may come with a range
             self.bin_range = self.second_bin = None
 
     @traitlets.observe("payload")
@@ -203,7 +203,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @traitlets.observe("model_name")
     def _keep_choices_in_range(self, change: Mapping[str, Any]) -> None:
-        """Keep choices that also exist in the model."""
+        """Keep choices that exist in the selected model; reset the others."""
         repeats = max((len(fits) for fits in self.shown["fits"]), default=1)
         if self.term not in self.term_names:
             self.term, self.bin_index = most_important(self.shown), None
@@ -267,7 +267,7 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Choose the initial epsilon: the largest that is at most 1, otherwise the smallest."""
+    """Return the index of the largest epsilon up to 1, otherwise of the smallest."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 
@@ -279,7 +279,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     epsilon : float
-        One of its epsilons, up to rounding.
+        An epsilon of the payload, up to rounding; infinity for the reference.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import traitlets
 
 
 class Index(traitlets.TraitType[Any, Any]):
-    """An integer of any integer type, or None if `allow_none` is true."""
+    """Trait for an integer of any integer type, or None if `allow_none` is true."""
 
     default_value = 0
     info_text = "a whole number"
@@ -26,7 +26,7 @@ class Index(traitlets.TraitType[Any, Any]):
 
 
 class OneOf(traitlets.TraitType[Any, Any]):
-    """One of several strings.
+    """Trait for one of several strings.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Background fitting thread; the latest request runs next."""
+"""Background thread for fits, in which the latest request replaces pending ones."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 
 
 class LatestWins:
-    """Processes the most recently requested list of epsilons.
+    """Background worker for the most recently requested list of epsilons.
 
     Parameters
     ----------
     work : callable
-        Maps an epsilon to a result; runs in the thread.
+        Function that maps an epsilon to a result; it runs in the background thread.
     done : callable
-        Called with epsilon, result, the number of finished items, and the length of the list.
+        Function that is called with the epsilon, the result, the number of finished epsilons, and
+        the length of the list.
     failed : callable
-        Called with epsilon and the error, raised by the fit or by `done`.
+        Function that is called with the epsilon and the error raised by `work` or `done`.
 
     Notes
     -----
-    A new list replaces the pending epsilons of the previous one; the running fit finishes first,
-    and its result is used. After :meth:`cancel`, that result is discarded.
+    A new list replaces the pending epsilons of the previous list. The running fit finishes first,
+    and its result is used, unless :meth:`cancel` was called.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class LatestWins:
         self._thread: threading.Thread | None = None
 
     def submit(self, epsilons: Sequence[float]) -> None:
-        """Request fits; drop pending requests."""
+        """Request results for a list of epsilons; drop pending requests."""
         with self._lock:
             self._waiting, self._total = list(epsilons), len(epsilons)
             if not self.busy:
@@ -57,7 +58,7 @@ class LatestWins:
         return self._thread is not None and self._thread.is_alive()
 
     def join(self, seconds: float = 30.0) -> bool:
-        """Wait until nothing is running or pending; return whether that happened in time."""
+        """Wait until nothing is running or pending; return False after a timeout."""
         thread = self._thread
         if thread is not None:
             thread.join(seconds)

@@ -1,6 +1,6 @@
-// What the modules hand each other, for the type checker alone: nothing imports it at run time.
+// Types of values that modules exchange, for the type checker only; not imported at run time.
 
-/** The part of a model of anywidget that views use; a page without kernel has a stub of it. */
+/** The part of an anywidget model that views use; a page without a kernel has a stub. */
 export interface Model {
   get(key: string): any;
   set(key: string, value: any): void;
@@ -35,7 +35,7 @@ export interface TermFit {
   effect_std: number[] | null;
   effect_factor: number | null;
   effect_signal: boolean[] | null;
-  /** Mean size of the effect on people, its deviation, and whether the term has one with certainty. */
+  /** Mean size of the effect in the population, its standard deviation, and whether it is certain. */
   effect_size: number | null;
   effect_size_std: number | null;
   has_effect: boolean | null;
@@ -51,11 +51,11 @@ export interface TermFit {
   above_noise: boolean | null;
   ranks: [number, number] | null;
   claims?: ClaimPart | null;
-  /** Of a pair of features: its rows, its columns. Its bins are cells, row by row. */
+  /** Rows and columns of a pair of features, whose bins are cells, row by row. */
   axes?: [PairAxis, PairAxis];
 }
 
-/** What claims about a term need: half widths in standard deviations, and a letter for each contrast. */
+/** Data for claims about a term: half-widths in standard deviations, and a letter for each contrast. */
 export interface ClaimPart {
   basis: "effect" | "noise";
   difference: number;
@@ -65,7 +65,7 @@ export interface ClaimPart {
   ranges: string | null;
 }
 
-/** What a claim is asked about: bins of the chosen term, or the values of a record. */
+/** The question of a claim, about bins of the chosen term or the values of a record. */
 export interface Question {
   kind: "difference" | "range" | "sign" | "rank" | "decision";
   /** Two bins, first and last bin of a range, one bin, or none. */
@@ -102,7 +102,7 @@ export interface Fit {
   metrics: Record<string, number>;
   intercept: number;
   intercept_std: number | null;
-  /** What claims about decisions need: the half width, and a letter for each pair of parts of a score. */
+  /** Data for claims about decisions: the half-width, and a letter for each pair of parts of a score. */
   claims?: { factor: number; together: string | null } | null;
   noise_words: string;
   noise_share: number | null;
@@ -144,7 +144,7 @@ export interface Payload {
   main_effects_only: boolean;
 }
 
-/** What is chosen, brought into the range of the payload. */
+/** The choices, limited to those that the payload allows. */
 export interface State {
   payload: Payload;
   models: Payload[];

@@ -1,1 +1,1 @@
-"""The views, one module each, and their shared base."""
+"""The views, with one module for each, and their base class."""

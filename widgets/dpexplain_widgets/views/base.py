@@ -31,7 +31,7 @@ from dpexplain_widgets.state.state import (
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
-    """Return the payload and the arrays of a source, which may be a view to link to."""
+    """Return the payload and the arrays of a source, which may be another view."""
     if isinstance(source, View):
         if samples is None:
             return build_payload(source.payload), source.filter_arrays
@@ -43,14 +43,15 @@ def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], b
 
 
 class View(Exports, Editing, ViewState, anywidget.AnyWidget):
-    """A view of a comparison or explanation; subclasses choose the front-end module.
+    """Base class for interactive views of a comparison or explanation.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
         What to show. For a model of three or more classes, all classes are shown, one at a time
         (`model_name` is the class). A dict contains several sources by model name, or is a
-        payload. A view passes on its payload and its choices, which stay linked.
+        payload. If `source` is a view, its payload is shown, and the choices of both views are
+        linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every term.
     samples_public : bool, default=False
@@ -72,7 +73,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     """Name of the static output that a running view hides."""
 
     _shows: ClassVar[str] = "terms"
-    """What a source must contain: "terms", "filters", "models" (one of the two) or "anything"."""
+    """What a source must contain: "terms", "filters", "models" (terms or filters) or "anything"."""
 
     def __init__(
         self,
@@ -130,16 +131,16 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return str(self._esm)
 
     def link(self, other: View, choices: Iterable[str] | None = None) -> Link:
-        """Link the choices of this view and of another view.
+        """Link the choices of this view to those of another view.
 
         Parameters
         ----------
         other : View
-            It takes over the choices of this view immediately; later changes in either view apply
-            to both. A choice that the other view lacks, such as an epsilon without a fit, is
-            ignored there.
+            View to which the choices of this view are copied immediately. Later changes in either
+            view apply to both. A choice that is not available in one of the views, such as an
+            epsilon without a fit, is ignored there.
         choices : iterable of str or None, default=None
-            Names of traits; None for all choices. Epsilons are matched by value.
+            Names of the traits to link; None means all choices. Epsilons are matched by value.
 
         Returns
         -------
@@ -150,11 +151,11 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """Bins of the term in the selected fit, or the one selected bin.
+        """Bins of the term in the selected fit, or only the selected bins, as a table.
 
-        The columns are those of :meth:`dpexplain.compare.Comparison.frame`. For filters, the rows
-        are the weights shown, with the columns epsilon, repeat, private, map, and those of
-        :meth:`dpexplain.explain.WeightMap.frame`.
+        The columns are the same as in :meth:`dpexplain.compare.Comparison.frame`. For filters, the
+        rows are the weights shown, and the columns are epsilon, repeat, private, map, and the
+        columns of :meth:`dpexplain.explain.WeightMap.frame`.
         """
         return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
 
@@ -179,10 +180,10 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return {**data, **still}, {**metadata, **sizes}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Send the view, then its table and picture, which remain when there is no kernel.
+        """Display the view, then its table and picture, which need no kernel.
 
         If an output has several formats, JupyterLab chooses the view, and shows an error if the
-        view no longer exists. The static formats are therefore a separate output.
+        view no longer exists. The static formats are therefore displayed as a separate output.
         """
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return

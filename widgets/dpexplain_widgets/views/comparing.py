@@ -1,4 +1,4 @@
-"""What a fit is compared with, and distances between fits."""
+"""Choice of the fits to compare with, and distances between fits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Tabulate the distance of each term from its comparison curve, at each epsilon.
+    """Tabulate the distance between each curve and its comparison, at each epsilon.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per term and epsilon, terms in model order.
+        One row for each term and epsilon, with terms in model order.
     """
     kind, fit_at = comparison_of(view)
     payload = view.shown
@@ -49,19 +49,21 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
 
 
 def comparison_of(view: ViewState) -> tuple[str, FitAt]:
-    """Find what a view compares with: the requested kind, or the first available kind.
+    """Find the fits with which a view compares the selected model.
 
     Parameters
     ----------
     view : View
-        Its choices determine the requested kind.
+        Its choices determine the requested kind of comparison. If that is not available, the first
+        available kind is used.
 
     Returns
     -------
     kind : str
-        One of the values of `against`; "nothing" if there is only one fit.
+        One of the values of `against`; "nothing" if no comparison is available.
     fit_at : callable
-        Maps the index of an epsilon to the fit to compare with, or to None if there is none.
+        Function that maps the index of an epsilon to the fit to compare with, or to None if there
+        is no such fit.
     """
     kinds = {
         "reference": _reference(view),
@@ -123,12 +125,12 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return the mean absolute difference of two curves, relative to the size of the second.
+    """Return the mean absolute difference of two curves, relative to the second curve.
 
     Parameters
     ----------
     one, other : mapping
-        A term in two fits of a payload; the (noisy) counts of the first fit are the weights.
+        The same term in two fits of a payload; the (noisy) counts of the first fit are the weights.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The disagreement view: distance between explanations by term and epsilon."""
+"""The disagreement view: distances between explanations, by term and epsilon."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 
 
 class DisagreementView(View):
-    """Heat map of the distance of each curve from its comparison, by term and epsilon.
+    """Heat map of the distances between curves and a comparison, by term and epsilon.
 
-    Numbers are mean absolute differences, weighted by the (noisy) counts and divided by the mean
-    absolute value of the comparison curve. A click or Enter on a cell chooses its term and epsilon.
-    Numbers computed with the non-private reference may not be released; if there is no reference,
-    private fits are compared with each other.
+    Each number is a mean absolute difference, weighted by the (noisy) counts and divided by the
+    mean absolute value of the comparison curve. Clicking on a cell, or pressing Enter, selects its
+    term and epsilon. Numbers computed with the non-private reference may not be released; if there
+    is no reference, private fits are compared with each other.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class DisagreementView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The numbers shown, one row per term and epsilon.
+        """The numbers shown, with one row for each term and epsilon.
 
         The columns are term, epsilon, against (the comparison), disagreement (relative to the
         comparison; NaN if there is none), private (whether all fits used for the row are private)

@@ -7,12 +7,12 @@ from dpexplain_widgets.views.base import View
 
 
 class EditView(View):
-    """One curve with its edits, their effects and warnings.
+    """Editor for the curve of a term, with a log of edits, their effects and warnings.
 
-    The page previews operations immediately, with the arithmetic of :mod:`dpexplain.edit`. Python
-    computes the edits that are applied: `edited` is the edited explanation, and
-    ``to_model(model)`` returns an edited model. `edits` is the log as plain values, and `edit_log`
-    is the log as an object.
+    The page previews edits immediately, with the arithmetic of :mod:`dpexplain.edit`. Edits that
+    are applied are computed in Python: `edited` is the edited explanation, and ``to_model(model)``
+    returns an edited model. `edits` is the log as plain values, and `edit_log` is the log as an
+    object.
 
     Parameters
     ----------

@@ -12,9 +12,10 @@ from dpexplain_widgets.views.registry import frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
-    """All views in one: choose an epsilon and a term, read bins, see the cost.
+    """Dashboard with all views of one comparison or explanation.
 
-    It needs neither model nor data; a file written by ``dpexplain.io.save`` is enough.
+    The fitted model and the data are not needed: the source may be loaded from a file written by
+    ``dpexplain.io.save``.
 
     Parameters
     ----------
@@ -45,9 +46,10 @@ class Explorer(Planning, View):
     def selection(self) -> pd.DataFrame:
         """Selection of the open tab, as returned by its view.
 
-        Set `tab` to choose the tab. In the shape tab, the selection is the bins of the term; in the
-        disagreement and rank tabs, all terms at all epsilons; in the local tab, the contributions
-        to the score of the sample. For filters, which have no tabs, it is the weights shown.
+        Set `tab` to choose the tab. The selection contains the bins of the term in the shape tab,
+        all terms at all epsilons in the disagreement and rank tabs, and the contributions to the
+        score of the sample in the local tab. For filters, which are shown without tabs, it contains
+        the weights shown.
         """
         if self.payload["filters"] is not None:
             return super().selection
@@ -56,7 +58,7 @@ class Explorer(Planning, View):
 
     @property
     def page_edits(self) -> bool:
-        """Whether there are edits; on a page without a model, no edits can be added."""
+        """Whether an exported page contains the edit view; it does if there are edits."""
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:

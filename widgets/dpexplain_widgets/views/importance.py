@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ImportanceView(View):
-    """Bars of the importance of each term; a click or Enter chooses a term.
+    """Bar chart of the importance of each term; a click or Enter selects a term.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class LedgerView(View):
-    """Epsilon of each model, of all models together, and of the whole ledger.
+    """Privacy cost of each model, of all models together, and of the whole ledger.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The local view: contributions to one score, with sign certainty."""
+"""The local view: contributions to one score, and whether their signs are certain."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class LocalView(View):
-    """Waterfall of the contributions to the score of one sample.
+    """Waterfall chart of the contributions to the score of one sample.
 
-    Whiskers, the words "sign certain" and "sign uncertain", and the certainty of a threshold refer
-    to total uncertainty; errors of different terms are assumed to be independent. Values can be
-    changed within their public ranges; only released curves are used, so this costs no privacy. A
-    displayed sample is not covered by the guarantee of the model, and is left out of release-safe
-    files unless it was marked as public.
+    Whiskers, the labels "sign certain" and "sign uncertain", and the probability that the
+    prediction is on its side of the threshold refer to total uncertainty; errors of different terms
+    are assumed to be independent. Values can be changed within their public ranges, at no privacy
+    cost, because only released curves are used. A displayed sample is not covered by the guarantee
+    of the model, and is left out of release-safe files unless it was marked as public.
 
     Parameters
     ----------
@@ -42,12 +42,13 @@ class LocalView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The numbers shown, one row per term, in model order.
+        """The numbers shown, with one row for each term, in model order.
 
-        The columns are term, value, made_up, bin, contribution, total_std, sign_certainty (NaN if
+        The columns are term, value, made_up (whether the value is a what-if value), bin,
+        contribution, total_std, sign_certainty (probability that the sign is correct; NaN if
         unknown), reference (contribution in the non-private reference; NaN if the reference is not
-        shown), flips (whether the sign differs in the reference) and private (whether the record in
-        the row, if any, is public and all its numbers come from private models).
+        shown), flips (whether the sign differs in the reference) and private (whether the sample,
+        if any, is public and all numbers come from private models).
         """
         return local_frame(self)
 
@@ -63,8 +64,8 @@ def local_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns are those of :attr:`LocalView.selection`; the intercept of the fit plus the
-        contributions, added in order, gives the score.
+        The columns are described in :attr:`LocalView.selection`. The score is the intercept of the
+        fit plus the contributions, added in order.
     """
     fit = view._fit()
     if fit is None:
@@ -107,8 +108,9 @@ def shown_values(view: View) -> list[Any]:
     Returns
     -------
     list of float, str or None
-        The what-if value of a term if one is set, otherwise its value in the sample; if there is no
-        sample, a value near the midpoint of the largest released bin.
+        The what-if value of a term if one is set, otherwise its value in the sample. If there is no
+        sample, the value is the category of the largest released bin, or a number near its
+        midpoint.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -128,7 +130,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Return the values of the two features of a pair, from their own terms if they exist."""
+    """Return the values of the two features of a pair, if possible from their terms."""
     return [
         values[axis["name"]]
         if axis["name"] in values
@@ -150,13 +152,13 @@ def _typical(term: Mapping[str, Any], step: float | None) -> Any:
     middle = (low + high) / 2.0
     if not step:
         return _rounded_middle(middle, high - low)
-    # Halves are rounded up, as in the page.
+    # Halves are rounded up, as in JavaScript.
     on_step = float(f"{math.floor(middle / step + 0.5) * step:.12g}")
     return on_step if low <= on_step < high else middle
 
 
 def _rounded_middle(middle: float, width: float) -> float:
-    """Round the midpoint of a bin to the fewest decimals that keep it in the middle half."""
+    """Round the midpoint of a bin, but keep it in the middle half of the bin."""
     for scale in (10.0**digits for digits in range(13)):
         rounded = math.floor(middle * scale + 0.5) / scale
         if abs(rounded - middle) <= width / 4:
@@ -165,7 +167,7 @@ def _rounded_middle(middle: float, width: float) -> float:
 
 
 def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
-    """Find the bin of a value of a term.
+    """Return the index of the bin that contains a value of a term.
 
     Parameters
     ----------

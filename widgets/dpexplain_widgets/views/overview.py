@@ -1,4 +1,4 @@
-"""The overview: choice of epsilon, its guarantee, and the accuracy of the model."""
+"""The overview: the choice of epsilon, its guarantee, and the model quality."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """Choice of epsilon, its guarantee, and diagnostics next to the reference.
+    """View for choosing epsilon, with its guarantee and the quality of the model.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The planner: the epsilon needed to answer a question."""
+"""The planner: the epsilon that a result needs."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from dpexplain_widgets.views.planning import Planning
 
 
 class PlannerView(Planning, View):
-    """Epsilon needed for a term to rise above the noise, or for a metric to reach a target.
+    """View that estimates the epsilon needed for a result.
 
-    Both are estimated from released results or stand-in data, so planning costs no privacy.
+    The result is that a term rises above the noise, or that a metric reaches a target. The
+    estimates use released results or stand-in data, so they have no privacy cost.
 
     Parameters
     ----------
     source : Comparison or GlobalExplanation
-        From public data or simulated stand-in data; from private data only if there are no metrics.
+        Results on public data or on simulated stand-in data. Results on private data should be
+        used only if they contain no metrics.
     samples : DataFrame or None, default=None
-        As for every view.
+        Records for local explanations in linked views.
     refit : callable or None, default=None
         Function that fits again at the epsilon chosen by dragging; see
         :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
-        As for every view.
+        Whether these records may be shown to anyone.
     **state
-        As for every view.
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _esm = bundle("planner.js")

@@ -1,4 +1,4 @@
-"""Planning the choice of epsilon: new fits, and the epsilon that a result needs."""
+"""Plan the choice of epsilon, with new fits and estimates of the epsilon needed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ class Planning(ViewState):
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Maps an epsilon to a GlobalExplanation, such as a :class:`dpexplain.compare.Refitter`. It
-        runs in a separate thread. If its attribute `private` is true, its attribute `question` is
-        shown first, and it runs only after the user confirms.
+        Function that maps an epsilon to a GlobalExplanation, such as a
+        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its attribute
+        `private` is true or missing, its method `question` provides a question, and it runs only
+        after the user confirms.
     **state
-        As for every view.
+        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Attributes
     ----------
@@ -45,10 +46,10 @@ class Planning(ViewState):
         Epsilon to show; if there is no fit at this epsilon, it is fitted first. A later request
         replaces a request that is still pending.
     wanted_metric : float or None
-        Target value of the metric; the plan then gives the epsilon that reaches it.
+        Target value of the metric; `plan` then states the epsilon at which it is reached.
     answer : dict
         The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
-        with the question that was confirmed. Confirming an outdated question starts nothing.
+        with the question that was confirmed. If the question is outdated, no fit is started.
     plan : dict
         State and results of planning, for the page.
 
@@ -152,17 +153,17 @@ class Planning(ViewState):
         self._say(state="idle", words="cancelled", done=0, total=0)
 
     def wait(self, seconds: float = 30.0) -> bool:
-        """Wait for background fits, in programs and tests.
+        """Wait until all background fits are done.
 
         Parameters
         ----------
         seconds : float, default=30.0
-            Maximum time to wait.
+            Maximum time to wait, in seconds.
 
         Returns
         -------
         bool
-            Whether all fits are done.
+            Whether all fits were done in time.
         """
         return self._worker.join(seconds)
 
@@ -209,16 +210,16 @@ class Planning(ViewState):
 
     def _take(self, epsilon: float, result: Any, done: int, total: int) -> None:
         self._show(epsilon, *result)
-        if self._asked:  # a question asked in the meantime stays
+        if self._asked:  # keep a question asked in the meantime
             return
         left = "" if done >= total else f", {total - done} to go"
         state = "idle" if done >= total else "working"
         self._say(state=state, words=f"fitted ε = {epsilon:.4g}{left}", done=done, total=total)
-        if state == "idle":  # nobody waits for it while epsilon is being dragged
+        if state == "idle":  # not needed while epsilon is being dragged
             self._say(**self._needed())
 
     def _fail(self, epsilon: float, error: Exception) -> None:
-        # Foreign error messages may quote a record of private data; our own errors never do.
+        # The errors of a Refitter never quote a record; the errors of other functions may.
         quotable = not self._is_private or isinstance(self._refit, Refitter)
         what = _error_words(error) if quotable else type(error).__name__
         words = f"The fit with ε = {epsilon:.4g} failed. {what}"
@@ -230,7 +231,8 @@ class Planning(ViewState):
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
         """Add a fit and show it.
 
-        A fit shown only while dragging is replaced, unless it was charged.
+        It replaces the previous fit that was made while epsilon was dragged, unless that fit was
+        private.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
@@ -265,7 +267,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data shown, including charges for fits started by this view."""
+        """Return the ledger of the data, with charges for fits started by this view."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
@@ -294,7 +296,7 @@ class Planning(ViewState):
             return {"needed": []}
         try:
             needed = epsilons_to_stand_out(source)
-        except ValueError:  # not private, or noise that is known for the whole only
+        except ValueError:  # not private, or the joint noise is unknown
             return {"needed": []}
         measured = source.epsilons if isinstance(source, Comparison) else ()
         ordered = sorted(needed.items(), key=lambda one: (math.isnan(one[1]), one[1]))

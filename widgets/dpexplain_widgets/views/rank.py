@@ -1,4 +1,4 @@
-"""The rank view: the rank of each feature at each epsilon, with rank intervals."""
+"""The rank view: the rank of each term at each epsilon, with rank intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpexplain_widgets.views.base import View
 
 
 class RankView(View):
-    """Bump chart of the ranks of terms by importance, from the smallest to the largest epsilon.
+    """Bump chart of the ranks of terms by importance, across all epsilons.
 
-    A ribbon shows the 95% rank interval of the chosen term under total uncertainty; terms that
-    rise above the noise are drawn with solid lines. The non-private reference, if shown, is set
-    apart. The keys Up and Down choose a term, and Left and Right choose an epsilon.
+    A ribbon shows the 95% rank interval of the selected term under total uncertainty. Terms that
+    rise above the noise are drawn with solid lines. The non-private reference, if shown, is drawn
+    apart from the epsilons. The keys Up and Down select a term, and Left and Right an epsilon.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class RankView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The numbers shown, one row per term and epsilon.
+        """The numbers shown, with one row for each term and epsilon.
 
         The columns are term, epsilon (infinite for the reference), rank, rank_low and rank_high
         (NaN if the joint noise is unknown), importance, above_noise, private and chosen.
@@ -53,7 +53,7 @@ def rank_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns are those of :attr:`RankView.selection`.
+        The columns are described in :attr:`RankView.selection`.
     """
     payload = view.shown
     fits = [row[min(view.repeat, len(row) - 1)] for row in payload["fits"]]

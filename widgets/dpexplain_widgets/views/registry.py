@@ -1,9 +1,9 @@
-"""Registry of the views: one line each, used by everything that lists views.
+"""Registry of the views, with one entry for each view.
 
-These are ``dpexplain_widgets.__all__``, the tabs of an Explorer, the selection of the open tab,
-and the views that a page omits because they do not apply to its kind of model. Its counterpart in
-the page is `static/views/explorer/explorer.js`, which also has one line per part of the Explorer;
-a test compares the two.
+The registry determines ``dpexplain_widgets.__all__``, the tabs of an Explorer, the selection of the
+open tab, and the views that a page omits because they do not apply to its kind of model. The list
+of the parts of the Explorer in `static/views/explorer/explorer.js` must match it; a test compares
+the two.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Listed(NamedTuple):
     tab : str
         Value of `tab` that opens the view in an Explorer; "" if it is always visible.
     frame : str
-        ``"module:function"`` that tabulates what the view shows; "" if that is the bins of the
-        chosen term.
+        Function that tabulates what the view shows, as ``"module:function"``; "" for a view whose
+        table contains the bins of the selected term.
     """
 
     name: str
@@ -69,12 +69,12 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front ends needed by only one kind of model."""
+    """List the front-end functions that only one kind of model needs."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Find the function that tabulates a tab; None if the table is the bins of the chosen term."""
+    """Return the function that tabulates a tab, or None for the bins of the term."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None

@@ -1,4 +1,4 @@
-"""The shape view: one curve at one epsilon, with noise and reference."""
+"""The shape view: one curve at one epsilon, with its noise and the reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ShapeView(View):
-    """The contribution of one term, bin by bin, over its histogram.
+    """Chart of the contribution of one term in each bin, above a histogram.
 
     Parameters
     ----------

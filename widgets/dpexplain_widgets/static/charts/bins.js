@@ -28,7 +28,7 @@ function evenPosition(edges, from, to) {
   };
 }
 
-/** Map a value to the axis: by its size, or with equal-width bins. */
+/** Map a value to the axis, drawn to scale or with equal-width bins. */
 export function valuePosition(edges, even, from, to) {
   if (even) return evenPosition(edges, from, to);
   return linearScale([edges[0], edges.at(-1)], [from, to]);
@@ -40,7 +40,7 @@ export function binColumns(edges, x, slots) {
   return [...ordinary, ...slots];
 }
 
-/** Index of the column that holds the position, or of the nearest one. */
+/** Index of the column at the position, or of the nearest column. */
 export function columnAt(columns, position) {
   const distance = ([left, right]) => Math.max(left - position, position - right, 0);
   let best = 0;

@@ -4,8 +4,8 @@ import { splitSpecial } from "./bins.js";
 const NO_NOISE = { noise_std: null, structure_std: null, sampling_std: null, total_std: null, signal: null };
 
 /**
- * The estimate of the effect in the place of the released curve, without the noise of that; null where
- * there is none.
+ * The estimated effect as a curve, without the noise of the released curve; null if there is no
+ * estimate.
  * @param {import("../types").TermFit} termFit
  */
 export function effectCurve(termFit) {
@@ -13,7 +13,7 @@ export function effectCurve(termFit) {
 }
 
 /**
- * What is drawn of the chosen term: "both", "released" or "effect".
+ * Curves drawn for the chosen term: "both", "released" or "effect".
  * @param {import("../types").State} state
  */
 export function shownLayer(state, termFit = mainTerm(state)) {
@@ -21,8 +21,8 @@ export function shownLayer(state, termFit = mainTerm(state)) {
 }
 
 /**
- * The fits of the chosen term in drawing order, the main one last. Where estimates are drawn alone they
- * take the place of the released curves, of every fit that has one.
+ * The fits of the chosen term in drawing order, the main one last. If only estimates are drawn,
+ * they replace the released curves of all fits that have an estimate.
  * @param {import("../types").State} state
  */
 export function termCurves(state) {
@@ -76,23 +76,23 @@ function endsAround(contribution, std, factor) {
   return contribution.map((value, i) => [value - factor * std[i], value + factor * std[i]]);
 }
 
-/** Lower and upper end of the band of total uncertainty in each bin; null without a band. */
+/** Lower and upper end of the total uncertainty band in each bin; null if unknown. */
 export function noiseEnds({ contribution, total_std: std, band_factor: factor }) {
   return std ? endsAround(contribution, std, factor) : null;
 }
 
-/** Lower and upper end of the effect band in each bin; null without an estimate. */
+/** Lower and upper end of the effect band in each bin; null if unknown. */
 export function effectEnds({ effect, effect_std: std, effect_factor: factor }) {
   return effect && std && typeof factor === "number" ? endsAround(effect, std, factor) : null;
 }
 
-/** The same for privacy noise alone; null if there is no other source of noise. */
+/** The same for privacy noise alone; null if it is the only source of noise. */
 export function privacyEnds({ contribution, noise_std: std, structure_std: others }) {
   return std && others ? endsAround(contribution, std, 2) : null;
 }
 
 // Bands may extend the axis by half at each end: one nearly empty bin must not flatten all
-// curves. What is cut gets a mark.
+// curves. A mark shows where a band is cut off.
 function withinReach(ends, values) {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   if (low === high) return ends;
@@ -101,7 +101,7 @@ function withinReach(ends, values) {
 }
 
 /**
- * All values that the value axis must hold: contributions, and bands of noise within reach. With
+ * All values that the axis must show: contributions, and noise bands up to a limit. With
  * `everyEpsilon` the axis stays fixed while epsilon changes. Hidden fits are left out, because an
  * axis would reveal them. So are special bins: they are often empty, and their noise would flatten
  * all the others.
@@ -115,7 +115,7 @@ export function axisValues(state, everyEpsilon) {
   const layer = shownLayer(state);
   const banded = everyEpsilon ? terms : layer === "effect" ? [] : [main];
   const bandOf = (termFit, bands) => (bands === null ? [] : splitSpecial(termFit, bands).ordinary.flat());
-  // The estimate that is read has its band on the axis; those of other epsilons may be much wider.
+  // Only the band of the main estimate is included; those of other epsilons may be much wider.
   const ends = [
     ...banded.flatMap((termFit) => bandOf(termFit, noiseEnds(termFit))),
     ...(layer === "released" ? [] : bandOf(main, effectEnds(main))),
@@ -124,7 +124,7 @@ export function axisValues(state, everyEpsilon) {
 }
 
 /**
- * The watermark a picture must carry, or null.
+ * The watermark that a picture needs, or null.
  * @param {import("../types").State} state
  */
 export function watermarkText(state) {

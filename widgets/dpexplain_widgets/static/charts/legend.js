@@ -1,4 +1,4 @@
-// The legend of a shape.
+// The legend of a chart.
 import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
 import { shownLayer } from "./curves.js";
@@ -70,7 +70,7 @@ function legendEntries(state, termFit, cut, replay) {
     entries.push(["effect", `estimated effect on people, 95% band${whose}`]);
   }
   if (layer === "effect") {
-    // Nothing of the released curve is drawn.
+    // The released curve is not drawn.
   } else if (state.atReference) {
     entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
   } else {
@@ -100,7 +100,7 @@ function legendEntries(state, termFit, cut, replay) {
 }
 
 /**
- * Replace the entries of a legend; `cut` says whether marks stand for noise beyond the axis.
+ * Replace the entries of a legend; `cut` is whether marks show that bands are cut off.
  * @param {import("../types").State} state
  * @param {import("../types").TermFit} termFit
  */

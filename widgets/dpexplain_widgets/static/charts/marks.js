@@ -1,10 +1,10 @@
-// Marks that several charts share: hatching, axis labels.
+// Marks used by several charts: hatching, axis labels.
 import { svg } from "../kit/dom.js";
 
 /** Font size of tick and axis labels, in pixels. */
 export const LABEL_SIZE = 13;
 
-/** Hatching that says "noise" without relying on color; `on` is "surface" or "bar". */
+/** Hatching that means noise even without color; `on` is "surface" or "bar". */
 export function hatchPattern(id, on = "surface") {
   return svg(
     "pattern",

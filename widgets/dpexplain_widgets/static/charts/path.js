@@ -4,7 +4,7 @@ function fixed(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** Path of a step curve: value i holds between edges i and i + 1. */
+/** Path of a step curve with value i between edges i and i + 1. */
 export function stepPath(edges, values, x, y) {
   if (values.length === 0) return "";
   const parts = [`M${fixed(x(edges[0]))} ${fixed(y(values[0]))}`];

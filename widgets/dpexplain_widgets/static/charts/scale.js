@@ -1,7 +1,7 @@
 // Positions of values on a line.
 
 /**
- * Map the domain [low, high] to the range [from, to]; `.invert` goes back.
+ * Map the domain [low, high] to the range [from, to]; `.invert` reverses it.
  * @param {number[]} domain
  * @param {number[]} range
  */
@@ -14,7 +14,7 @@ export function linearScale([low, high], [from, to]) {
   return scale;
 }
 
-/** Positions of positive values between `from` and `to`, evenly spaced in their logarithm. */
+/** Positions of positive values between `from` and `to`, on a logarithmic scale. */
 export function logPositions(values, from, to) {
   if (values.length === 0) return [];
   const logs = values.map(Math.log);
@@ -63,7 +63,7 @@ export function dayTicks(low, high, count) {
   return inside.length > 1 ? inside : [low, high];
 }
 
-/** An axis with a tick at both ends that holds 0 and all values: {domain, ticks, step}. */
+/** An axis with a tick at both ends that includes 0 and all values: {domain, ticks, step}. */
 export function niceAxis(values, count) {
   let low = 0;
   let high = 0;
@@ -78,7 +78,7 @@ export function niceAxis(values, count) {
   return { domain: [first, last], ticks: multiples(step, first, last), step };
 }
 
-/** Index of the position nearest to `x`; -1 when there are none. */
+/** Index of the position nearest to `x`; -1 if there are none. */
 export function nearestIndex(positions, x) {
   let best = -1;
   for (let i = 0; i < positions.length; i += 1) {

@@ -1,4 +1,4 @@
-// Warnings printed over a picture, placed where they cover the least of it.
+// Warnings printed on a picture, where they cover as little of it as possible.
 import { svg } from "../kit/dom.js";
 import { textWidth } from "../kit/text.js";
 
@@ -15,7 +15,7 @@ function between(low, high, parts) {
 }
 
 /**
- * The place for a box of `width` and `height` inside a frame that covers the least of the
+ * The position inside a frame where a box of `width` and `height` covers the least of the
  * obstacles. Frame, obstacles and result are {left, right, top, bottom}; the upper right corner
  * wins if nothing is in the way.
  */
@@ -41,7 +41,7 @@ export function curveObstacles(edges, values, x, y, stroke = 4) {
   });
 }
 
-/** Large faint words inside a frame, clear of the obstacles as far as there is room. */
+/** Large faint words inside a frame that avoid the obstacles if there is room. */
 export function watermark(text, frame, font, obstacles) {
   const widest = frame.right - frame.left - 2 * MARGIN;
   const size = Math.max(16, Math.min(30, (widest / textWidth(text, 100, font)) * 100));

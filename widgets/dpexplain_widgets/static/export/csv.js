@@ -5,7 +5,7 @@ const NUMBER = /^[+\u2212-]?\d[\d,]*(\.\d+)?$/;
 const FORMULA = /^[=+\-@\t\r]/;
 const ISOLATES = /[\u2066-\u2069]/g;
 
-/** A cell of a file: numbers plain, text quoted, and nothing that a spreadsheet takes for a formula. */
+/** A cell of a file: text is quoted, and cannot be interpreted as a formula by a spreadsheet. */
 export function csvCell(text) {
   const plain = text.replace(ISOLATES, "");
   if (NUMBER.test(plain)) return plain.replaceAll(",", "").replace("\u2212", "-").replace("+", "");

@@ -1,4 +1,4 @@
-// A figure: curves at chosen epsilons with the claims about them, on one sheet that may be released.
+// A figure: charts at chosen epsilons with claims about them, on one releasable sheet.
 import { button } from "../kit/controls.js";
 import { html, setText } from "../kit/dom.js";
 import { download } from "./download.js";
@@ -23,7 +23,7 @@ const STRIP_MEANING = "✓ holds with 95% certainty, ~ may be noise, ? may be no
   "opposite holds, · both sides in one bin";
 
 /**
- * What of a state may be in a figure: only private fits; a text if there is nothing.
+ * The releasable part of a state, with private fits only; a text if there is none.
  * @param {State} state
  * @returns {State | string}
  */
@@ -60,7 +60,7 @@ class Figure {
     trays.set(model, (item) => this.add(item));
   }
 
-  // One chart may carry several claims, each of them once.
+  // A chart may have several different claims.
   add({ key, title, elements, claim }) {
     const { payload, fit } = readState(this.model);
     const epsilon = `ε = ${formatEpsilon(fit.epsilon)}`;
@@ -115,7 +115,7 @@ class Figure {
 }
 
 /**
- * The place of a figure at the end of a frame; it is hidden until something is added.
+ * The element of a figure at the end of a frame; hidden until something is added.
  * @param {Model} model
  */
 export function addFigure(root, model) {

@@ -1,9 +1,9 @@
-// The first script of a page without a kernel: unfolds the style, the states and the code that
-// draws them. The policy of the page names the hash of that code, so nothing else can run.
+// The first script of a page without a kernel: unpacks the styles, the states and the code that
+// draws them. The policy of the page lists the hash of that code, so no other code can run.
 
 const SIGNS_OF_85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;\"='?@^_`{|}~";
 
-// Five letters are a number in base 85, and it is four bytes. Zeros at the end are of no stream.
+// Five letters are a number in base 85, which is four bytes. Zeros at the end are padding.
 const bytesOf = (folded) => {
   const [size, letters] = folded.split(" ");
   const values = new Map(Array.from(SIGNS_OF_85, (letter, i) => [letter, i]));

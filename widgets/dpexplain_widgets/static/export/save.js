@@ -8,7 +8,7 @@ import { isTyping } from "../kit/keyboard.js";
 import { drawOnChange } from "../state/state.js";
 import { guaranteeLine, headingOf, pictureOf, pngOf, svgText } from "./view_picture.js";
 
-/** The views inside a root, each with its heading. */
+/** The views in an element, with their headings. */
 function viewsIn(root) {
   return Array.from(root.querySelectorAll("header.dpx-head"), (head) => head.parentElement)
     .filter((view) => view.getClientRects().length > 0);
@@ -53,7 +53,7 @@ class SaveBar {
   }
 
   // Views come and go with tabs, so the list is rebuilt when the pointer or focus approaches.
-  // Until one is picked, the front view is chosen.
+  // Until one is picked, the front view is selected.
   fill() {
     const views = viewsIn(this.root);
     const names = views.map(kindOf);
@@ -98,7 +98,7 @@ class SaveBar {
 }
 
 /**
- * The row at the end of every frame that saves one of its views. Returns a function that ends it.
+ * Buttons at the end of a frame that save one of its views. Returns a function that removes them.
  * @param {import("../types").Model} model
  */
 export function addSaveBar(root, model) {

@@ -35,7 +35,7 @@ function isSeen(element) {
   return style.display !== "none" && style.visibility !== "hidden";
 }
 
-/** The lines of a text node: [text, rectangle], as the browser has broken it. */
+/** The lines of a text node, as broken by the browser: [text, rectangle]. */
 function linesOf(node) {
   const range = document.createRange();
   const lines = [];
@@ -44,7 +44,7 @@ function linesOf(node) {
     let start = index;
     range.setStart(node, index);
     range.setEnd(node, index + word.length);
-    // A word that is broken over lines is split.
+    // A word broken across lines is split.
     for (const piece of range.getClientRects().length > 1 ? characters : [word]) {
       range.setStart(node, start);
       range.setEnd(node, start + piece.length);
@@ -125,7 +125,7 @@ function picturePiece(picture, origin) {
   return copy;
 }
 
-const SHARPNESS = 2; // pixels of a file for one of the page
+const SHARPNESS = 2; // pixels of the file per page pixel
 
 /** A canvas as an embedded picture: each pixel becomes a block, so none is blurred. */
 function canvasPiece(canvas, origin) {
@@ -151,7 +151,7 @@ function piecesOf(element, origin, isWhole) {
   return isWhole ? inside : [...boxPieces(element, origin), ...inside];
 }
 
-/** The visible part of `element` as pieces of SVG, and the size they need. */
+/** The visible part of `element` as SVG elements, and its size. */
 export function snapshotOf(element, root) {
   root.classList.add("dpx-saving");
   try {

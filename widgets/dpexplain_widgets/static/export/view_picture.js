@@ -21,12 +21,12 @@ function showsSample(view) {
   return view.matches(inside) || view.querySelector(inside) !== null;
 }
 
-/** Whether a view is the figure, which holds private fits only, perhaps of several epsilons. */
+/** Whether a view is the figure, which contains only private fits, maybe at several epsilons. */
 function isFigure(view) {
   return view.matches(".dpx-figure");
 }
 
-/** The watermark a saved view must carry, or null. */
+/** The watermark that a saved view needs, or null. */
 function openWords(state, view) {
   if (state.fit === undefined || isFigure(view)) return null;
   const measured = view.querySelector(".dpx-metric") !== null;
@@ -75,7 +75,7 @@ function captionPieces(sentences, width, top, color, font) {
 }
 
 /**
- * The guarantee of the selected fit, in one line; with a warning if it must not be shared.
+ * The guarantee of the selected fit in one line, with a warning if it must not be shared.
  * @param {import("../types").Model} model
  */
 export function guaranteeLine(view, model) {

@@ -7,7 +7,7 @@ const isKnown = (value) => value !== null && value !== undefined;
 const countHead = (state) => (state.fit.guarantee.private ? "noisy count" : "count");
 const listedName = (state, i) => shortName(state.payload.terms[i].name, 200);
 
-/** Columns that hold a number for at least one row: [[head, texts]] as a table. */
+/** A table of the columns [[head, strings]] with a number in at least one row. */
 function columnsTable(columns) {
   const kept = columns.filter(([, texts]) => texts.some((text) => text !== ""));
   const rows = kept[0][1].map((_, i) => kept.map(([, texts]) => texts[i]));
@@ -41,7 +41,7 @@ export function importanceTable(state, listed) {
 }
 
 /**
- * A row for each epsilon: guarantee, quality of the model and share of noise.
+ * A row for each epsilon: guarantee, model quality and proportion of noise.
  * @param {import("../types").State} state
  */
 export function overviewTable(state) {

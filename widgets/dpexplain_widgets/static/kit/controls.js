@@ -9,7 +9,7 @@ export function checkbox(text, checked, onChange) {
   return { element: html("label", { class: "dpx-checkbox" }, input, words), input, words };
 }
 
-/** A labeled select; `fill([[value, text, group]], chosen)` sets its options, a group being optional. */
+/** A labeled select; `fill([[value, text, group]], chosen)` sets its options; groups are optional. */
 export function choiceBox(text, onChoose) {
   const id = uniqueId("choice");
   const select = html("select", { id });

@@ -1,5 +1,5 @@
-// Elements of the page. Text always goes in as text nodes, so that a feature or category name
-// can never become markup.
+// Elements of the page. Text is always added as text nodes, so names of features or categories
+// cannot become markup.
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -25,7 +25,7 @@ export function svg(tag, attributes = {}, ...children) {
   return fillElement(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 }
 
-/** Change text only where it differs, so that live regions do not repeat themselves. */
+/** Change text only if it differs, so that live regions do not repeat themselves. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

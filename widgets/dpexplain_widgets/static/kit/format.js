@@ -36,7 +36,7 @@ export function formatSigned(value, digits = 3) {
   return value > 0 ? `+${text}` : text;
 }
 
-/** A number with as many decimals as the largest of its column, so the column lines up. */
+/** A number with the decimals of the largest number in its column, so they line up. */
 export function formatLike(value, largest) {
   if (!(largest >= 1e-4) || largest >= 1e7) return formatNumber(value);
   const decimals = Math.max(0, 2 - Math.floor(Math.log10(largest)));
@@ -59,22 +59,22 @@ export function formatDay(day) {
   return Number.isNaN(date.getTime()) ? formatNumber(day) : date.toISOString().slice(0, 10);
 }
 
-/** The day that begins at an edge, which lies between two days; at the last edge, the day that ends. */
+/** The day that begins at an edge between two days; for the last edge, the day that ends there. */
 export function edgeDay(day, edges) {
   return formatDay(day === edges.at(-1) ? day : Math.ceil(day));
 }
 
-/** Days since 1970 of a date that a person chose; NaN if it is not a date. */
+/** Days since 1970 of a date that a user entered; NaN if it is not a date. */
 export function dayOf(text) {
   return Date.parse(`${text}T00:00:00Z`) / 86400000;
 }
 
-/** A value of a feature as a person writes it. */
+/** A value of a feature in readable form. */
 export function formatValue({ is_date: isDate }, value, digits = 4) {
   return isDate ? formatDay(value) : formatNumber(value, digits);
 }
 
-/** The next number up that has `digits` significant digits. */
+/** A number rounded up to `digits` significant digits. */
 function roundedUp(value, digits) {
   const scale = 10 ** (digits - 1 - Math.floor(Math.log10(value)));
   // 12 digits: 0.3 * 1000 must not become 300.00000000000006 and then 301.
@@ -100,14 +100,14 @@ export function formatCount(count) {
   return withMinus(withThousands(String(Math.round(count) + 0)));
 }
 
-/** How many of a thing: "1 term", "12 terms". */
+/** A count with its noun: "1 term", "12 terms". */
 export function plural(count, noun) {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /**
- * A name from data, made safe for one line: control characters become visible and the length
- * is bounded. The isolates keep right-to-left marks inside the name.
+ * A name from data, made safe for one line: control characters become visible, and the length
+ * is limited. The isolates keep right-to-left marks inside the name.
  */
 export function shortName(name, limit = 60) {
   const characters = Array.from(String(name).slice(0, 4 * limit + 8));
@@ -116,7 +116,7 @@ export function shortName(name, limit = 60) {
   return cut.join("");
 }
 
-/** A name inside a sentence: bounded, and isolated from the direction of the text around it. */
+/** A name in a sentence: shortened, and isolated from the direction of the surrounding text. */
 export function quotedName(name, limit = 60) {
   return `\u2068${shortName(name, limit)}\u2069`;
 }

@@ -1,4 +1,4 @@
-// Keys inside a view belong to the view.
+// Keyboard handling inside a view.
 import { listen } from "./dom.js";
 
 function belongsToNotebook(event) {
@@ -6,14 +6,14 @@ function belongsToNotebook(event) {
   return event.ctrlKey || event.metaKey || event.altKey || runsCell || event.key === "Escape";
 }
 
-// Jupyter runs no command if the focused element carries this.
+// Jupyter ignores shortcuts if the focused element has this.
 const NO_COMMANDS = "data-lm-suppress-shortcuts";
 
 /**
- * Keep plain keys from the notebook, whose handler would cancel the arrow keys and take letters
- * for commands on cells. Shortcuts with a modifier, running the cell and leaving with Escape
- * still reach it. JupyterLab listens to what comes up from the view, Notebook 7 before the view
- * hears of it, so the mark must be there before that.
+ * Hide plain keys from the notebook, whose handler would cancel arrow keys and treat letters as
+ * commands on cells. The notebook still gets shortcuts with a modifier, Shift+Enter and Escape.
+ * JupyterLab handles keys after the view, Notebook 7 before it, so the attribute must be set
+ * before both.
  */
 export function shieldKeys(root) {
   const mark = (event) => {
@@ -38,12 +38,12 @@ const LINE_STEPS = {
   End: Infinity,
 };
 
-// In a list the next item is below.
+// In a list, the next item is below.
 const LIST_STEPS = { ...LINE_STEPS, ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 };
 
 /**
- * The index that a key moves to among `count` items laid out as a "line" or a "list"; null when
- * the key means nothing here or comes with a modifier. From no item a step lands on an end.
+ * The index that a key moves to among `count` items laid out as a "line" or a "list"; null if
+ * the key has no meaning or a modifier. If no item is selected, a step selects an end.
  */
 export function indexAfterKey(event, index, count, layout = "line") {
   const step = (layout === "list" ? LIST_STEPS : LINE_STEPS)[event.key];

@@ -12,7 +12,7 @@ export function rowsInSight(count, height, scrollTop, viewHeight) {
 }
 
 /**
- * Rows of equal height inside a box that scrolls, or inside one within such a box.
+ * Rows of equal height in a scrolling box, or in a box inside a scrolling box.
  * `draw(keys, drawRow)` shows a row for each key; `makeRow(key)` makes its element once.
  * `reveal(place)` scrolls a row into view and draws it.
  */
@@ -41,7 +41,7 @@ export class Rows {
     };
   }
 
-  // Measured here, not while drawing: reading a size makes the browser lay out the page.
+  // Measured here, not while drawing, because it forces the browser to lay out the page.
   look() {
     const { scrollTop, clientHeight } = this.scroller;
     this.sight = { scrollTop, clientHeight };
@@ -54,7 +54,7 @@ export class Rows {
     this.show(true);
   }
 
-  /** The element of the row at a place, created if it was not visible. */
+  /** The element of the row at an index, created if it was not visible. */
   rowAt(place) {
     return this.element(this.keys[place]);
   }
@@ -80,8 +80,8 @@ export class Rows {
     this.keys.slice(first, end).forEach((key, k) => this.drawRow(key, first + k));
   }
 
-  // Rows that stay are not touched, so the focus is kept. While rows are exchanged
-  // the content may be too short for where the box is scrolled to.
+  // Rows that stay are not moved, so the focus is kept. While rows are replaced,
+  // the content may be too short for the scroll position.
   replace(wanted, scrollTop) {
     const kept = new Set(wanted);
     for (const row of Array.from(this.box.children)) if (!kept.has(row)) row.remove();

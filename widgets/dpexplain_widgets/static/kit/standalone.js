@@ -1,5 +1,5 @@
-// Parts of a view shown without an overview: a choice of epsilon, the switch for the
-// reference, and the guarantee in words.
+// Parts of a view that is shown without the overview: the choice of epsilon, the switch for the
+// reference, and the guarantee.
 import { choiceBox } from "./controls.js";
 import { html, setText } from "./dom.js";
 import { formatEpsilon } from "./format.js";
@@ -19,7 +19,7 @@ function guaranteeWords(state) {
   return `${what} · ${guaranteeDetail(guarantee)}. ${guaranteeSentence(guarantee)}`;
 }
 
-/** The `controls` to place, the `sentence` to place, and `destroy()` for the end. */
+/** The elements `controls` and `sentence`, and `destroy()` to remove them. */
 export function standaloneParts(model) {
   const epsilonBox = choiceBox("ε", (stop) => choose(model, { epsilon_index: Number(stop) }));
   const toggle = referenceToggle(model);

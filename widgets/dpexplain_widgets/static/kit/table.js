@@ -35,7 +35,7 @@ function columnsOf(state, termFit) {
   return columns;
 }
 
-/** A table of texts; the first of each row is its heading. */
+/** A table of strings; the first of each row is its heading. */
 export function plainTable(heads, rows) {
   const cell = (text, k) => (k === 0 ? html("th", { scope: "row" }, html("bdi", {}, text)) : html("td", {}, text));
   return html(
@@ -64,13 +64,13 @@ export function scrollBox(name, ...children) {
 
 const makers = new WeakMap();
 
-/** Offer the numbers of the view with this heading for saving, although it shows no table of them. */
+/** Offer the numbers of the view with this heading for saving, if it shows no table. */
 export function offerTable(head, make) {
   makers.set(head, make);
   return head;
 }
 
-/** The numbers of a view as a table, open or not; null where it has none. */
+/** The table of a view, open or closed; null if it has none. */
 export function tableIn(view) {
   const head = view.querySelector("header.dpx-head");
   if (makers.has(head)) return makers.get(head)();
@@ -78,7 +78,7 @@ export function tableIn(view) {
   return closed ? makers.get(closed)() : view.querySelector("table.dpx-table");
 }
 
-/** A closed section with a table; `make()` makes it, and it exists only while it is open. */
+/** A collapsible section; `make()` creates its table, which exists only while open. */
 export function numbersTable(make) {
   const box = scrollBox("Numbers as a table");
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);

@@ -51,7 +51,7 @@ export function wrapText(text, width, size, font) {
 }
 
 /**
- * Which labels can stand on one line without touching: `labels` are {center, width, priority};
+ * Select labels that fit on one line without touching: `labels` are {center, width, priority};
  * a lower priority number wins. Returns the indices kept.
  */
 export function labelsThatFit(labels, gap) {

@@ -1,4 +1,4 @@
-// Light or dark: what the notebook shows, or else what the system asks for.
+// Light or dark theme, as in the notebook, or else as in the system.
 
 function luminance(color) {
   const numbers = color.match(/[\d.]+/g);

@@ -7,10 +7,10 @@ import { drawOnChange, readState, toggleReference } from "../state/state.js";
 import { followTheme } from "./theme.js";
 import { epsilonWords } from "./words.js";
 
-// A theme replaces its style sheets in several steps, without any notice.
+// A theme replaces its style sheets in several steps, without an event.
 const SETTLED_AFTER_MS = [100, 500, 1500];
 
-/** Call back when styles of the page changed, and again later. Returns a function that stops it. */
+/** Call back after style changes of the page, and again later. Returns a function that stops it. */
 function afterStyleChanges(callback) {
   let timers = [];
   const forget = () => timers.splice(0).forEach(clearTimeout);
@@ -46,8 +46,8 @@ export function observeWidth(element, onWidth) {
     if (width === last || width <= 0) return;
     last = width;
     onWidth(width);
-    // A measured size may be momentary, and a return to the size reported before is not
-    // reported again.
+    // A size may be temporary, and a return to the previously reported size is not
+    // reported.
     measureNextFrame();
   };
   // Drawing inside the callback would change sizes while they are being observed.
@@ -90,8 +90,8 @@ function hideStill(root, model) {
 }
 
 /**
- * Put a view into `el`. `create(model, host, options)` fills its host and returns a function
- * that ends the view. Returns a function that ends everything.
+ * Put a view into `el`. `create(model, host, options)` fills the host and returns a function
+ * that removes the view. Returns a function that removes everything.
  * @param {import("../types").Model} model
  */
 export function mountView(name, create, model, el) {

@@ -1,4 +1,4 @@
-// The charts, described in words.
+// Descriptions of charts in words.
 import { effectEnds, shownLayer } from "../charts/curves.js";
 import { formatCount, formatDelta, formatEpsilon, formatNumber, formatSigned, quotedName } from "./format.js";
 
@@ -67,7 +67,7 @@ export const EFFECT_MEANING =
   "the estimate; hatching and “signal” on noise.";
 
 /**
- * Estimated effect of a bin, in words; "" without an estimate.
+ * Estimated effect of a bin, in words; "" if unknown.
  * @param {import("../types").TermFit} termFit
  */
 export function estimateWords(termFit, bin) {
@@ -80,7 +80,7 @@ export function estimateWords(termFit, bin) {
 }
 
 /**
- * Whether the band of a bin covers zero ("inside": may be noise); null without a band.
+ * Whether the band of a bin covers zero ("inside": may be noise); null if unknown.
  * @param {import("../types").TermFit} termFit
  */
 export function noiseVerdict(termFit, bin) {
@@ -90,7 +90,7 @@ export function noiseVerdict(termFit, bin) {
 }
 
 /**
- * How many bins of a term may be noise; null without a band.
+ * Number of bins of a term that may be noise; null if unknown.
  * @param {import("../types").TermFit} termFit
  */
 export function binsInsideNoise(termFit) {
@@ -148,7 +148,7 @@ export function contributionOf(fit, state, label) {
 }
 
 /**
- * The read-out of one bin.
+ * Description of one bin.
  * @param {import("../types").State} state
  * @param {import("../types").TermFit} termFit
  */
@@ -209,7 +209,7 @@ function spokenSize({ effect_size: size, has_effect: certain }) {
 }
 
 /**
- * "ε = 0.5" of the selected stop.
+ * "ε = 0.5" for the selected fit.
  * @param {import("../types").State} state
  */
 export function epsilonWords(state) {
@@ -218,7 +218,7 @@ export function epsilonWords(state) {
 }
 
 /**
- * The other model or class that is drawn, with its epsilon.
+ * The model or class drawn for comparison, and its epsilon.
  * @param {import("../types").State} state
  */
 export function otherWords(state) {

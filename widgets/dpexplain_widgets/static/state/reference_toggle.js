@@ -4,7 +4,7 @@ import { html } from "../kit/dom.js";
 import { drawOnChange, readState, toggleReference } from "./state.js";
 
 /**
- * A checkbox that shows or hides the reference; hidden where there is none to switch.
+ * A checkbox that shows or hides the reference; hidden if there is no reference.
  * @param {import("../types").Model} model
  */
 export function referenceToggle(model) {

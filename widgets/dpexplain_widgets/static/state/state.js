@@ -1,5 +1,5 @@
-// The choices, read from a model with get, set, on and save_changes. Linked models can hold a
-// choice that this payload lacks, so every read is brought back into range.
+// The choices in a model with get, set, on and save_changes. Linked models may have a choice
+// that this payload lacks, so every choice is brought into range when it is read.
 
 /**
  * @typedef {import("../types").Model} Model
@@ -31,13 +31,13 @@ function chosenFits(payload, stop) {
   return stop < payload.fits.length ? payload.fits[stop] : [payload.reference];
 }
 
-// Fits of one repeat share their random structure, so they are the ones to compare.
+// Fits of the same repeat are compared, because they share their random structure.
 function sameRepeat(fits, repeat) {
   return fits === undefined ? null : fits[Math.min(repeat, fits.length - 1)];
 }
 
 /**
- * Index of an epsilon among others, or of the nearest on a log scale; -1 without any.
+ * Index of an epsilon in a list, or of the nearest on a log scale; -1 if empty.
  * @param {number[]} epsilons
  * @param {number} epsilon
  */
@@ -48,7 +48,7 @@ export function nearestStop(epsilons, epsilon) {
 }
 
 /**
- * The payload of each model; the one the payload begins with comes first.
+ * The payloads of all models; the given payload comes first.
  * @param {Payload} payload
  */
 export function modelsOf(payload) {
@@ -117,7 +117,7 @@ export function chosenBin(state, count) {
 }
 
 /**
- * First and last bin of the chosen range among `count` bins that hold values, or null.
+ * First and last bin of the chosen range among `count` bins of values, or null.
  * @param {State} state
  * @param {number} count
  * @returns {[number, number] | null}
@@ -128,7 +128,7 @@ export function chosenRange(state, count) {
 }
 
 /**
- * Set several choices and tell the kernel once, if there is one.
+ * Set several choices and notify the kernel once, if there is one.
  * @param {Model} model
  * @param {Record<string, any>} choices
  */
@@ -138,7 +138,7 @@ export function choose(model, choices) {
 }
 
 /**
- * Show or hide the reference, and its stop on the scale with it.
+ * Show or hide the reference, also on the scale of epsilon.
  * @param {Model} model
  */
 export function toggleReference(model) {

@@ -1,6 +1,6 @@
 // A model without a kernel, for views in an exported page.
 
-/** A model object over a plain state; changes stay in the page. */
+/** A model object with a plain state; changes stay in the page. */
 export function stubModel(initial) {
   const state = { ...initial };
   const listeners = new Map();

@@ -7,7 +7,7 @@ import { choose } from "./state.js";
 /** Choices shared by all lists of terms. */
 export const LIST_KEYS = ["term_order", "term_search", "above_noise_only"];
 
-/** Names of the orders; the first names the epsilon that decides the order, as other bars may not fall. */
+/** Names of the orders; the first contains the epsilon whose importances determine the order. */
 function orderNames({ payload }) {
   const last = payload.epsilons.at(-1);
   const where = last === undefined ? "size" : `bars at ε = ${formatEpsilon(last)}`;
@@ -33,7 +33,7 @@ export function termOrder(state, order) {
 }
 
 /**
- * The terms that are listed: in order, with the search in their name, above the noise if asked.
+ * The listed terms, in order: they match the search and, if requested, are above the noise.
  * @param {import("../types").Model} model
  * @param {import("../types").State} state
  */

@@ -10,7 +10,7 @@ export function fromSteps([k, ...differences]) {
   });
 }
 
-/** Numbers from a list of relative differences, in whole multiples of `share`. */
+/** Numbers from a list of differences of logarithms, in steps of `share`. */
 export function fromRatios([share, ...differences]) {
   let sum = 0;
   return differences.map((difference) => {
@@ -32,7 +32,7 @@ function totalOf(values) {
   return parts[0].map((_, i) => Math.hypot(...parts.map((part) => part[i])));
 }
 
-/** The values of {table, value}: numbers from steps, marks from ones and zeros, parts from the table. */
+/** Decode {table, value}: numbers from steps, booleans from ones and zeros, parts from the table. */
 export function unpack({ table, value }) {
   const known = new Map();
   const fromTable = (place) => {

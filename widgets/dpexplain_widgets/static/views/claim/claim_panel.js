@@ -1,4 +1,4 @@
-// The claim below a chart: the answer to the question that is asked there, and where it holds over epsilon.
+// The claim below a chart: the answer to a question, and the epsilons at which the claim holds.
 import { claimOf, claimStrip, typicalShares } from "./claims.js";
 import { basisWords, claimWords, frequencyWords, stripWords } from "./claim_words.js";
 import { addToFigure } from "../../export/figure.js";
@@ -33,7 +33,7 @@ function stripCell(tag, each, attributes) {
   return html(tag, { ...names, ...attributes }, sign, html("span", {}, formatEpsilon(each.epsilon)));
 }
 
-/** A claim as it stands in a figure. */
+/** A claim as shown in a figure. */
 function claimCopy(said) {
   const cells = said.strip.map((each) => stripCell("span", each, {}));
   return html("div", { class: "dpx-claim" },
@@ -43,7 +43,7 @@ function claimCopy(said) {
 
 /**
  * The claim below a chart: `element` to place, `draw(state, question)` after changes. `pictureFor()` draws
- * the chart for a figure: {key, title, elements}, or a text that says why it must not be in one.
+ * the chart for a figure: {key, title, elements}, or a text that says why that is not allowed.
  * @param {import("../../types").Model} model
  */
 export function claimPanel(model, controls, pictureFor) {

@@ -1,4 +1,4 @@
-// Claims in words: what is compared, by how much, and where it holds over epsilon.
+// Claims in words: what is compared, the difference, and the epsilons where it holds.
 import { predictionOf, thresholdScore } from "../local/contributions.js";
 import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
 
@@ -8,7 +8,7 @@ import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, sho
  * @typedef {import("../../types").Claim} Claim
  */
 
-/** The class that scores and shares are about: "affairs = yes". */
+/** The class that is predicted, such as "affairs = yes". */
 function claimedClass({ link, target }) {
   const shown = link === "softmax" ? target.shown_class : target.classes?.at(-1);
   return shown === undefined ? null : `${quotedName(target.name, 40)} = ${quotedName(shown, 40)}`;
@@ -87,7 +87,7 @@ export function claimWords(state, question, claim) {
 }
 
 /**
- * Shares as a number of 100 records, or of more where one would be rounded away; "" without shares.
+ * Proportions as counts in 100 records, or in more if a count would be 0; "" if unknown.
  * @param {State} state
  * @param {Question} question
  * @param {number[] | null} shares

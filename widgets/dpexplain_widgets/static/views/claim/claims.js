@@ -1,4 +1,4 @@
-// Claims: the answer to one question, with the joint errors of what it compares.
+// Claims: the answer to a question, with the joint errors of all its parts.
 import { explainValues, thresholdScore } from "../local/contributions.js";
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 import { chosenBin, chosenRange } from "../../state/state.js";
@@ -19,7 +19,7 @@ const CORRELATION_STEPS = 90;
 const valueCount = ({ labels, special }) => labels.length - special.length;
 
 /**
- * The question that the choices ask about a term: a range, a pair of bins, one bin, or else its rank.
+ * The question about a term: its selected range, pair of bins or bin, or else its rank.
  * @param {State} state
  * @param {TermFit} termFit
  * @returns {Question}
@@ -51,7 +51,7 @@ function sidesOf(termFit, { kind, bins }) {
   return [meanOfBins(termFit, inside), meanOfBins(termFit, inside.map((is) => !is))];
 }
 
-/** Variance of a contrast as a share of the largest possible, rounded up; 1 where it is unknown. */
+/** Variance of a contrast divided by the largest possible, rounded up; 1 if it is unknown. */
 function shareOfVariance(termFit, { kind, bins }) {
   const { pairs, ranges } = termFit.claims;
   const letters = { difference: pairs, range: ranges }[kind] ?? null;
@@ -92,7 +92,7 @@ function rankClaim(fit, termFit) {
   return { estimate: larger + 1, std: NaN, low, high, holds, basis: effect ? "effect" : "noise" };
 }
 
-// The errors of any two terms have at most the largest correlation of any of their bins.
+// The correlation of two terms is at most the largest correlation of any of their bins.
 function scoreError(stds, together) {
   let variance = stds.reduce((sum, std) => sum + std * std, 0);
   let place = 0;
@@ -135,7 +135,7 @@ export function claimOf(state, fit, question) {
 }
 
 /**
- * The bin of another fit that holds the middle of a bin, or has its name; null if there is none.
+ * The bin of another fit with the midpoint or the name of a bin; null if there is none.
  * @param {TermFit} here
  * @param {TermFit} there
  */
@@ -147,7 +147,7 @@ export function matchedBin(here, place, there) {
   return found < 0 ? null : found;
 }
 
-/** The same question to another fit, which has its own bins; null where they do not tell the sides apart. */
+/** The same question for another fit with different bins; null if they do not separate the sides. */
 function askedElsewhere(state, fit, question) {
   const { kind, bins } = question;
   if (bins.length === 0) return question;
@@ -169,7 +169,7 @@ function claimState(claim, asked, kind) {
 }
 
 /**
- * The answer at every epsilon, compared with that of the fit shown: [{epsilon, stop, claim, state}].
+ * The answer at every epsilon, compared with the selected fit: [{epsilon, stop, claim, state}].
  * @param {State} state
  * @param {Question} question
  */
@@ -183,8 +183,8 @@ export function claimStrip(state, question) {
 }
 
 /**
- * Predicted shares at the second side of a contrast, at the first, and both ends of the latter, of records in
- * the largest released bin of every other feature; null unless the score is that of two classes and a sum of curves.
+ * Predicted probabilities for both sides of a contrast (second, first, ends of the interval of the first), with all
+ * other features in their largest released bin; null except for a sum of curves for two classes.
  * @param {State} state
  * @param {Question} question
  * @param {Claim} claim

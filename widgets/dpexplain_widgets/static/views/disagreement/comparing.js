@@ -57,8 +57,8 @@ export function comparisonKinds(state) {
 }
 
 /**
- * The comparison: {kind, words, fitAt(stop)}. The requested kind if available, else the first that
- * is; null for a single fit. Numbers may be shared only if every fit behind them is private.
+ * The comparison: {kind, words, fitAt(stop)}, of the requested or else the first available kind;
+ * null for a single fit. Numbers may be shared only if all fits used are private.
  * @param {import("../../types").State} state
  */
 export function comparisonOf(state, wanted) {

@@ -34,7 +34,7 @@ export function disagreements(state, comparison) {
 }
 
 /**
- * Whether the numbers may be shared: all fits behind them must be private.
+ * Whether the numbers may be shared: all fits used must be private.
  * @param {import("../../types").State} state
  */
 export function comparesReleasable(state, comparison) {

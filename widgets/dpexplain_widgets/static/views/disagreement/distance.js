@@ -1,13 +1,13 @@
 // Distance between two curves, weighted by the records of the first.
 
-/** Shares of records per bin; a negative noisy count weighs nothing. */
+/** Proportions of records per bin; negative counts become 0. */
 export function binWeights({ count }) {
   const positive = count.map((each) => Math.max(0, each));
   const total = positive.reduce((sum, each) => sum + each, 0);
   return positive.map((each) => (total > 0 ? each / total : 1 / count.length));
 }
 
-/** Index of the bin that holds a value; values beyond the edges lie in the outermost bins. */
+/** Index of the bin of a value; values outside the edges are in the outermost bins. */
 export function binOfValue(edges, value) {
   let [low, high] = [0, edges.length - 1];
   while (high - low > 1) {
@@ -64,8 +64,8 @@ export function commonParts(one, other) {
 }
 
 /**
- * Mean absolute difference of two curves over the mean absolute size of the other one: 0 for the
- * same curve, 1 where they differ by their full size. Null if the other curve is flat.
+ * Mean absolute difference of two curves divided by the mean absolute value of the other: 0 for
+ * equal curves, 1 if they differ by its size; null if the other is flat.
  */
 export function disagreement(one, other) {
   const parts = commonParts(one, other);

@@ -9,7 +9,7 @@ export class BinChoice {
     this.of = "";
   }
 
-  /** Picked bins belong to one term at one place of the scale. */
+  /** Picked bins belong to one term at one epsilon. */
   follow(key) {
     if (key === this.of) return;
     this.of = key;
@@ -57,7 +57,7 @@ export class BinChoice {
     choose(this.model, { bin_range: null });
   }
 
-  /** The bins as an operation names them: by value or label, so that it carries over to other ε. */
+  /** The bins of an operation, by value or label, so that it applies to other ε. */
   where(curve, bins) {
     if (bins.length === 0) return {};
     const { edges, labels } = curve.termFit;

@@ -63,7 +63,7 @@ export class EditHands {
     return this.panel.draw();
   }
 
-  // The first single bin joins the selection; a lone selected bin under the cursor starts a new one.
+  // The first single bin is added to the selection; a lone selected bin at the cursor restarts it.
   pick() {
     if (this.cursor === null) return;
     const { choice, now } = this.panel;

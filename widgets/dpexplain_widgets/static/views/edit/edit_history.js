@@ -25,7 +25,7 @@ function noteField(model, place, note) {
 }
 
 /**
- * A field for the author: `signature()` is stored in edits, author and minute, both empty without a name.
+ * A field for the author: `signature()` gives author and minute for edits, both empty without a name.
  * @param {import("../../types").Model} model
  */
 export function authorField(model) {

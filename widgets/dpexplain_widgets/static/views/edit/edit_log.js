@@ -25,7 +25,7 @@ export function withEdit(log, operation, { who, when }) {
   return { ...log, entries: [...log.entries, entry], head: log.entries.length, undone: [] };
 }
 
-/** The log one edit back; unchanged if there is none. */
+/** The log with one edit undone, if there is one. */
 export function undone(log) {
   if (log.head < 0) return log;
   return { ...log, head: log.entries[log.head].after, undone: [...log.undone, log.head] };
@@ -37,7 +37,7 @@ export function redone(log) {
   return { ...log, head: log.undone.at(-1), undone: log.undone.slice(0, -1) };
 }
 
-/** Any state of the log, by the index of its last edit; -1 is as released. */
+/** A state of the log, by the index of its last edit; -1 has no edits. */
 export function checkedOut(log, place) {
   return { ...log, head: place, undone: [] };
 }

@@ -110,7 +110,7 @@ function editLabels(curve, layout, font) {
   return [...labelsThatFit(marks, 12).map((i) => label(marks[i].text, marks[i].center, baseline)), ...special];
 }
 
-/** Draw; returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
+/** Draw. Returns the element, `binAt(x)`, `valueAt(y)`, `nearCurve(x, y)` and the step of a nudge. */
 export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids, scoreWords, about, warning }) {
   const axis = axisOf(curve, [curve, preview ?? curve]);
   const left = 14 + Math.ceil(Math.max(...axis.ticks.map((tick) =>

@@ -1,5 +1,5 @@
-// Effect of an edit on the score distribution, from released histograms alone. Assumes independent
-// features, because histograms of single features say nothing about dependence.
+// Effect of an edit on the distribution of scores, from released histograms alone. Features are
+// assumed to be independent, because their histograms do not show dependence.
 import { html, svg, setText } from "../../kit/dom.js";
 import { formatNumber, formatSigned } from "../../kit/format.js";
 import { linearScale } from "../../charts/scale.js";

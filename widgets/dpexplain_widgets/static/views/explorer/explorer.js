@@ -28,7 +28,7 @@ const TABS = [
   ["local", "One sample", createLocal],
 ];
 
-/** Only the visible part exists; choices are kept in the model. */
+/** Only the visible part is created; the model stores choices. */
 function createMain(model, host) {
   let shown = null;
   let stopShown = () => {};

@@ -2,7 +2,7 @@
 
 const ARRAY_TYPES = { i1: Int8Array, i2: Int16Array, u1: Uint8Array, u2: Uint16Array, f4: Float32Array };
 
-/** Standard deviations of privacy noise inside which a weight may be noise. */
+/** Standard deviations of privacy noise within which a weight may be noise. */
 export const NOISE_BAND = 2;
 
 /** The bytes of a view, aligned for numbers of any type. */
@@ -20,7 +20,7 @@ function outsideOf(values, std, ratios) {
   return Uint8Array.from(values, (value, i) => (Math.abs(value) > NOISE_BAND * std[i] ? 1 : 0));
 }
 
-/** A map over the inputs: its values and, if the noise is known, which lie outside it. */
+/** A map of the inputs: values and, if the noise is known, which are outside it. */
 export function noisyMap(values, std, ratios = null) {
   return { values, std, ratios, outside: outsideOf(values, std, ratios) };
 }
@@ -33,7 +33,7 @@ export function ratioAt(map, i) {
   return map.values[i] === 0 ? 0 : Infinity;
 }
 
-/** Sums of the values of a map: positive, negative, all, and those outside the noise. */
+/** Sums of the values of a map: positive, negative, all, outside the noise. */
 export function sumsOf({ values, outside }) {
   const sums = { positive: 0, negative: 0, total: 0, standing: outside === null ? null : 0 };
   values.forEach((value, i) => {
@@ -44,7 +44,7 @@ export function sumsOf({ values, outside }) {
   return sums;
 }
 
-/** Share of the values outside their noise; null if unknown. */
+/** Proportion of values outside the noise; null if unknown. */
 export function shareOutside(map) {
   if (map.outside === null) return null;
   return map.outside.reduce((sum, each) => sum + each, 0) / map.outside.length;
@@ -72,7 +72,7 @@ export class FilterData {
     this.nClasses = outline.classes.length;
   }
 
-  /** Numbers `from` to `from + size` of an array of a fit, in their unit; null if it has none. */
+  /** Numbers `from` to `from + size` of an array of a fit, as floats; null if it does not exist. */
   part(fit, name, from, size) {
     const index = fit.arrays[name];
     return index === undefined ? null : this.numbers(index, from, size);
@@ -111,7 +111,7 @@ export class FilterData {
     return kind === "contrast" && against !== k ? this.contrast(fit, k, against) : this.mean(fit, k);
   }
 
-  /** Value at the ends of the scale that holds the maps of some fits. */
+  /** Value at the ends of a color scale for the maps of some fits. */
   limit(fits, choice) {
     if (choice.kind !== "contrast") {
       return Math.max(...fits.map((fit) => fit.limits[choice.kind]));
@@ -177,7 +177,7 @@ export function rankedClasses(probabilities) {
   return order.sort((a, b) => probabilities[b] - probabilities[a] || a - b);
 }
 
-/** Effective number of filters behind a score: 1 over the sum of squared shares. */
+/** Effective number of filters in a score: 1 / sum of squared shares. */
 export function activeFilters(shares) {
   return 1 / shares.reduce((sum, share) => sum + share * share, 0);
 }

@@ -1,4 +1,4 @@
-// One enlarged map: every weight can be read by pointer or keyboard.
+// One enlarged map, in which pointer or keyboard select a weight.
 import { html, listen, setText } from "../../kit/dom.js";
 import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
@@ -34,8 +34,8 @@ export class MapReader {
   }
 
   /**
-   * Draw a map under a heading; `warning` is a prominent warning, `note` the sum of the map,
-   * `inputs` those of its sample, `words` a description of the picture.
+   * Draw a map under a heading; `warning` is shown prominently, `note` is the sum of the map,
+   * `inputs` are the values of a sample, `words` describes the picture.
    */
   draw(view, map, { heading, scale, limit, width, font, warning = "", note = "", inputs = null, words = "" }) {
     this.shown = { view, map, scale, limit, width, font, inputs, words, note };
@@ -155,7 +155,7 @@ export class MapReader {
 
 const PIXEL_STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** The input a key moves to in a picture; null if the key has no meaning. */
+/** The input to which a key moves in a picture; null for other keys. */
 export function pixelAfterKey(event, i, { places, width, rows }) {
   if (event.key === "Home") return 0;
   if (event.key === "End") return places.length - 1;

@@ -22,7 +22,7 @@ export class FilterEpsilons {
     ];
   }
 
-  /** Draw a column for each of `maps`, with the ends of their scales from `limits`. */
+  /** Draw a column for each of `maps`, with `limits` as the ends of their scales. */
   draw(view, maps, limits, scale) {
     const { outline, columns, state, k, data, sample: n, masked } = view;
     this.element.hidden = columns.length < 2;

@@ -32,7 +32,7 @@ export class FilterGrid {
     ];
   }
 
-  /** Redraw what differs: cells only if one of them would change. */
+  /** Redraw what has changed; cells only if one of them changes. */
   draw(view, scale, width) {
     const signature = this.signatureOf(view, scale, width);
     const anew = signature !== this.drawn;

@@ -1,4 +1,4 @@
-// A slider from the sample alone, through both, to the contributions alone.
+// A slider that fades from the sample, through both, to the contributions.
 import { html, uniqueId } from "../../kit/dom.js";
 import { layerWords } from "./filter_words.js";
 

@@ -1,11 +1,11 @@
-// The explanation of a sample over its picture: the sample in gray, and the contribution of each
-// pixel in the colors of the scale above it.
+// The explanation of a sample drawn on its picture: the sample in gray, and the contribution of
+// each pixel in color on top.
 
 const GREY_STEPS = 254;
 
 /**
- * Opacity of the contributions, fading of the sample behind them, and strength of the mask color
- * over what is left out.
+ * Opacity of the contributions, fading of the sample below them, and strength of the mask color
+ * of omitted pixels.
  */
 export function layersAt(opacity) {
   return { strength: Math.min(1, 2 * opacity), fade: opacity, covered: Math.max(0, 2 * opacity - 1) };

@@ -1,4 +1,4 @@
-// Maps over a grid as pictures on a canvas, in colors of one scale symmetric around zero.
+// Maps of a grid as pictures on a canvas, in a color scale symmetric around zero.
 
 import { paintOverlay } from "./filter_overlay.js";
 

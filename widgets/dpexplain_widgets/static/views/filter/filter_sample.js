@@ -57,7 +57,7 @@ function probabilityRows({ outline, k }, probabilities, ranked) {
 
 /** Two lists side by side if there is room for both. */
 function rowsWidth(width) {
-  const half = width / 2 - 32; // a gap and a bar to scroll by
+  const half = width / 2 - 32; // a gap and a scroll bar
   return Math.min(LARGEST_OF_SAMPLE.rows, half >= 380 ? half : width);
 }
 
@@ -134,7 +134,7 @@ export class FilterSample {
     };
   }
 
-  // The same at every selected epsilon, so it is not recomputed while scrubbing.
+  // It is the same at every epsilon, so it is not recomputed while scrubbing.
   acrossEpsilons({ columns, data, sample: n, k, state }, rival) {
     const key = [n, k, rival, columns.length, state.repeat].join(" ");
     if (this.known?.data !== data || this.known.key !== key) {

@@ -17,7 +17,7 @@ export function mapWords({ outline, choice }, k) {
   return `${name} vs. “${quotedName(outline.classes[choice.against], 24)}”`;
 }
 
-/** "ε = 0.5" for a column, or that it is the reference. */
+/** "ε = 0.5" for a column, or words for the reference. */
 export function columnWords({ state }, column) {
   const { epsilons } = state.payload;
   return column < epsilons.length ? `ε = ${formatEpsilon(epsilons[column])}` : "non-private";
@@ -35,7 +35,7 @@ export function weightSentence({ outline }, map, i, what = "weight", inputs = nu
   return `${value}, ${size}: ${verdict}`;
 }
 
-/** The value of a sample in an input: as in its column, or as the model reads it. */
+/** The value of an input in a sample, in the unit of its column if possible. */
 export function readingOf({ readings }, inputs, i) {
   const value = inputs[i];
   if (!readings) return formatSigned(value);
@@ -50,7 +50,7 @@ function readingWords(outline, inputs, i) {
   return `${outline.readings ? "" : "input "}${readingOf(outline, inputs, i)}`;
 }
 
-/** Parts of a sum rounded so that the printed numbers add up: the largest rounding error is adjusted. */
+/** Round the parts of a sum so that the rounded numbers add up; the part with the largest error changes. */
 export function partsInUnits(parts, unit) {
   const exact = parts.map((part) => part / unit);
   const whole = exact.map(Math.round);
@@ -64,7 +64,7 @@ export function partsInUnits(parts, unit) {
 
 /**
  * The exact sum of contributions: `rest` is the bias, `score` the result, and `what` its name.
- * Numbers have the decimals of the largest, so that they can be added.
+ * All numbers have the same decimals, so that they add up.
  */
 export function additionSentence(map, { rest, score, what }) {
   const sums = sumsOf(map);

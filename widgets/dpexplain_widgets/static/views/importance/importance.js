@@ -25,7 +25,7 @@ function unitWords(payload) {
 
 function longestBar(state) {
   const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
-  // Room for the dot of the largest effect; the axis stays while epsilon changes.
+  // Room for the dot of the largest effect; the axis is fixed across epsilons.
   const sizes = (term) => [term.importance, ...(showsEffects(state) ? [1.1 * (term.effect_size ?? 0)] : [])];
   return Math.max(1e-12, ...shown.flatMap((fit) => fit.terms.flatMap(sizes)));
 }
@@ -34,7 +34,7 @@ function showsEffects(state) {
   return state.shownCurve !== "released" && Boolean(state.fit.terms[0].effect_size);
 }
 
-/** The size of an effect with two standard deviations; hollow where no effect is certain. */
+/** The size of an effect with two standard deviations; hollow if no effect is certain. */
 function effectMark({ effect_size: size, effect_size_std: std, has_effect: certain }, scale, width) {
   const [from, at, to] = [size - 2 * std, size, size + 2 * std].map((value) =>
     Math.max(0, Math.min(width, scale(value))));
@@ -74,7 +74,7 @@ function barPicture(state, i, scale, ids, width) {
   return parts;
 }
 
-/** The fit that the order of terms is compared with: the pinned one, or else the reference. */
+/** The fit with which the order of terms is compared: the pinned fit, or the reference. */
 function besideOf(state) {
   if (state.pinned) return { fit: state.pinned, words: "the pinned fit" };
   if (state.atReference || state.reference === null) return null;
@@ -144,7 +144,7 @@ class Importance {
     this.draw();
   }
 
-  // Measured here, not while drawing: reading a width makes the browser lay out the page.
+  // Measured here, not while drawing, because it forces the browser to lay out the page.
   measure() {
     const bar = this.list.querySelector(".dpx-term-bar")?.clientWidth ?? 0;
     this.barWidth = Math.max(40, Math.floor(bar || this.width * 0.4));
@@ -199,7 +199,7 @@ class Importance {
     element.setAttribute("aria-label", `${shortName(term.name, 120)}, ${words}`);
   }
 
-  // How many ranks higher or lower a term is than in the fit it is compared with.
+  // Difference of the rank of a term from its rank in the fit for comparison.
   moveOf(state, i) {
     const other = besideOf(state);
     const by = other ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;

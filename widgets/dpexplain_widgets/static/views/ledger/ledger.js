@@ -1,4 +1,4 @@
-// The ledger view: privacy cost of the models shown, each alone and all together.
+// The ledger view: privacy cost of each model shown, and of all together.
 import { html, svg } from "../../kit/dom.js";
 import { formatDelta, formatEpsilon, formatNumber, plural, shortName } from "../../kit/format.js";
 import { CHOICE_KEYS, drawOnChange, readState } from "../../state/state.js";
@@ -88,7 +88,7 @@ function headline(words) {
   return html("p", { class: "dpx-sum" }, text);
 }
 
-/** Unit and use of the total, and the total if results decided which fits to run. */
+/** Unit of the total, and the total if fits depended on results. */
 function wordsOfUse(ledger) {
   const whom = ledger.unit === undefined ? "" : ` for ${shortName(ledger.unit, 80)}`;
   const adaptive = number(ledger.adaptive_epsilon ?? "inf");
@@ -96,7 +96,7 @@ function wordsOfUse(ledger) {
   return `${whom}, if the fits were fixed in advance, and ε = ${formatEpsilon(adaptive)} otherwise`;
 }
 
-/** The guarantee of a ledger for a unit other than that of its total. */
+/** The guarantee of a ledger for a unit other than the unit of the total. */
 export function wordsOfUnit(total) {
   if (total.unbounded.length > 0) return `no bound for ${shortName(total.unit, 80)}`;
   return `for ${shortName(total.unit, 80)} ε = ${formatEpsilon(number(total.epsilon))}`;
@@ -121,7 +121,7 @@ export function ledgerWords(ledger) {
 
 const EVENTS_SHOWN = 6;
 
-/** What was released and with how much noise; preceded by the label. */
+/** What an event released, and with how much noise. */
 export function eventWords(event) {
   const noise = () => `noise multiplier ${formatNumber(event.noise_multiplier, 4)}`;
   const times = event.count === undefined ? "" : `${event.count} × `;
@@ -183,7 +183,7 @@ export function createLedger(model, host, { standalone = false } = {}) {
   const ledgerBox = html("div");
   const models = scrollBox("Cost of each model");
   const head = html("header", { class: "dpx-head" }, html("h3", {}, "What it costs"));
-  // Next to other parts there is room for sentences only.
+  // Next to other parts, only sentences fit.
   const shares = standalone ? models
     : html("details", { class: "dpx-details" }, html("summary", {}, "Share of each model"), models);
   host.append(
@@ -200,7 +200,7 @@ export function createLedger(model, host, { standalone = false } = {}) {
     );
     shares.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
     if (!shares.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
-    // Not redrawn while scrubbing, so an open list of entries stays open.
+    // Not redrawn while scrubbing, so that a list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));
     shownLedger = payload.ledger;
   };

@@ -5,7 +5,7 @@ import { formatNumber, quotedName } from "../../kit/format.js";
 const MOST_CLASSES = 8;
 
 /**
- * The fits of all classes that belong to a fit of one class, by class; null for other models.
+ * The fits of all classes that belong to the fit of one class; null for other models.
  * @param {import("../../types").State} state
  * @param {import("../../types").Fit} fit
  */

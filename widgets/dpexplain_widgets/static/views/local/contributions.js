@@ -1,4 +1,4 @@
-// Contributions to the score of one sample, from released curves, so at no privacy cost.
+// Contributions to the score of a sample, from released curves, at no privacy cost.
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 
 /** Index of a special bin by its name, which is in brackets if a category has the same name. */
@@ -15,7 +15,7 @@ function cellOf(axes, values) {
 
 /**
  * The bin of a value of a term: a number, a category or null (missing), or two of these for a pair
- * of features; null without a bin.
+ * of features; null if none.
  * @param {import("../../types").TermFit | import("../../types").PairAxis} termFit
  */
 export function binOf(termFit, value) {
@@ -34,7 +34,7 @@ export function valueRange({ step }, { edges }) {
   return first <= last ? [first, last].map((value) => Number(value.toPrecision(12))) : [low, high];
 }
 
-// As few decimals as place the value in the middle half of the bin.
+// The fewest decimals that keep it in the middle half of the bin.
 function roundedMiddle(middle, width) {
   for (let scale = 1; scale <= 1e12; scale *= 10) {
     const rounded = Math.floor(middle * scale + 0.5) / scale;
@@ -44,7 +44,7 @@ function roundedMiddle(middle, width) {
 }
 
 /**
- * A value in the middle of the largest released bin that holds values.
+ * A value near the middle of the largest released bin of values.
  * @param {import("../../types").TermFit} termFit
  */
 export function typicalValue(termFit, step) {
@@ -136,7 +136,7 @@ export function thresholdScore(link, threshold) {
 /** Signs with at least this probability count as certain. */
 export const CERTAIN = 0.975;
 
-/** "certain" or "uncertain" for the sign of a contribution; null without a band. */
+/** "certain" or "uncertain" for the sign of a contribution; null if unknown. */
 export function signWord(part) {
   const certainty = normalCertainty(part.value, part.std);
   if (certainty === null || part.value === 0) return null;

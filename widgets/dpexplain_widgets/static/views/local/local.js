@@ -1,4 +1,4 @@
-// The local view: contributions to the score of one sample, and certainty of signs and decision.
+// The local view: contributions to one score, and the certainty of their signs and the decision.
 import {
   explainValues, flips, normalCertainty, predictionOf, shownValues, signWord, thresholdScore,
 } from "./contributions.js";
@@ -29,13 +29,13 @@ function localMark(state, sampleShown, others) {
   return others.some(({ role }) => role === "reference") ? "not releasable" : null;
 }
 
-/** A certainty in percent, never rounded to 100. */
+/** A probability in percent, never rounded to 100. */
 export function certaintyWords(certainty) {
   return certainty > 0.999 ? "more than 99.9%" : `${formatNumber(100 * certainty, 3)}%`;
 }
 
 /**
- * Certainty of the side of the threshold, in words; "" if unknown.
+ * Probability of the side of the threshold; "" if unknown.
  * @param {import("../../types").Payload} payload
  */
 export function crossingWords(payload, explained, threshold) {

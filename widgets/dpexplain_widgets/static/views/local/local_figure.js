@@ -23,8 +23,8 @@ export function comparedFits(state, values) {
 }
 
 /**
- * The waterfall of a panel, of private fits and of no record that is not public: {key, title, elements}, or a
- * text that says why there is none.
+ * The waterfall of a panel, for private fits and a public or no sample: {key, title, elements}; or a text that
+ * says why it is not available.
  */
 export function localForFigure(panel) {
   const { values, rows, font, sample } = panel;

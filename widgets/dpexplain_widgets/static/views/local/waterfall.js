@@ -10,7 +10,7 @@ import { watermark } from "../../charts/watermark.js";
 
 const FALL = { row: 34, head: 30, bar: 16, most: 14 };
 
-/** Terms in the order of a waterfall: by size in the contributions that set the order; the rest is summed. */
+/** Terms in the order of a waterfall: the largest contributions first; the rest is summed. */
 export function waterfallOrder(parts, most = FALL.most) {
   const order = parts.map((_, i) => i).sort((a, b) => Math.abs(parts[b].value) - Math.abs(parts[a].value));
   if (order.length <= most) return { terms: order, rest: [] };
@@ -56,7 +56,7 @@ function rowName(view, row) {
   return `${shortName(terms[row.i].name, 60)} = ${view.valueText(row.i)}`;
 }
 
-// The score need not come near zero, so zero has no special place.
+// The score may be far from zero, so the axis need not include it.
 function fallDomain({ rows, others }) {
   const values = rows.flatMap((row) => {
     const end = row.start + row.part.value;

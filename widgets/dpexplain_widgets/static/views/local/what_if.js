@@ -39,7 +39,7 @@ function rangeWords(term, termFit) {
 }
 
 /**
- * A section of inputs: {element, draw(state, values, places)}. Only terms in `places` have one;
+ * Inputs for the terms in `places`: {element, draw(state, values, places)};
  * typed values become the trait `what_if`.
  * @param {import("../../types").Model} model
  */

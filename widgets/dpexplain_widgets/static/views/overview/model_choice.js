@@ -1,11 +1,11 @@
-// Choice of the model shown, or of the class of one model, and of the one compared with it.
+// Choice of the model shown, or of a class of one model, and of another to compare with.
 import { choiceBox } from "../../kit/controls.js";
 import { html } from "../../kit/dom.js";
 import { shortName } from "../../kit/format.js";
 import { choose, nearestStop, readState } from "../../state/state.js";
 
 /**
- * Two selects: `element` to place, `draw()` after changes; hidden if there is one model.
+ * Two selects: `element`, and `draw()` after changes; hidden if there is only one model.
  * @param {import("../../types").Model} model
  */
 export function modelChoice(model) {

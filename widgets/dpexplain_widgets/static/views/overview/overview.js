@@ -1,4 +1,4 @@
-// The overview: the choice of epsilon, its guarantee, and the quality of the model there.
+// The overview: the choice of epsilon, its guarantee, and the quality of the model.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";

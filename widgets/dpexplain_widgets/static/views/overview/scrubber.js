@@ -1,4 +1,4 @@
-// The scale of epsilon: logarithmic, with "no privacy" kept apart from it.
+// The scale of epsilon: logarithmic, with "no privacy" separate from it.
 import { html, listen, svg } from "../../kit/dom.js";
 import { formatDelta, formatEpsilon } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";

@@ -1,4 +1,4 @@
-// Planning: refits on stand-in data by dragging epsilon, and the epsilon that a question needs.
+// Planning: refits on stand-in data by dragging epsilon, and the epsilon that a result needs.
 import { button } from "../../kit/controls.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, shortName } from "../../kit/format.js";
@@ -61,8 +61,8 @@ class Planner {
   }
 
   answer(kind) {
-    // A new object every time, because the same answer may be given twice. It names the question
-    // that was read, because another one may be on its way.
+    // A new object every time, because the same answer may be given twice. It contains the
+    // question shown, because the kernel may ask another.
     const question = this.status.textContent;
     choose(this.model, { answer: { kind, question, time: Date.now() } });
   }

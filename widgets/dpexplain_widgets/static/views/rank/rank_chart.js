@@ -1,5 +1,5 @@
-// The bump chart: one line for each term, through its rank at each epsilon. It is built once for
-// a list of terms and a width; a choice changes a few attributes only.
+// The bump chart: a line for each term, through its rank at each epsilon. It is built once for
+// a list of terms and a width; a choice changes only a few attributes.
 import { html, svg } from "../../kit/dom.js";
 import { formatEpsilon, shortName } from "../../kit/format.js";
 import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
@@ -8,7 +8,7 @@ import { nearestIndex } from "../../charts/scale.js";
 import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
 
 const RANK = { head: 34, row: 24, tallest: 38, together: 340, edge: 14, apart: 64, below: 8 };
-const MANY = 40; // from this number of terms on, nothing is dashed
+const MANY = 40; // with this many terms, no line is dashed
 const POINT = { usual: 4, chosen: 5.5 };
 
 function nameWidth({ state, width, font, listed }) {

@@ -32,8 +32,8 @@ export function rankColumns(state) {
 }
 
 /**
- * Ranks among the listed terms only, so that a filtered list has no gaps: from the
- * ranks in a column to 1, 2, 3 …; an interval may lie between two listed terms.
+ * Maps the ranks in a column to ranks among the listed terms, so that there are no
+ * gaps. An end of an interval may be between two listed terms.
  */
 export function squeezed(places, listed) {
   const taken = new Set(listed.map((i) => places[i]));

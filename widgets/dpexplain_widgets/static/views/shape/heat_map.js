@@ -110,7 +110,7 @@ export function drawHeatMap({ termFit, width, font, root, mark, marked }) {
   return { element, cellAt };
 }
 
-/** The heat map alone, for a grid of small pictures. */
+/** The heat map only, for a grid of small charts. */
 export function drawSmallHeatMap({ termFit, width, height, root }) {
   const frame = { x: 0, y: 0, width, height };
   return svg("svg", { class: "dpx-svg", width, height, "aria-hidden": "true" },

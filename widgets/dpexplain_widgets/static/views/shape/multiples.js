@@ -24,7 +24,7 @@ const BAND_WORDS = {
 const NARROWEST = 190;
 const SMALL_HEAT_HEIGHT = 104;
 
-/** The part of a list on a page: {page, pages, from, to}; a page beyond the last is the last. */
+/** The part of a list on a page: {page, pages, from, to}; `page` is at most the last. */
 export function pageOf(count, wanted, size = PAGE_SIZE) {
   const pages = Math.max(1, Math.ceil(count / size));
   const page = Math.max(0, Math.min(pages - 1, wanted));

@@ -1,4 +1,4 @@
-// A term of two features: its heat map, read cell by cell.
+// A term of two features: its heat map and its cells.
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
 import { html, listen, setText } from "../../kit/dom.js";
@@ -28,7 +28,7 @@ export function cellWords(termFit, cell) {
   }).join(", ");
 }
 
-/** The cell a key moves to; null if the key has no meaning here. */
+/** The cell to which a key moves; null for other keys. */
 export function cellAfterKey(event, cell, termFit) {
   const step = CELL_STEPS[event.key];
   if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return null;
@@ -199,7 +199,7 @@ export function createPairWords(title, words) {
   };
 }
 
-/** A part that is replaced while a pair is chosen. */
+/** A part that differs for curves and pairs. */
 export function byKind(createOfCurve, createOfPair) {
   return (model, host, options) => {
     const box = html("div", { class: "dpx-by-kind" });

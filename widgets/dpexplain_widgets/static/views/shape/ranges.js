@@ -15,7 +15,7 @@ function meanOver(termFit, bins, weights) {
 }
 
 /**
- * "age: 21 to 45 years": from the first value of the first bin to the last one of the last.
+ * "age: 21 to 45 years", from the start of the first bin to the end of the last bin.
  * @param {import("../../types").TermFit} termFit
  */
 export function rangeTitle(term, termFit, [first, last]) {
@@ -28,7 +28,7 @@ export function rangeTitle(term, termFit, [first, last]) {
 }
 
 /**
- * Summary of a range of bins; `reference` is the same term there, or null.
+ * Summary of a range of bins; `reference` is the reference term or null.
  * @param {import("../../types").TermFit} termFit
  */
 export function rangeSentence(termFit, [first, last], reference, isPrivate) {

@@ -1,5 +1,5 @@
-// Replaying the noise: the curve as another run could have released it. Draws are made from
-// released numbers, so they cost no privacy, and the same seed gives the same draw.
+// Simulated noise: the curve as another run could have released it. Draws use only released
+// numbers, so they have no privacy cost; the same seed gives the same draw.
 
 /** Independent uniform numbers in (0, 1] from an integer seed (mulberry32). */
 export function uniforms(seed) {
@@ -43,7 +43,7 @@ export function drawnErrors(termFit, draw, place = 0) {
 }
 
 /**
- * The curve with that draw of the noise added; null if there is no noise.
+ * The curve plus a draw of its noise; null if there is no noise.
  * @param {import("../../types").TermFit} termFit
  */
 export function replayedCurve(termFit, draw, place = 0) {

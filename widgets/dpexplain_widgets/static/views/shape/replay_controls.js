@@ -1,4 +1,4 @@
-// Play, stop and step through draws of the noise.
+// Buttons to play or step through noise draws.
 import { button } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { choose } from "../../state/state.js";

@@ -153,7 +153,7 @@ function cutWhiskerMarks(state, { termFit, rows, x, left, right }) {
   if (shownLayer(state) === "effect") return [];
   return (noiseEnds(termFit) ?? []).flatMap(([low, high], i) => {
     const [at, y] = [x(termFit.contribution[i]), rows[i].middle];
-    // A value that is itself off-scale has its own mark there.
+    // A value that is off-scale has a mark of its own.
     const marks = [];
     if (x(low) < left + 7 && at >= left + 8) marks.push(beyondMark(left + 8, y, "left", "noise"));
     if (x(high) > right + 1 && at <= right) marks.push(beyondMark(right, y, "right", "noise"));

@@ -1,4 +1,4 @@
-// The chart of a term for a figure: as it may be released, without what a reader points at.
+// The chart of a term for a figure: only releasable parts, without the highlighted bin.
 import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { mainTerm } from "../../charts/curves.js";
 import { html, uniqueId } from "../../kit/dom.js";

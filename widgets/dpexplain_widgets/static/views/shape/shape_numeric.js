@@ -202,7 +202,7 @@ function cutBandMarks({ termFit, columns, y, top, bottom }, layer) {
   const markAt = (i, end, direction) => {
     const x = (columns[i][0] + columns[i][1]) / 2;
     const isBeyond = (value) => (direction === "up" ? y(value) < top - 1 : y(value) > bottom + 1);
-    // A value that is itself off-scale has its own mark there.
+    // A value that is off-scale has a mark of its own.
     const cut = isBeyond(end) && !isBeyond(values[i]);
     if (!cut || x - last[direction] < CUT_MARKS_APART) return null;
     last[direction] = x;

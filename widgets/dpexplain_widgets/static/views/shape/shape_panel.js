@@ -95,7 +95,7 @@ class ShapePanel {
     return Number.isInteger(draw) ? draw : null;
   }
 
-  // The font is read here: reading it while drawing would force the browser to compute all styles.
+  // The font is read here, because doing so while drawing would make the browser compute all styles.
   resize(width) {
     this.width = width;
     this.font = fontOf(this.plot);
@@ -206,7 +206,7 @@ class ShapePanel {
     ];
   }
 
-  // Only a mouse or a pen drags over bins; a finger scrolls.
+  // A mouse or a pen selects bins; a finger scrolls.
   startDrag(event, bin) {
     this.isDragged = false;
     this.dragFrom = event.button === 0 && event.pointerType !== "touch" ? bin : null;

@@ -11,7 +11,7 @@ import { textWidth } from "../../kit/text.js";
 
 const SMALL = { height: 122, top: 8, bottom: 96, foot: 115 };
 
-/** Values on the axis of a small chart: all epsilons, and bands within reach. */
+/** Values on the axis of a small chart: all epsilons, and limited bands. */
 export function smallAxisValues(curves, everyFit) {
   const ordinary = (termFit) => splitSpecial(termFit, termFit.contribution).ordinary;
   const values = [...curves.map(({ termFit }) => termFit), ...everyFit].flatMap(ordinary);

@@ -12,7 +12,7 @@ function largest(values) {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-/** Weights that let empty bins follow the others. */
+/** Weights with which empty bins follow others. */
 export function positiveWeights(weights) {
   const sum = total(weights);
   if (!(sum > 0)) return weights.map(() => 1);
@@ -109,7 +109,7 @@ function withTrueKinks(x, target, weight, given, start) {
   }
 }
 
-/** The nearest convex (sign 1) or concave (-1) curve over increasing places. */
+/** The nearest convex (sign 1) or concave (-1) curve at increasing x. */
 export function convexCurve(places, values, weights, sign) {
   const n = values.length;
   if (n < 3) return values.slice();
@@ -133,7 +133,7 @@ export function convexCurve(places, values, weights, sign) {
   return fit.map((value) => sign * value);
 }
 
-/** A line around each bin, weighted by closeness and inverse variance. */
+/** Local lines, weighted by distance and inverse variance. */
 export function smoothCurve(values, weights, std, reach) {
   const weight = positiveWeights(weights);
   let sum = 0;
@@ -160,7 +160,7 @@ export function smoothCurve(values, weights, std, reach) {
   });
 }
 
-/** Straight lines through the kept places of `kept`, and through both ends. */
+/** Straight lines between the points in `kept`, including both ends. */
 export function interpolateCurve(places, values, kept) {
   const last = values.length - 1;
   const through = [...new Set([0, ...kept, last])].sort((a, b) => a - b);

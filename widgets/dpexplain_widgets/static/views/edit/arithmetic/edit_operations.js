@@ -4,7 +4,7 @@ import {
 } from "./edit_kernels.js";
 import { smoothAsNoiseAllows } from "./edit_splines.js";
 
-/** Operations that set values of a curve, and so change its mean. */
+/** Operations that set values, and thus change the mean. */
 const CHANGES_MEAN = ["set", "shift", "interpolate", "align", "remove", "revert"];
 const NEEDS_ORDER = ["interpolate", "smooth", "recover", "monotone", "convex"];
 const RECOVERED_WITHIN = 1.5;
@@ -18,7 +18,7 @@ function sharesOfPeople(count) {
 }
 
 /**
- * A term of a fit while it is edited.
+ * A term of a fit during edits.
  * @param {import("../../../types").TermFit} termFit
  */
 export function startCurve(term, termFit, denoised = null) {
