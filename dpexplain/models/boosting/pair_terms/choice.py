@@ -198,6 +198,8 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
     rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
     curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
     used = curvature > 0.0
+    if not used.any():
+        return 0.0
     weight = 1.0 / np.sqrt(variance[used])
     design = curves[used] * (curvature[used] * weight)[:, None]
     basis, size, _ = np.linalg.svd(design, full_matrices=False)
