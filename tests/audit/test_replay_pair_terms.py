@@ -258,7 +258,9 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize(("mutant", "pairs"), MUTANTS.items(), ids=lambda m: getattr(m, "__name__", ""))
+@pytest.mark.parametrize(
+    ("mutant", "pairs"), MUTANTS.items(), ids=lambda m: getattr(m, "__name__", "")
+)
 def test_replay_catches_a_planted_mistake_about_pairs(mutant, pairs, monkeypatch):
     X, y = make_data(30, 5)
     X["age"], X["ward"] = [10.0, 90.0] * 15, ["a", "c"] * 15  # the middle moves with any record

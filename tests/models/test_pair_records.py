@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,7 +42,7 @@ def naive_cells(records, crossing):
 def ways_to_hold(records, n_parts):
     """The same records in one block, in parts, and in threads."""
     ends = np.linspace(0, len(records), n_parts + 1).astype(int)
-    rows = list(zip(ends[:-1], ends[1:], strict=True))
+    rows = list(pairwise(ends))
     yield records.rows(0, len(records)), None
     yield ChunkedRecords([records.rows(*r) for r in rows]), None
     team = Team(n_parts)
@@ -65,7 +67,9 @@ def test_cells_are_counted_and_summed_as_naive_numpy_does(n, seed, n_parts):
 
 
 @examples(25)
-@given(n=st.integers(1, 300), seed=st.integers(0, 2**32 - 1), loss=st.sampled_from([LOGISTIC, SQUARED]))
+@given(
+    n=st.integers(1, 300), seed=st.integers(0, 2**32 - 1), loss=st.sampled_from([LOGISTIC, SQUARED])
+)
 def test_scores_of_cells_are_added_even_if_the_column_is_replaced_before_a_pass(n, seed, loss):
     """The update of a grid waits for a pass, and must not be applied to another grid."""
     rng = np.random.default_rng(seed)
