@@ -17,6 +17,7 @@ from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
+from dpexplain.models.boosting.pair_terms.posterior import covariance
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
@@ -35,6 +36,9 @@ LEAST_FEATURES = 5
 """Number of features that are always considered. The noise grows with the root of the number of
 candidates, so if it is large, only pairs of the most important features are worth considering:
 strong interactions are rarely between features that have no effect alone."""
+
+_LENGTH = 1.0
+"""Distance over which scores are assumed alike in the test, as a share of the range."""
 
 _COUNT_WEIGHT = 0.5
 """Weight of a count beside a sum in units of the clip: counts take 20% of the release's budget."""
@@ -174,11 +178,14 @@ def choose_pairs(
     return sorted(pair for _, pair in best)
 
 
-def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
-    """Test whether the sums of a grid differ from those of two curves, by chi-square.
+def log_p_value(
+    grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
+) -> float:
+    """Test whether the sums of a grid differ from those of two curves, smoothly from cell to cell.
 
     What is left of the two curves is projected out: changes of the score by row and by column
-    change the sums in proportion to the curvature.
+    change the sums in proportion to the curvature. The rest is weighted by the covariance that
+    smooth scores would give it, which is the locally most powerful test against such scores [1]_.
 
     Parameters
     ----------
@@ -194,27 +201,40 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
     -------
     float
         Logarithm of the p-value; 0 if the grid has too few cells for a test.
+
+    References
+    ----------
+    .. [1] Wu et al., "Rare-Variant Association Testing for Sequencing Data with the Sequence Kernel
+       Association Test", American Journal of Human Genetics 89, 2011.
     """
     rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
     curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
-    used = curvature > 0.0
-    if not used.any():
+    noise = np.sqrt(variance)
+    scale = max(float((curvature / noise).max()), 1e-300)
+    certain = curvature / noise / scale  # the unit of the scores cancels
+    basis, size, _ = np.linalg.svd(curves * certain[:, None], full_matrices=False)
+    basis = basis[:, size > 1e-9 * max(float(size.max()), 1e-300)]
+    smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
+    spread = certain[:, None] * smooth * certain
+    spread -= basis @ (basis.T @ spread)
+    spread -= (spread @ basis) @ basis.T
+    weights = np.linalg.eigvalsh((spread + spread.T) / 2.0)
+    if not weights.max(initial=0.0) > 1e-9:
         return 0.0
-    weight = 1.0 / np.sqrt(variance[used])
-    design = curves[used] * (curvature[used] * weight)[:, None]
-    basis, size, _ = np.linalg.svd(design, full_matrices=False)
-    basis = basis[:, size > 1e-9 * size.max(initial=1e-300)]
-    z = sums[used] * weight
-    n_free = len(z) - basis.shape[1]
-    if n_free < 1:
-        return 0.0
-    left = z - basis @ (basis.T @ z)
-    return _log_chi2_tail(float(left @ left), n_free)
+    z = sums / noise
+    return _log_tail(float(z @ spread @ z), np.maximum(weights, 0.0))
 
 
-def _log_chi2_tail(statistic: float, n_free: int) -> float:
-    """Return the logarithm of the probability of a larger chi-square variable."""
-    a, x = n_free / 2.0, statistic / 2.0
+def _log_tail(statistic: float, weights: FloatArray) -> float:
+    """Return the logarithm of the probability that a weighted sum of chi-squares is larger.
+
+    The sum is replaced by a shifted and scaled chi-square variable with the same first three
+    cumulants.
+    """
+    first, second, third = (float((weights**k).sum()) for k in (1, 2, 3))
+    n_free = second**3 / third**2
+    moved = max((statistic - first) * np.sqrt(n_free / second) + n_free, 1e-12)
+    a, x = n_free / 2.0, moved / 2.0
     tail = float(gammaincc(a, x))
     # Far out, where the probability underflows, its first term is accurate enough for an order.
     return float(np.log(tail) if tail > 1e-300 else (a - 1.0) * np.log(x) - x - gammaln(a))
