@@ -314,7 +314,7 @@ class LedgerSummary:
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (
-            " That is for fits fixed in advance; where results decided which fits follow or "
+            " That is for fits fixed in advance; if results decided which fits follow or "
             f"when to stop, epsilon = {self.adaptive_epsilon:.4g}."
         )
 

@@ -199,7 +199,7 @@ class Certificate:
         values = dict(content)
         for name in _LISTS:
             if not isinstance(values[name], list):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
         for name in ("fit", "release"):
             values[name] = Provenance.from_dict(values[name])
         unit, signature = values["cap_unit"], values["signature"]
@@ -308,8 +308,8 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     written = certificate.html() if is_page else certificate.to_json()
     if written != text:
         raise ValueError(
-            f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
-            "this is a different version of dpexplain, which words its pages differently."
+            f"{str(path)!r} differs from what {certificate.library[:60]!r} wrote: it was changed, "
+            "or this is a different version of dpexplain, which words its pages differently."
         )
     return certificate
 

@@ -165,8 +165,8 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     shown = dpexplain.io.load(path)
     if not isinstance(shown, GlobalExplanation | MulticlassExplanation | FilterBank):
         raise ValueError(
-            f"{str(path)!r} holds a {type(shown).__name__}; a certificate is for the explanation "
-            "of one fit, as `dpexplain fit` writes it. Save that one."
+            f"{str(path)!r} contains a {type(shown).__name__}; a certificate is for the "
+            "explanation of one fit, as `dpexplain fit` writes it. Save that one."
         )
     if not shown.guarantee.private or not shown.releasable:
         raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")

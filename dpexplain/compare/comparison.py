@@ -123,7 +123,7 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            Like :meth:`importances`, but for the estimated effects on people instead of the
+            Like :meth:`importances`, but for the estimated effects in the population instead of the
             released curves; NaN if there is no estimate, as for the reference.
         """
         columns = {
@@ -167,7 +167,7 @@ class Comparison(Fits[GlobalExplanation]):
         yield self.importances().rename(columns=_epsilon_name)
         effects = self.effects()
         if not effects.isna().all(axis=None):
-            yield f"estimated effect on people in {self.score_unit}:"
+            yield f"estimated effect in the population in {self.score_unit}:"
             yield effects.rename(columns=_epsilon_name)
         largest = self.epsilons[-1]
         if caution := self.explanations[largest][0].effect_caution:

@@ -440,7 +440,7 @@ class Schema(FromInterpret):
 
         warnings.warn(
             "Schema.check counts and quotes values of records: its report is NOT PRIVATE and only "
-            "for the person who holds the data.",
+            "for the data holder.",
             PrivacyWarning,
             stacklevel=2,
         )

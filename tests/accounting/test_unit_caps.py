@@ -99,7 +99,7 @@ def test_processes_race_for_the_unit_of_a_cap_and_one_wins(tmp_path):
         process.join()
 
     assert said[0] == "charged"
-    assert "for whom it has no bound" in said[1]
+    assert "has no bound" in said[1]
     (entry,) = PrivacyLedger.open(path).entries
     assert entry.unit in (PATIENT, HOSPITAL)
 

@@ -216,8 +216,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             check_in_range("calibration", self.calibration, 0.0, 1.0)
         if self.criterion not in WITHOUT_BOUND and self.n_public is None:
             raise ValueError(
-                f"criterion={self.criterion!r} needs n_public=, a public figure that the number "
-                "of records hardly exceeds; give one, or use criterion='gini'."
+                f"criterion={self.criterion!r} needs n_public=, a public estimate of the "
+                "maximum number of records; pass one, or use criterion='gini'."
             )
 
     def _check_plan(self, n_features: int) -> None:
