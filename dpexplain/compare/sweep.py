@@ -165,7 +165,7 @@ def sweep(
     given = (X, y) if in_parts else (X,)
     charges = [(_label(fit, n_repeats), fit.estimator.planned_events(*given)) for fit in fits]
     if held_out is not None:
-        fits[0].estimator.planned_events(held_out[0])  # checks that it has the columns that a fit needs
+        fits[0].estimator.planned_events(held_out[0])  # checks that no column is missing
     if reference:
         fits.append(_reference_fit(estimator, seed))
         event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
