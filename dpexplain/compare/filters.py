@@ -206,7 +206,7 @@ class FilterComparison(Fits[FilterBank]):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Plot all classes at each epsilon; see `dpexplain.plotting.plot_filter_comparison`.
+        """Plot all classes by epsilon; see `dpexplain.plotting.plot_filter_comparison`.
 
         Parameters
         ----------
