@@ -176,7 +176,8 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Scores of the probes, the global explanation and public fitted attributes.
+        Numbers by name, from the scores of the probes, the global explanation and the public fitted
+        attributes.
     """
     score = getattr(model, "decision_function", model.predict)
     found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}
@@ -259,7 +260,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     seen : list of dict of str to float
         Observations of each model.
     learning : ndarray of shape (n_models,), dtype bool
-        Models on which the scaling and the choice of columns are based.
+        Mask of the models on which the scaling and the choice of columns are based.
 
     Returns
     -------

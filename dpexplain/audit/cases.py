@@ -70,7 +70,7 @@ def canary_case(
         Number of records besides the canary.
     lone_class : bool, default=False
         Whether no other record has the canary's class. If False, the residuals of the other
-        records nearly cancel, so that a final model reveals the canary best.
+        records nearly cancel, so that the canary is easiest to detect in a final model.
     **settings
         Parameters of the estimator, which extend or override the parameters under which the canary
         saturates every clip.

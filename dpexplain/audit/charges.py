@@ -35,9 +35,9 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     event : Event
         The first of `events`; its type determines how they are compared.
     events : sequence of Event
-        Charged events of one label.
+        Charged events with one label.
     phases : sequence of Phase
-        Phase of each release of that label, one entry per release.
+        Phase of each release with that label.
 
     Returns
     -------
@@ -49,14 +49,14 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
 
 @singledispatch
 def charged_mu(event: Any, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter charged for events of one label.
+    """Return the Gaussian-DP parameter that was charged for the events with one label.
 
     Parameters
     ----------
     event : Event
         The first of `events`; its type determines how they are composed.
     events : sequence of Event
-        Charged events of one label.
+        Charged events with one label.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def error_mu(events: Sequence[Event]) -> float:
 
 
 def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
-    """Group events or phases by label, in order.
+    """Group events or phases by label, keeping their order.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        Items of each label, in order.
+        Items with each label, in their original order.
     """
     groups: dict[str, list[Any]] = {}
     for one in named:

@@ -272,7 +272,7 @@ class ClassesSeen:
 
 
 class RangeSeen:
-    """Mutant: takes the target range from the records."""
+    """Mutant: derives the target range from the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         seen = pd.to_numeric(pd.Series(list(y)), errors="coerce").dropna()
@@ -369,7 +369,7 @@ class RealizedBatchSize:
 
 
 class NoMargin:
-    """Mutant: lets gradients exceed the clip by single-precision rounding."""
+    """Mutant: lets gradients exceed the clip by a single-precision rounding error."""
 
     def _gradient_sums(self, *parts: Any) -> Any:
         sums = super()._gradient_sums(*parts)  # type: ignore[misc]
@@ -378,7 +378,7 @@ class NoMargin:
 
 
 class NoiseOfTheMean(_Tampered):
-    """Mutant: adds noise to a sum that would be enough only for the mean."""
+    """Mutant: adds to a sum the noise that would be enough only for its mean."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.125)

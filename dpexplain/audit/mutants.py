@@ -44,16 +44,16 @@ class Mutant:
     name : str
         Description of the mistake.
     seen_by : frozenset of int
-        Tiers that must detect it in every run.
+        Tiers that must detect the mistake in every run.
     mixin : type
         Class that makes the mistake; the faulty estimator inherits from it before the estimator
         class.
     applies : callable
         Function that returns whether an estimator can make this mistake.
     lone_class : bool, default=False
-        Whether it is detectable only if no other record has the canary's class.
+        Whether the mistake is detectable only if no other record has the canary's class.
     settings : mapping, default={}
-        Parameters under which it is detectable, for the estimators that have them.
+        Parameters under which the mistake is detectable, for the estimators that have them.
     """
 
     name: str

@@ -128,7 +128,7 @@ class _LastSampled:
         self._honest = honest
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Yield the samples of the other sampler, each with the last record."""
+        """Yield the samples of the other sampler, each with the last record added."""
         last = len(self._honest._person) - 1
         for rows in self._honest.samples(n_steps):
             yield rows if last in rows else np.append(rows, last)
@@ -194,9 +194,9 @@ def record(
         Estimator with a schema and a `structure_seed`, so that its public structure is the same in
         every fit.
     X, y : DataFrame and Series, or array-like
-        As for ``fit``.
+        Records and targets, as for ``fit``.
     groups : array-like or None, default=None
-        As for ``fit``.
+        Person of each row, as for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers that replace the drawn ones: one array for each release, or a function that computes
         the answer from the phase and the drawn answer. None if no answer is forced.
@@ -214,6 +214,7 @@ def record(
         the clone is copied from the estimator, so that audits can compare it with the transcript;
         it does not cover these releases.
     transcript : Transcript
+        Releases of the fit, with their exact sums.
 
     Raises
     ------

@@ -93,7 +93,7 @@ def replay(
     estimator : private estimator
         Estimator that was passed to `record`.
     neighbor : tuple of X, y or X, y, groups
-        Data set that differs by one person.
+        Neighboring data set, which differs from the recorded one by one `unit`.
     model : private estimator
         Model that `record` returned.
     transcript : Transcript

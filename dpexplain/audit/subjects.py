@@ -31,7 +31,7 @@ class Audit:
     variants : mapping
         Values of additional parameters that tier 1 tries, by the name of the parameter.
     size : mapping
-        Parameters that make the fits of tiers 1 and 2 small.
+        Parameters that keep the fits of tiers 1 and 2 small.
     powerful : frozenset of int
         Tiers that detect every mistake they test for; all four by default. A tier may miss
         mistakes if no canary uses up the stated guarantee (the model then needs separate tests),
@@ -232,7 +232,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     Raises
     ------
     ValueError
-        If an estimator accepts no target.
+        If an estimator accepts none of the targets that are tried.
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:

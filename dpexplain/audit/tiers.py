@@ -122,7 +122,7 @@ def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 Tier = Callable[[CanaryCase, int], list[str]]
-"""Function from a case, and a number of final models for each data set, to the faults found."""
+"""Function of a case and a number of final models that runs a tier and returns the faults found."""
 
 TIERS: Mapping[int, Tier] = MappingProxyType(
     {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}
@@ -152,7 +152,7 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
 
 
 def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> CanaryCase | None:
-    """Plant a mistake in the estimator of a canary case.
+    """Create a canary case whose estimator makes a planted mistake.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     Returns
     -------
     float
-        In the unit of the score.
+        Distance in the unit of the score.
     """
     a, b, weights = _on_common_bins(shape, other)
     return float(np.sqrt(weights @ (a - b) ** 2))
@@ -161,7 +161,8 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Returns
     -------
     float
-        In ``[0, 1]``; NaN if the other explanation has no contributions.
+        In ``[0, 1]``, weighted by the size of the contributions in `other`; NaN if all of these are
+        zero.
 
     Raises
     ------

@@ -44,7 +44,7 @@ __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schema(FromInterpret):
-    """Immutable public knowledge about a table: its features and its target.
+    """Public, immutable description of a table: its features and its target.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Schema(FromInterpret):
     ) -> SchemaDraft[Schema]:
         """Draft a schema from a messy PUBLIC table, and list the decisions left to you.
 
-        In addition to `from_frame`, this method guesses date formats, decimal commas, markers of
+        Unlike `from_frame`, this method also guesses date formats, decimal commas, markers of
         missing values, rare misspellings of categories, and ID columns, which are not features.
 
         Parameters

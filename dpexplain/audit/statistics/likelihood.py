@@ -1,13 +1,14 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
 Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits an
-estimator many times with and without a canary that saturates every clip, guesses each time, and
-bounds the Gaussian-DP parameter from the errors. If the code is correct, the bound is below the
-stated parameter, but close enough to it to show that the audit would detect violations.
+estimator many times with and without a canary that saturates every clip, guesses each time whether
+the canary was present, and bounds the Gaussian-DP parameter from the errors. If the code is
+correct, the bound is below the stated parameter, but close enough to it to show that the audit
+would detect violations.
 
-`audit_transcripts` makes a fixed number of guesses and bounds epsilon from them;
-`refute_transcripts` makes as many as needed to distinguish the stated parameter from a clearly
-larger one.
+`audit_transcripts` makes a fixed number of guesses and bounds the parameter from their errors;
+`refute_transcripts` makes as many guesses as it needs to distinguish the stated parameter from a
+clearly larger one.
 """
 
 from __future__ import annotations
@@ -243,9 +244,9 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit, and return each label's log-likelihood ratio in favor of the canary.
+    """Fit a model; return it and the log-likelihood ratio for the canary by label.
 
-    It is None if the number, shape or noise scale of the releases depends on the canary.
+    The ratios are None if the number, shape or noise scale of the releases depends on the canary.
     """
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")
