@@ -1,4 +1,4 @@
-"""Coordinates of filters that do not depend on units; distances are differences of scores."""
+"""Coordinates of filters that do not depend on the units of the columns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     """Express filters by their scores on records within the public bounds.
 
     The squared distance between two filters is the mean squared difference of their scores over
-    these records: numbers are uniform between their bounds, categories are equally likely, and
-    columns are independent. If each record is centered and scaled to the same norm, all its
-    directions are equally likely; inputs whose preparation is unknown have mean 0 and variance 1.
-    So changing the unit of a column, or subtracting a constant from it, does not change a
+    hypothetical records: numbers are uniform between their bounds, categories are equally likely,
+    and columns are independent. If each record is centered and scaled to the same norm, all
+    directions are equally likely. Inputs whose preparation is unknown have mean 0 and variance 1.
+    Changing the unit of a column, or subtracting a constant from it, therefore does not change a
     distance.
 
     Parameters

@@ -24,21 +24,21 @@ _HTML_TERMS = 3
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Fits[GlobalExplanation]):
-    """Result of a sweep over epsilons; holds no data.
+    """Result of a sweep over epsilons; it contains no records.
 
     Parameters
     ----------
     epsilons : tuple of float
-        Ascending; the keys of `explanations`.
+        Epsilons in ascending order, equal to the keys of `explanations`.
     explanations : mapping of float to sequence of GlobalExplanation
-        The repeated fits at each epsilon.
+        Explanations of the repeated fits at each epsilon.
     reference : GlobalExplanation or None, default=None
         The non-private reference model.
     metrics : DataFrame or None, default=None
         Columns epsilon (infinite for the reference), repeat, metric, value and private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
-        Budget spent on the data set.
+        Summary of the budget spent on the data set.
     title : str, default=""
         Heading for figures and dashboards.
 
@@ -156,7 +156,7 @@ class Comparison(Fits[GlobalExplanation]):
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the title, the guarantees in words, the importances and the estimated effects.
+        """Yield the title, the guarantees in words, the importances and the effects.
 
         Yields
         ------
@@ -195,7 +195,7 @@ class Comparison(Fits[GlobalExplanation]):
         return plot_comparison(self, term=term, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line description that suggests the next step."""
         epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         reference = "with" if self.reference is not None else "without"
         return (

@@ -29,11 +29,11 @@ class Described(Protocol):
 
     @property
     def features(self) -> Mapping[str, Feature]:
-        """The features by column name."""
+        """Features by column name."""
 
     @property
     def target(self) -> Target | None:
-        """The target."""
+        """Target to predict, or None if the schema has no target."""
 
     @property
     def id(self) -> str | Sequence[str]:
@@ -50,6 +50,7 @@ def schema_table(schema: Described) -> str:
     Parameters
     ----------
     schema : Schema
+        Schema to display.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
 
 
 def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
-    """Describe how cells are cleaned."""
+    """Describe the rules by which the cells of a column are cleaned."""
     aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
     listed = {
         "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],

@@ -24,7 +24,7 @@ from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, day_text
 from dpexplain.tables.columns import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 
-_LARGEST = 1e300  # leaves room for high - low
+_LARGEST = 1e300  # high - low must not overflow
 
 
 def observed_fields(
@@ -64,6 +64,7 @@ def named_columns(X: ArrayLike) -> dict[str, Column]:
     Returns
     -------
     dict
+        Columns by name.
     """
     table = as_table(X)
     if isinstance(table, pd.DataFrame):
@@ -102,7 +103,7 @@ def observed_feature(column: Column) -> Feature:
 
 
 def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
-    """Draft a date feature if all nonempty cells are dates and not all of them are equal."""
+    """Draft a date feature if all nonempty cells are dates and at least two differ."""
     days = days_of(values)
     known = days[~np.isnan(days)]
     if not known.size or any(text is not None for text in texts[np.isnan(days)]):
@@ -112,7 +113,7 @@ def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
 
 
 def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
-    """Draft the target.
+    """Draft a target from its values.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     Returns
     -------
     Range or Classes
-        The class labels are the sorted values.
+        Range of the numbers, rounded outward; or classes, whose labels are the sorted values.
     """
     name = str(getattr(y, "name", None) or "")
     values = values_of(one_column(y))
@@ -159,7 +160,7 @@ def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     Parameters
     ----------
     finite : ndarray of shape (n,), dtype float64
-        May be empty.
+        Finite values of a column; the array may be empty.
 
     Returns
     -------

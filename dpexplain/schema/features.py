@@ -48,10 +48,10 @@ class Numeric:
     description : str, default=""
         What was measured, and where the bounds come from.
     step : float or None, default=None
-        Public resolution of the values: 1 for whole years. None for a continuous feature.
+        Public resolution of the values, such as 1 for whole years; None for a continuous feature.
     missing : str, number or sequence of them, default=()
-        Cells that stand for a missing value: ``["-99", "unknown"]``. A number matches every
-        spelling of it.
+        Cells that stand for a missing value, such as ``["-99", "unknown"]``. A number matches all
+        of its spellings.
     decimal : {".", ","}, default="."
         Decimal sign of numbers that are stored as text. With a comma, text that contains a period
         counts as missing, because the period could separate thousands.
@@ -107,11 +107,11 @@ class Numeric:
 class Date(Numeric):
     """A date feature with public bounds.
 
-    Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
-    ``2024-01-31T08:30``) or in one of the formats given here. If a cell also has a time of day,
-    only its day is used, as written. Anything else, including numbers, counts as missing. Read
-    private files without ``parse_dates``: some readers convert a column only if every cell is a
-    date, so a single cell would affect how all others are read.
+    Cells are date objects of any library, or text that begins with a date in ISO format
+    (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats given here. If a cell also has a
+    time of day, only its day is used, as written. Anything else, including numbers, counts as
+    missing. Read private files without ``parse_dates``: some readers convert a column only if every
+    cell is a date, so a single cell would affect how all others are read.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Date(Numeric):
         Additional text formats, such as ``"%d.%m.%Y"``, made of %d, %m, %b, %B (English names),
         %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
         for the latest year with these digits that is not after the year of `high`. Formats that
-        consist only of digits, such as ``"%Y%m%d"``, also read numbers.
+        consist only of digits, such as ``"%Y%m%d"``, also match numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""
@@ -138,7 +138,7 @@ class Date(Numeric):
     ------
     SchemaError
         If a bound is not a date, `low` is not before `high`, or a format is not a date format or
-        cannot be told apart from another format.
+        cannot be distinguished from another format.
 
     Examples
     --------
@@ -204,9 +204,9 @@ class Categorical:
     description : str, default=""
         What was recorded, and where the list comes from.
     aliases : mapping, default={}
-        Other spellings of categories: ``{"m": "male", "f": "female"}``. Stored as pairs.
+        Other spellings of categories, such as ``{"m": "male", "f": "female"}``. Stored as pairs.
     missing : str, number or sequence of them, default=()
-        Cells that stand for a missing value: ``["-99", "unknown"]``.
+        Cells that stand for a missing value, such as ``["-99", "unknown"]``.
     source : str, default=""
         Where the list comes from: a page of the data dictionary, a standard, a person.
 
@@ -291,7 +291,7 @@ class Range:
         set_bounds(self)
         _set_rules(self)
         for marker in self.missing:
-            # A target is read twice, and clipped the first time.
+            # A target is parsed twice, and it is clipped the first time.
             if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
                 raise SchemaError(
                     f"Range: missing={marker!r} is an end of the range, to which values outside "
@@ -322,9 +322,9 @@ class Classes:
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; if there are two, the second is the positive class. Cells match them as they
-        match the categories of a :class:`Categorical`, and predictions are the labels as given
-        here.
+        The classes; if there are two, the second is the positive class. Cells match the classes in
+        the same way as the categories of a :class:`Categorical`. Predictions are the labels as
+        given here.
     description : str, default=""
         What was recorded.
     name : str, default=""
@@ -335,7 +335,7 @@ class Classes:
     Attributes
     ----------
     names : tuple of str
-        The labels as text.
+        The labels as strings.
 
     Raises
     ------
@@ -407,7 +407,7 @@ def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missi
 
 
 def _rules(owner: object) -> dict[str, object]:
-    """Return the cleaning rules that differ from the default, as arguments."""
+    """Return the cleaning rules that differ from the default, as keyword arguments."""
     decimal = getattr(owner, "decimal", ".")
     return {
         "aliases": dict(getattr(owner, "aliases", ())) or None,

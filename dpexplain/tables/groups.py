@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person of each row; must be protected like the table.
+        Person ID of each row, which must be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -29,7 +29,7 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """Argument ``groups`` of ``fit`` for this grouping.
+        """Value of the argument ``groups`` of ``fit`` for this grouping.
 
         Returns
         -------
@@ -41,14 +41,14 @@ class Grouping:
 def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
-    A name is used only if it is given for this purpose. The name of a Series is ignored: pandas
-    keeps it, for instance, when patients are mapped to hospitals, and two groupings with the same
-    name would be treated as one.
+    The grouping has a name only if one is given in `groups`. The name of a Series is ignored,
+    because pandas keeps it when, for instance, patients are mapped to hospitals, and two groupings
+    with the same name would be treated as one.
 
     Parameters
     ----------
     groups : str, (str, array-like) or array-like
-        Name of a column of `X`; a name and the person IDs; or the person IDs alone.
+        Name of a column of `X`, a pair of a name and the person IDs, or the person IDs alone.
     X : DataFrame or array-like
         The table.
 
@@ -70,19 +70,21 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return ``groups``, or the schema's person column if groups are needed but not given.
+    """Return `groups`, or the schema's person column if it is needed but not given.
 
     Parameters
     ----------
     groups : object
-        As given to ``fit``.
+        Argument that was passed to ``fit``.
     max_rows_per_person : int or None
-        None for a fit that protects rows; it has no groups.
+        None for a fit that protects rows and needs no groups.
     schema : Schema or None
+        Schema that may name a person column.
 
     Returns
     -------
     object
+        Argument ``groups`` to use.
     """
     if groups is not None or max_rows_per_person is None:
         return groups
@@ -97,7 +99,7 @@ def without_groups(X: Any, groups: Any) -> Any:
     X : DataFrame or array-like
         The table.
     groups : object
-        As given to ``fit``.
+        Argument that was passed to ``fit``.
 
     Returns
     -------

@@ -23,7 +23,7 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None
-        None of its features can be the target.
+        Schema whose features cannot be the target; None if there is no schema.
 
     Returns
     -------

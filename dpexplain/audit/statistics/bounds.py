@@ -24,7 +24,7 @@ from scipy import special
 
 @dataclass(frozen=True)
 class Guesses:
-    """Guesses of an attacker on fits with and without the canary.
+    """Counts of an attacker's guesses on fits with and without the canary.
 
     Parameters
     ----------
@@ -114,9 +114,10 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     Returns
     -------
     float
-        In (0, 1].
+        Upper limit, in (0, 1].
     """
     if errors >= trials:
         return 1.0
-    # The complement of a beta quantile: exact for a doubt far below the spacing of floats at 1.
+    # This complement of a beta quantile is accurate even if `doubt` is far below the spacing of
+    # floats at 1.
     return 1.0 - float(special.betaincinv(trials - errors, errors + 1, doubt))
