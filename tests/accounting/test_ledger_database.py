@@ -276,7 +276,7 @@ def test_wrong_address_is_answered_without_the_password(wrong):
 def test_server_that_does_not_answer_is_named_without_the_password():
     pytest.importorskip("psycopg")
     address = f"postgresql://anna:{SECRET}@127.0.0.1:1/database"
-    with pytest.raises(BudgetError, match=r"anna@127\.0\.0\.1:1/database.*server is running") as caught:
+    with pytest.raises(BudgetError, match=r"anna@127\.0\.0\.1:1/database.*server is") as caught:
         PrivacyLedger("survey", path=address)
     assert SECRET not in str(caught.value)
     assert "Nothing was charged" in str(caught.value)

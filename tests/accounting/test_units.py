@@ -130,7 +130,7 @@ def test_unit_that_is_given_is_the_one_that_totals_are_about():
     statement = ledger.statement()
     assert statement.unit == "one person (patient_id)"
     assert not statement.everything.private
-    assert "no bound for one person (patient_id): 'entry 0' gives it no guarantee" in statement.text()
+    assert "no bound for one person (patient_id): 'entry 0' gives it no" in statement.text()
     assert [promise.private for promise in statement.others] == [True]
     assert "no bound for one person (patient_id)" in repr(ledger)
 
