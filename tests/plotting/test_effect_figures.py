@@ -101,7 +101,7 @@ def test_a_figure_warns_in_the_case_that_needs_it(shape, words):
 
 def test_a_term_of_a_model_carries_the_warning_of_the_model():
     few = estimated_model()  # 60 people
-    assert "people" in few.effect_caution
+    assert "records" in few.effect_caution
     ax = few.plot("age", ax=figure_axes())
     assert "With about 60 records" in small_print(ax)
     assert "With about 60 records" in small_print(few.plot_importance(ax=figure_axes()))
