@@ -276,8 +276,8 @@ class LedgerSummary:
         Returns
         -------
         int
-            It includes entries that also contain non-private events, because their private
-            releases spend budget.
+            Number of entries, including those that also contain non-private events, because the
+            private releases of these entries spend budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)
