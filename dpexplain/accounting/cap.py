@@ -125,7 +125,7 @@ class Cap:
         Returns
         -------
         float
-            The cap itself if nothing has been spent; 0 if nothing is left.
+            The remaining epsilon: the cap itself if nothing has been spent, 0 if nothing is left.
         """
         if math.isinf(self.epsilon) or all(spending.empty for spending in before):
             return self.epsilon

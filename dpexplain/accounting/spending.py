@@ -1,4 +1,4 @@
-"""Merged costs of private events, independent of the order of the events.
+"""Merged costs of private events; the order of the events does not matter.
 
 Events of one kind with the same parameters are merged, so that two collections of the same events
 are equal, and costs can be cached.
@@ -213,8 +213,8 @@ class Spending:
         Returns
         -------
         float
-            A pure mechanism counts as the smallest parameter that covers it; a subsampled release
-            counts as if every record were included.
+            Parameter of all releases together. Each pure mechanism is counted as the smallest
+            parameter that covers it, each subsampled release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
         return math.sqrt(

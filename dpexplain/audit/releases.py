@@ -1,4 +1,4 @@
-"""Functions of audits that depend on the type of mechanism.
+"""Audit functions that depend on the type of the mechanism.
 
 To support a new mechanism, register its phase type here and its event types in `charges`.
 """
