@@ -71,7 +71,10 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return inverse square roots of the counts, for unknown standard deviations."""
+    """Return values to use if standard deviations are unknown.
+
+    They are the inverse square roots of the counts.
+    """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
