@@ -36,7 +36,7 @@ class EditLog:
     undone : sequence of int, default=()
         Indices of the undone edits; the last one is the first to be redone.
     checkpoints : sequence of (str, int), default=()
-        Named states.
+        Names of states, each with the index of the edit that led to the state.
     layout : Layout or None, default=None
         Terms and bins for which the edits were made; if None, only the terms and bins named by the
         operations must exist.
