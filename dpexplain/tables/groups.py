@@ -84,7 +84,7 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     Returns
     -------
     object
-        Argument ``groups`` to use.
+        Value of the argument ``groups`` to use.
     """
     if groups is not None or max_rows_per_person is None:
         return groups
