@@ -218,7 +218,8 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
     """Return the index of the entry of a file, or raise ValueError.
 
-    This is the given entry, the entry with which the file was recorded, or the only matching entry.
+    The result is the given entry, the entry with which the file was recorded, or the only matching
+    entry.
     """
     guarantee, model = shown.guarantee, shown.model_name
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]

@@ -275,8 +275,8 @@ class Range:
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        is an end of the range (a value outside is clipped to that end, so it would count as
-        missing).
+        equals `low` or `high`. Values outside the range are clipped to these bounds, so they would
+        count as missing.
     """
 
     low: float
