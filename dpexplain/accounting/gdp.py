@@ -91,8 +91,8 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
     """Return the smallest epsilon at which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the epsilon at which the delta of mu-GDP equals
-    ``delta * (1 - 1e-10)``. The result is the upper end of the bracket, at a relative width of
-    1e-12.
+    ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the upper end of the
+    bracket.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     """Return the largest mu at which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the mu at which the delta of mu-GDP equals
-    ``delta * (1 - 1e-10)``. The result is the lower end of the bracket, at a relative width of
-    1e-12, lowered by a fraction of 1e-9.
+    ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the lower end of the
+    bracket, reduced by a fraction of 1e-9.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ class PrivacyLedger(LedgerReading):
     def add_release(
         self, entry: int, sha256: str, provenance: Provenance | None = None
     ) -> ReleasedFile:
-        """Record the hash of a released file of an entry, at no privacy cost.
+        """Record the hash of a released file that belongs to an entry; this costs nothing.
 
         The hash of a file that is not private would let others test guesses about records.
         Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.

@@ -126,11 +126,11 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that must equal the stored limits before a stored ledger is continued."""
+        """Limits that must equal the limits of a stored ledger that is to be continued."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Return whether an earlier state had the same limits, except for a higher cap."""
+        """Return whether this state can follow an earlier one: same limits, no higher cap."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -431,15 +431,15 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return infinity for the unknown cap at the first private charge.
+    """Return infinity, because the cap at the first private charge is unknown.
 
-    Return None if no charge is private.
+    If no charge is private, return None.
     """
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all parts of a charge for replace-one adjacency if any part is."""
+    """State all parts of a charge for replace-one adjacency if one of them is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

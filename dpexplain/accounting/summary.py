@@ -142,8 +142,9 @@ class LedgerSummary:
     unit : str, default="one record"
         Unit of `private_epsilon`, `replace_epsilon` and `naive_epsilon`.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events, valid for adaptive choices, see `UnitTotal`.
-        `private_epsilon` holds if the number and the budgets of the fits were fixed in advance.
+        Epsilon of all private events that also holds for adaptive choices, see `UnitTotal`;
+        `private_epsilon` holds only if the number and the budgets of the fits were fixed in
+        advance.
     units : tuple of UnitTotal, default=()
         One total for each unit in the ledger, starting with `unit`.
     """
@@ -191,8 +192,8 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Older versions described units in words, and their totals do not
-            hold if units differ; when their output is parsed, the totals are recomputed.
+            Output of `to_dict`. If it was written by an older version, which described units in
+            words, the totals are recomputed, because the old totals do not hold if units differ.
 
         Returns
         -------
@@ -276,8 +277,8 @@ class LedgerSummary:
         Returns
         -------
         int
-            It includes entries that also contain non-private events, because their private
-            releases spend budget.
+            Number of entries, including those that also contain non-private events, because the
+            private releases of these entries spend budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)

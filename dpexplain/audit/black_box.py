@@ -52,7 +52,7 @@ class FinalModelAudit:
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None
-        Gaussian-DP parameter of the guarantee, if stated.
+        Gaussian-DP parameter of the guarantee; None if the guarantee does not state one.
     """
 
     balanced: Guesses
@@ -236,7 +236,7 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Yield each number in an attribute, named by its index, and 1 for each string."""
+    """Yield all numbers in an attribute by name: values, lengths, 1 for each string."""
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):

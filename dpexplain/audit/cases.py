@@ -131,7 +131,7 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
-    """Create records that share no category (or class) with the canary."""
+    """Create records without the canary's categories and, if it is lone, its class."""
     rows = np.arange(n)
     columns = {}
     for name, feature in schema.features.items():

@@ -33,7 +33,7 @@ class BoundRow:
     model_epsilon : float
         Lower bound on epsilon from final models, for any mechanism (tier 4).
     model_epsilon_of_mu : float or None
-        Epsilon equivalent to `model_mu`, for a Gaussian mechanism.
+        Epsilon of a Gaussian mechanism with the parameter `model_mu`; None if no `mu` is stated.
     problems : tuple of str
         Refuted statements of the guarantee; the error probability is at most one in ten million.
     """

@@ -12,13 +12,13 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """State in the message of errors raised in the block that the charge remains.
+    """Add to the messages of errors in a ``with`` block that the charge remains.
 
     Raises
     ------
     RuntimeError
-        If the block raises an error that would indicate invalid input before the charge, such as a
-        ValueError.
+        If the block raises an error, such as a ValueError, that would mean invalid input if it were
+        raised before the charge.
     """
     try:
         yield

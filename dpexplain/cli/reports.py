@@ -105,7 +105,7 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Raise an error if the requested class does not exist, before the charge."""
+    """Reject a class that does not exist, before the ledger is charged."""
     if asked.of_class is None:
         return
     target = read_schema(asked.schema).target

@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """Result of a sweep over epsilons of a multiclass model; figures show one class.
+    """Fits of a multiclass model at several epsilons; figures show one class.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class MulticlassComparison(ByClass[Comparison]):
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`Comparison.frame`.
+            The column ``class``, followed by the columns of :meth:`Comparison.frame`.
         """
         return self._frames()
 

@@ -27,9 +27,9 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     nearest fits.
 
     For the extrapolation, the privacy noise is assumed to be inversely proportional to the
-    Gaussian-DP parameter, and everything else to be constant. It starts from the estimate of the
-    population effect if there is one, because a fit with a larger epsilon comes closer to it, and
-    otherwise from the released curve, shrunk to correct for its noise. All of this is
+    Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
+    be the estimated effect in the population, which curves approach as epsilon increases. If there
+    is no such estimate, the released curve is used, shrunk to correct for its noise. All of this is
     post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
 
     Parameters
@@ -145,7 +145,11 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon at which a term rises above the noise."""
+    """Return the smallest epsilon from which on a term rises above the noise.
+
+    It is extrapolated if it is not within the range of epsilons of the comparison. NaN if the
+    extrapolation is impossible or contradicts the measurements.
+    """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
@@ -159,7 +163,10 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Return the median over the repeats, or NaN if at least half of them are NaN."""
+    """Return the median of the epsilons that the repeats need for a term.
+
+    NaN if at least half of these epsilons are NaN.
+    """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])
     return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])

@@ -28,7 +28,7 @@ class DataFile:
     url : str
         Address from which the file can be downloaded.
     sha256 : str
-        SHA-256 checksum of the file, after `convert`.
+        SHA-256 checksum of the content after `convert` and `unpack` have been applied.
     convert : callable or None, default=None
         Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None

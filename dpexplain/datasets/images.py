@@ -1,4 +1,4 @@
-"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST, in four files each."""
+"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST."""
 
 from __future__ import annotations
 

@@ -230,7 +230,8 @@ def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> Fl
     Returns
     -------
     ndarray of shape (n,)
-        `wanted` itself if its mean is already correct up to rounding.
+        Shifted new values; `wanted` itself if its mean is already correct up to rounding, or if all
+        weights are zero.
     """
     if not weights.sum() > 0:
         return wanted

@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that the parts cover all classes in order and are from the same model."""
+    """Check that the parts are the classes of one model, and return them as a tuple."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(

@@ -37,7 +37,7 @@ class Contrast(NamedTuple):
     kind : {"difference", "range", "sign"}
         Kind of claim.
     first, second : ndarray of shape (n_bins,)
-        Weights of the bins in the two means; `second` is zero for a sign.
+        Weights of the bins in the two means; `second` contains only zeros for the kind "sign".
     """
 
     kind: Kind
@@ -132,13 +132,14 @@ def share_of(level: int) -> float:
 
 
 def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Return the rounded variance of the difference between any two bins, as a level.
+    """Return a level for the variance of the difference between any two bins.
 
-    A dashboard stores only one character for each contrast. For consistency, claims use the rounded
-    values everywhere. Variances are rounded up, so standard deviations are never too small. They
-    are at most 10% too large, except that values below 1/45 of the largest possible standard
-    deviation are replaced by 1/45 of it. If there are more than 32 bins, neighboring bins are
-    grouped into blocks, and all pairs of bins from the same two blocks get the largest of their
+    A level stands for a fraction of the largest possible variance; see :func:`share_of`. Levels are
+    used because a dashboard stores only one character for each contrast. For consistency, claims
+    use the rounded values everywhere. Variances are rounded up, so standard deviations are never
+    too small. They are at most 10% too large, except that values below 1/45 of the largest possible
+    standard deviation are replaced by 1/45 of it. If there are more than 32 bins, neighboring bins
+    are grouped into blocks, and all pairs of bins from the same two blocks get the largest of their
     fractions.
 
     Parameters
@@ -151,7 +152,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level for each pair of blocks of bins, row by row; see :func:`share_of`.
+        Level for each pair of blocks of bins, row by row.
     """
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
@@ -163,12 +164,11 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Return the rounded variance of the contrast of any range of bins, as a level.
+    """Return a level for the variance of the contrast of any range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
     :func:`pair_levels`. The bins are grouped into at most 16 blocks. All ranges that start in the
-    same block and end in the same block get the largest of their variances, each as a fraction of
-    its largest possible value.
+    same block and end in the same block get the largest of their fractions.
 
     Parameters
     ----------
@@ -236,7 +236,8 @@ def level_of(
     Returns
     -------
     int
-        See :func:`share_of`. The level is 0 (the largest variance) if the joint errors are unknown.
+        The level, which :func:`share_of` converts to a fraction. It is 0 (the largest possible
+        variance) for a sign, and if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

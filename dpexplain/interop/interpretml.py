@@ -136,10 +136,11 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 
 
 def _spread_evenly(bins: Binned) -> FloatArray | None:
-    """Spread bin counts evenly over the bins of `_even_edges`.
+    """Return the counts of the equal-width bins between `_even_edges`.
 
-    The counts are in the order of InterpretML: "missing" first and "unseen" last. A feature that
-    occurs only in pairs has no counts.
+    Records are assumed to be spread evenly inside each bin of the term. The counts are in the order
+    of InterpretML: "missing" first and "unseen" last. They are 0 for a feature that occurs only in
+    pairs. None for categories.
     """
     even = _even_edges(bins)
     if even is None:
@@ -223,7 +224,7 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 def _deviation(term: ShapeFunction) -> FloatArray:
     """Return the standard deviations for InterpretML's shaded band.
 
-    They are the total uncertainty, or the spread between bags.
+    They are the total uncertainty or, if it is unknown, the spread between bags; otherwise 0.
     """
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:

@@ -38,7 +38,7 @@ _SIGN_SHIFT = np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _multiply(a, b):  # type: ignore[no-untyped-def]
-    """Return the high and low words of a 64-bit product."""
+    """Return the high and low words of the product of two 64-bit words."""
     a_high, a_low = a >> _HALF_WORD, a & _LOW_HALF
     b_high, b_low = b >> _HALF_WORD, b & _LOW_HALF
     low = a_low * b_low

@@ -60,7 +60,7 @@ class NoiselessModel(BaseEstimator):
     estimator : private estimator
         Unfitted estimator; it is not modified. Settings that depend on the noise, such as
         penalties, have the values that they would have for epsilon 50, or for the estimator's own
-        epsilon if it is larger.
+        epsilon if that is larger.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class NoiselessModel(BaseEstimator):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class NoiselessModel(BaseEstimator):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """

@@ -94,7 +94,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Returns
     -------
     kind : str or None
-        Name of the grouping, if it has one.
+        Name of the grouping; None if it has no name.
     persons : Series, array or None
         Person ID of each row; None if `max_rows` is None.
 

@@ -79,11 +79,11 @@ class PrivateEstimator(PrivateHooks):
             the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
             person are used; they are chosen by secret random draws. Rows without a readable person
             ID are dropped. The name is public; from it, a ledger knows which fits protect the same
-            persons. Unnamed IDs are a separate kind of person in each fit (the name of a Series is
-            ignored, because pandas keeps it when IDs are mapped to other persons).
+            persons. IDs without a name count as a new kind of person in each fit (the name of a
+            Series is ignored, because pandas keeps it when IDs are mapped to other persons).
         **unsupported
-            ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
-            None.
+            Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
+            they are None.
 
         Returns
         -------

@@ -67,7 +67,7 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_columns(role: str, names: object) -> tuple[str, ...]:
-    """Return the names of the columns that have a role as a tuple.
+    """Return a tuple of the names of the columns that have a given role.
 
     Only the role "id" accepts a list of names.
     """

@@ -121,7 +121,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Arguments of a schema by name.
+        Arguments of :class:`dpexplain.Schema` by name.
 
     Raises
     ------

@@ -47,6 +47,7 @@ def observed_fields(
     features : dict
         Features by column name; they are not private.
     target : Range, Classes or None
+        The target; None if `y` is None.
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
@@ -165,6 +166,7 @@ def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     Returns
     -------
     low, high : float
+        The rounded bounds; 0 and 1 if there are no values.
     """
     if not finite.size:
         return 0.0, 1.0

@@ -75,7 +75,7 @@ class SchemaDraft(Generic[S]):
     schema : Schema
         The draft.
     decisions : tuple of str
-        Guesses to confirm or correct, with the column and some of its values.
+        Guesses to confirm or correct, each with the name of its column and some of the values.
     """
 
     schema: S
@@ -247,7 +247,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the largest number of cells that one of the readers can parse."""
+    """Return the number of cells parsed by the reader that can parse the most."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -297,7 +297,7 @@ def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
     """Return the date formats that match some cells, each with a flag for ambiguity.
 
-    A format is ambiguous if the other format of the same shape matches as many cells.
+    A format is ambiguous if the format with day and month exchanged matches as many cells.
     """
     used = []
     for alike in _FORMATS:

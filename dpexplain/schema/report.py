@@ -93,7 +93,7 @@ def schema_report(
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None omits it.
+        The target; None if only the features are compared.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def schema_report(
 
 
 def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
-    """Return a table as models read it; see :meth:`dpexplain.Schema.clean`.
+    """Apply the cleaning rules of a schema; see :meth:`dpexplain.Schema.clean`.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def cell_day(cell: object) -> float:
     Parameters
     ----------
     cell : object
-        Any value that a table can contain. Dates and times of any library are parsed, and so is
+        Any value that a table can contain. Dates and times from any library are parsed, and so is
         text that begins with a date in ISO format. The day of a time is the day in its own time
         zone, and the day of a pandas period is its first day.
 
@@ -113,7 +113,7 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        ISO date, or the number itself if the day is outside the years 1 to 9999.
+        ISO date; the number of days, as text, if the day is outside the years 1 to 9999.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class ChunkedTable(ABC):
 
     @abstractmethod
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Yield the chunks of the table, reduced to the columns of the schema and target."""
+        """Yield the chunks of the table, with only the features and the target."""
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
@@ -61,13 +61,14 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
     Parameters
     ----------
     parts : iterable of Part
-        Chunks, whose rows must be a DataFrame, not an array.
+        Chunks; the features of each must be in a DataFrame, not in an array.
     schema : Schema
         Schema whose features are the columns of the result.
 
     Returns
     -------
     Part
+        The rows of all chunks, in order.
     """
     read = list(parts)
     frame = {

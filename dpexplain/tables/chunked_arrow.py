@@ -212,7 +212,7 @@ def arrow_cells(column: Any) -> Column:
     Returns
     -------
     ndarray or ExtensionArray of shape (n,)
-        The cells; a cell that cannot be converted to a Python object is unreadable.
+        The cells; `UNREADABLE` replaces a cell that cannot be converted to a Python object.
     """
     import pyarrow as pa
 

@@ -28,7 +28,7 @@ class DaskTable(ChunkedTable):
     client : distributed.Client or None
         Client of the cluster, if there was one when the table was created.
     on_cluster : bool
-        Whether there is a client, so that the chunks are read and stored by other processes.
+        Whether there is a client. If so, other processes read and store the chunks.
 
     Raises
     ------

@@ -93,8 +93,8 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     X : DataFrame, array or sequence of rows
         The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
     n_columns : int or None, default=None
-        Number of cells in each row, if this number is public. In a sequence of rows, each row of a
-        different length then becomes a row of empty cells. If None, rows of different lengths raise
+        Public number of cells in each row. If it is given and `X` is a sequence of rows, each row
+        of a different length becomes a row of empty cells. If None, rows of different lengths raise
         an error, which reveals that they exist.
 
     Returns

@@ -141,7 +141,7 @@ def _days_of_polars(series: Any) -> NDArray[Any]:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return all cells in order: the readable ones, None and `UNREADABLE`."""
+    """Put readable cells at their positions; the others are None or `UNREADABLE`."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

@@ -70,7 +70,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return `groups`, or the schema's person column if it is needed but not given.
+    """Return `groups`; by default, the schema's person column if one is needed.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     Returns
     -------
     object
-        Argument ``groups`` to use.
+        Value of the argument ``groups`` to use.
     """
     if groups is not None or max_rows_per_person is None:
         return groups

@@ -266,7 +266,7 @@ def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks of complete lines; truncate lines beyond the limit."""
+    """Yield blocks of complete lines; truncate lines that exceed the limit."""
     begun = b""
     while block := file.read(_BLOCK):
         ended, newline, rest = block.rpartition(b"\n")

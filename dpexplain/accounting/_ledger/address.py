@@ -134,7 +134,7 @@ class DatabaseAddress:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """File of a sqlite database, as a tuple; empty for PostgreSQL."""
+        """Tuple that contains the file of a sqlite database; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property

@@ -54,7 +54,7 @@ def number_from_json(value: object) -> object:
 
 
 def not_negative(name: str, value: object) -> float:
-    """Return a nonnegative number, which may be infinite; raise an error otherwise."""
+    """Return the value if it is at least 0 (or infinite); raise an error otherwise."""
     return check_in_range(name, number_from_json(value), 0.0, math.inf)
 
 

@@ -150,8 +150,9 @@ def ledgers_of(
 ) -> tuple[PrivacyLedger, ...]:
     """Return the ledgers that a fit or a sweep charges.
 
-    If a ledger is given, only that one is charged. Otherwise, these are the ledger that lists all
-    fits without a ledger, except inside `unlisted`, and a new ledger for this fit.
+    If a ledger is given, only that one is charged. Otherwise, two ledgers are charged: the one that
+    lists all fits without a ledger, and a new one for this fit. Inside `unlisted`, only the new one
+    is charged.
 
     Parameters
     ----------

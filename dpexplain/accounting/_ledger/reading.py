@@ -48,7 +48,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is no cap.
+            The limit; infinite if there is no cap.
         """
         return self._store.current().cap_epsilon
 
@@ -104,7 +104,7 @@ class LedgerReading:
         Returns
         -------
         tuple of LedgerEntry
-            If the ledger has a path, they include the charges of other processes.
+            The charges of this process and, if the ledger has a path, of all other processes.
         """
         return self._store.current().entries
 
@@ -220,7 +220,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is no cap; 0 if nothing is left.
+            The remaining epsilon; infinite if there is no cap, 0 if nothing is left.
         """
         return self._store.current().remaining_epsilon
 

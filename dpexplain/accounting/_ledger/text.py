@@ -135,7 +135,7 @@ def _events_html(events: Iterable[dict[str, Any]]) -> str:
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
-    """Return the private, count, noise_multiplier, mu and epsilon columns of an event."""
+    """Return the columns from ``private`` to ``epsilon`` for one event."""
     if isinstance(event, NonPrivateEvent):
         return False, 1, 0.0, math.inf, math.inf
     spending = Spending.of([event], state.adjacency)

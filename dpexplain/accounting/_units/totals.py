@@ -34,8 +34,8 @@ class UnitTotal:
         Epsilon of all private releases together, if the number and the budgets of the fits were
         fixed before any result was seen; infinite if an entry has no bound for the unit.
     replace_epsilon : float
-        The same under replace-one adjacency, in which one unit is exchanged for another; infinite
-        if there is no bound.
+        The same epsilon under replace-one adjacency, in which one unit is exchanged for another;
+        infinite if there is no bound.
     adaptive_epsilon : float
         Epsilon that holds for adaptive choices: the cap, if it was set before the first private
         charge, otherwise the reading of the odometer.

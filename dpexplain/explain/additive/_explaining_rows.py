@@ -69,8 +69,8 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            It includes the noise of the contributions, if known. Its ``score_std`` is None, because
-            only the model knows the correlations between terms.
+            Contributions of the terms and pairs, with their noise if it is known. ``score_std`` is
+            None, because only the model knows the correlations between terms.
 
         Raises
         ------

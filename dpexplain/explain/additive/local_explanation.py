@@ -350,8 +350,9 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
+            this object together with the plots.
 
         Raises
         ------

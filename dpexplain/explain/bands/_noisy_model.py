@@ -101,8 +101,8 @@ class NoisyModel:
         """Terms with a significant effect, largest effect first.
 
         If no term has an effect, the probability that any term is listed is 3%: the rule covers all
-        bins of all terms jointly. It corresponds to `terms_above_noise`, which refers to the
-        released curves. None if the estimate is not available.
+        bins of all terms jointly. The corresponding list for the released curves is
+        `terms_above_noise`. None if the estimate is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -373,7 +373,10 @@ def _largest_ratio(term: ShapeFunction) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction and weighted slope of a curve, and the bin coefficients."""
+    """Return the direction and slope of a curve, and the coefficients of the slope.
+
+    The direction is None if the slope is zero, for example because the bins have no order.
+    """
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

@@ -184,7 +184,7 @@ class NoisyShape:
 
     @cached_property
     def effect_importance(self) -> float | None:
-        """Estimated mean absolute contribution in the population."""
+        """Estimated mean absolute contribution in the population; None if not available."""
         if self.effect is None or self.effect_std is None:
             return None
         return float(self.weights @ mean_absolute(self.effect, self.effect_std))

@@ -151,7 +151,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviations of the contributions under privacy noise."""
+        """Standard deviations of the contributions under privacy noise; None if unknown."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
@@ -191,8 +191,8 @@ class FilterExplanation(Record, LocalDisplay):
     def top_filters(self) -> npt.NDArray[np.int64]:
         """Index of the filter with the largest weight, shape (n_samples, n_classes).
 
-        The sample is explained by the weighted filter. This single filter is similar to it only if
-        its weight is close to 1.
+        The explanation of a sample uses all filters of a class. The filter with the largest weight
+        resembles their weighted mean only if this weight is close to 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
 
@@ -380,8 +380,9 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the bias parts (``base_values``) and the inputs
+            (``data``). SHAP cannot store the guarantee and the noise, so keep this object together
+            with the plots.
 
         Raises
         ------
@@ -455,7 +456,7 @@ class FilterExplanation(Record, LocalDisplay):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Return the guarantee of results for samples that are not marked as public."""
+    """Return a guarantee that marks results for non-public samples as not private."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,

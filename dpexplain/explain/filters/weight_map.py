@@ -54,7 +54,7 @@ def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...] | None:
-    """Check that a grid has one cell for each input."""
+    """Check that a grid has one cell for each input, and return its shape as integers."""
     if grid_shape is None:
         return None
     shape = tuple(grid_shape)

@@ -31,7 +31,7 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Edits of a model, with the scores before them.
+    """Edits of a model, and its scores before these edits.
 
     Attributes
     ----------

@@ -93,6 +93,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     m : int or None
         Estimated maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
+        As in `criterion_value`.
 
     Returns
     -------

@@ -118,7 +118,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, 1), dtype int64
-        In steps of ``2**-10 * clip * 2**-12``.
+        The sums, in steps of ``2**-10 * clip * 2**-12``.
     """
     sums = np.zeros((n_coordinates, 1), np.int64)
     one = np.int64(VALUE_STEPS)
@@ -156,7 +156,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, n_classes), dtype int64
-        In steps of ``2**-10 * clip * 2**-12``.
+        The sums, in steps of ``2**-10 * clip * 2**-12``.
     """
     n_classes = table.shape[1]
     sums = np.zeros((n_coordinates, n_classes), np.int64)

@@ -84,7 +84,7 @@ def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def feature_bits(basis: Basis) -> int:
-    """Return the number of bits of a record's features."""
+    """Return the number of bits that each feature of a record has."""
     return COARSE_BITS if basis.per_filter else FEATURE_BITS
 
 

@@ -246,7 +246,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The difference of the scores of two classes is the log-odds between them.
+            Scores in the order of ``classes_``; for two classes, the log-odds of the second class.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

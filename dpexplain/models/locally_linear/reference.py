@@ -132,7 +132,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """

@@ -179,7 +179,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
     Returns
     -------
     mapping or None
-        None if there is no private fit.
+        The fit; None if there is no private fit.
     """
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     private = [fit for fit in fits if fit["guarantee"]["private"]]

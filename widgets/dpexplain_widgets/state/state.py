@@ -267,7 +267,7 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Return the index of the largest epsilon up to 1, otherwise of the smallest."""
+    """Return the index of the largest epsilon up to 1; 0 if there is none."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 

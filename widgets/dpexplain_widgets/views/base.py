@@ -145,7 +145,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         Returns
         -------
         Link
-            Call ``unlink()`` to separate the views.
+            The link; its method ``unlink`` separates the views.
         """
         return Link(self, other, choices)
 

@@ -1,4 +1,4 @@
-"""Choice of the fits to compare with, and distances between fits."""
+"""Choice of the fits used for comparison, and distances between fits."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class Planning(ViewState):
     refit : callable or None, default=None
         Function that maps an epsilon to a GlobalExplanation, such as a
         :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its attribute
-        `private` is true or missing, its method `question` provides a question, and it runs only
-        after the user confirms.
+        `private` is true or missing, the view first asks the question that its method `question`
+        returns, and fits only after the user confirms.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 

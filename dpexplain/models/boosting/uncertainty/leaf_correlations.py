@@ -9,9 +9,9 @@ linear regression with known noise, and simulations draw them from its posterior
 contain little information, the draws remain widely spread. Pair sums are not used here.
 
 Notation: for each feature, functions of the bins are orthonormal with respect to the curvature
-mass, and the first function is constant. The coupling of two features is the matrix of inner
-products of their functions, which are correlations. The block matrix of all couplings, with
-identity matrices on the diagonal, is positive semidefinite.
+mass, and the first function is constant. The coupling of two features is the matrix of the inner
+products (correlations) between the functions of one and the functions of the other. The block
+matrix of all couplings, with identity matrices on the diagonal, is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Correlation:
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
-        Fraction of its own roughness (the part outside the functions) that a term repairs.
+        Fraction of each term's own rough errors that the fit repairs. Rough errors are those that
+        are not combinations of the functions.
     """
 
     functions: tuple[FloatArray, ...]
