@@ -71,8 +71,9 @@ class FilterExplanation(Record, LocalDisplay):
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        Standard deviation of the weighted filters before the mean over all filters is subtracted.
-        These errors are independent between classes, which is needed for contrasts of two classes.
+        Standard deviation of the weighted filters before the common mean of all filters is
+        subtracted. These errors are independent between classes, so they can be combined for
+        contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
