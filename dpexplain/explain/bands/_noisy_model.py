@@ -75,7 +75,7 @@ class NoisyModel:
 
         This is the mean square of the noise divided by the mean square of the curves, for all
         terms, weighted by the (noisy) counts and limited to at most 1. None if the model has no
-        noise.
+        noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:

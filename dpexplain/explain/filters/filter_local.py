@@ -177,7 +177,7 @@ class FilterExplanation(Record, LocalDisplay):
         """Probability that the predicted class also has the higher score without noise.
 
         The predicted class is compared with the runner-up. The shape is (n_samples,), and the
-        values range from 0.5 (a coin flip) to 1. None if the model has no noise.
+        values range from 0.5 (a coin flip) to 1. None if there is no noise, or if it is unknown.
         """
         if self.own_score_std is None:
             return None
@@ -211,7 +211,7 @@ class FilterExplanation(Record, LocalDisplay):
         """Probability that the sign of each contribution is correct.
 
         The values account for privacy noise and range from 0.5 (a coin flip) to 1. None if the
-        model has no noise.
+        model has no noise, or if the noise is unknown.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
