@@ -1,6 +1,6 @@
 """Immutable state of a ledger: totals, limits and file format.
 
-Everything here is arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
+This module only does arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that must equal the limits of a stored ledger that is to be continued."""
+        """Limits; to continue a stored ledger, a new one must have the same limits."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
@@ -166,7 +166,7 @@ class LedgerState:
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
-        """List the cost of each entry for a unit; infinite if there is no bound."""
+        """List the cost of each entry for a unit; infinite if it cannot be bounded."""
         chosen = self.entries if entries is None else entries
         return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
 
@@ -212,7 +212,7 @@ class LedgerState:
     def without_bound(
         self, unit: Unit, entries: Iterable[LedgerEntry] | None = None
     ) -> tuple[str, ...]:
-        """Return the labels of the entries that have no bound for a unit."""
+        """Return the labels of the entries whose cost cannot be bounded for a unit."""
         chosen = self.entries if entries is None else entries
         return without_bound(chosen, unit, self.adjacency)
 
@@ -265,7 +265,10 @@ class LedgerState:
         )
 
     def _unit_totals(self) -> tuple[UnitTotal, ...]:
-        """Return totals for the ledger's unit, one record and each kind of person."""
+        """Return totals for the ledger's unit, one record and each kind of person.
+
+        Of several unnamed kinds of persons, only the first is included.
+        """
         found: list[Unit] = [self.total_unit]
         for unit in (RECORD, *(entry.unit for entry in self.entries if entry.events)):
             if not any(same_unit(unit, known) for known in found):

@@ -262,7 +262,7 @@ class LedgerSummary:
         Returns
         -------
         UnitTotal
-            The total; its epsilons are infinite if the ledger has no bound for this unit.
+            The total for this unit; if there is none, a total with infinite epsilons.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon

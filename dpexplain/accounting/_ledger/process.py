@@ -53,7 +53,8 @@ def process_ledger(
     Returns
     -------
     PrivacyLedger
-        The same ledger in every call. It has no cap until ``lower_cap`` sets one.
+        Ledger of the table or of the list; every call for the same one returns the same object. It
+        has no cap until ``lower_cap`` sets one.
 
     Raises
     ------

@@ -191,7 +191,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Total epsilon; infinite if a charge has no bound for the unit.
+            Total epsilon; infinite if the cost of a charge cannot be bounded for the unit.
         """
         state = self._store.current()
         for_whom = state.total_unit if unit is None else check_unit(unit)
@@ -199,7 +199,7 @@ class LedgerReading:
 
     @property
     def adaptive_epsilon(self) -> float:
-        """Total epsilon of all private charges, valid for adaptive choices.
+        """Total epsilon of all private charges, valid even for adaptively chosen fits.
 
         Returns
         -------
@@ -345,8 +345,8 @@ class LedgerReading:
         Returns
         -------
         str
-            JSON text that contains everything that determines the totals; numbers are exact to
-            the last bit.
+            JSON text from which the totals can be computed again; numbers are exact to the last
+            bit.
         """
         return self._store.current().to_json()
 
