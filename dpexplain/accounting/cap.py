@@ -190,8 +190,8 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 def _tail(place: int, delta: float) -> float:
     """Return the share of delta for the tail of one entry.
 
-    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``. Pure releases are
-    counted in two ways, and each way uses one of the two halves.
+    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``, because pure
+    releases are counted in two ways, and each way uses one half.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 

@@ -224,7 +224,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return how much of the cap charges use, as the epsilon of a Gaussian charge."""
+        """Return how much of the cap these charges use, as epsilon of a Gaussian charge."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -412,7 +412,7 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        State whose units are parsed as in an older ledger file; they never strengthen the
+        State whose units are parsed as in an older ledger file, which never strengthens the
         guarantee.
     """
     found = tuple(

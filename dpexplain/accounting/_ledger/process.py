@@ -160,9 +160,9 @@ def ledgers_of(
     given : PrivacyLedger, str or None
         Value of the parameter ``ledger``.
     delta : float
-        Delta of the ledger, if this call creates it.
+        Delta of each ledger that this call creates.
     adjacency : str
-        Adjacency of the ledger, if this call creates it.
+        Adjacency of each ledger that this call creates.
     alone : str
         Name of the new ledger.
 

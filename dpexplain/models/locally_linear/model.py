@@ -288,7 +288,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains no model and no records.
+            The filters as plain data, without the model and without records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

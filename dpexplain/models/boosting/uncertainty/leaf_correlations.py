@@ -195,7 +195,7 @@ class _Problem:
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
     def add(self, k: int, found: Equations) -> None:
-        """Add the equations of one feature, with an unknown remaining residual per bin."""
+        """Add the equations of one feature; the remaining residual of a bin is unknown."""
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members
         columns = np.column_stack([found.own, found.loads[:, known]])
