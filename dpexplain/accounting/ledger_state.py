@@ -412,8 +412,8 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        State whose units are parsed as in an older ledger file, which never strengthens the
-        guarantee.
+        The rebuilt state. Its units are parsed in the same way as the units of an older ledger
+        file; this never strengthens the guarantee.
     """
     found = tuple(
         LedgerEntry(

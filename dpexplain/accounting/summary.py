@@ -231,7 +231,7 @@ class LedgerSummary:
         Returns
         -------
         str
-            One to three sentences.
+            Description in one to three sentences.
         """
         if not self.entries:
             return f"Nothing has been spent on {self.dataset!r}."
@@ -350,7 +350,7 @@ class ReleaseSet:
         Returns
         -------
         str
-            Two sentences.
+            Description in two sentences.
         """
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"

@@ -126,8 +126,9 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or on paper, can
-            later prove that nothing recorded before the copy was made has been changed.
+            The hash, as 64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or
+            on paper, can later prove that nothing recorded before the copy was made has been
+            changed.
         """
         return self._store.current().head
 
@@ -138,8 +139,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            False for a file that an older version wrote and that has not been charged since then.
-            Changes made to this file by hand cannot be detected; the next charge starts the chain.
+            True, unless an older version wrote the file and the ledger has not been charged since
+            then. In that case, changes made to the file by hand cannot be detected; the next charge
+            starts the chain.
         """
         return self._store.current().chained
 

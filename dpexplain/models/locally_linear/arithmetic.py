@@ -167,7 +167,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Returns
     -------
     integers : ndarray of float64
-        Same shape as `values`.
+        The rounded values, in steps; same shape as `values`.
     unit : float
         Value of one step.
     """

@@ -261,7 +261,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
         """
         scores = self._scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
