@@ -121,9 +121,9 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the pattern of a date format without its field names.
+    """Return the regular expression of a date format, without the names of its groups.
 
-    Formats with equal patterns match the same cells.
+    If the results for two formats are equal, the formats match the same cells.
     """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
