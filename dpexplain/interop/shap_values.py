@@ -164,7 +164,7 @@ def _shap() -> Any:
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
-    """Return the values of the samples for each term, or bin labels without `X`."""
+    """Return the value of each term in each sample, or bin labels if `X` is None."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels

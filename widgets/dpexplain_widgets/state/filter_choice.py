@@ -13,7 +13,7 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """Mixin with the choice of the filters shown, for models that have filters.
+    """Mixin for views of models with filters: which filters are shown, and how.
 
     Attributes
     ----------

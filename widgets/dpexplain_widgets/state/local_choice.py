@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """Mixin with the choice of the sample that is explained.
+    """Mixin for views that explain a sample: the sample, changes to it, a threshold.
 
     Attributes
     ----------

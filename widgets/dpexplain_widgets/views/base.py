@@ -172,7 +172,11 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add a table and a picture, for hosts that show notebooks without running them."""
+        """Return the formats of the view, including a static table and picture.
+
+        Hosts that show notebooks without running them display the static formats. The result is
+        None if the view has no formats.
+        """
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
