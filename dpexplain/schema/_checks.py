@@ -1,4 +1,4 @@
-"""Checks and formats shared by the parts of a schema."""
+"""Checks and formatting functions shared by the parts of a schema."""
 
 from __future__ import annotations
 

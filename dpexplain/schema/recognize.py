@@ -75,7 +75,7 @@ class SchemaDraft(Generic[S]):
     schema : Schema
         The draft.
     decisions : tuple of str
-        Guesses to confirm or correct, each with the name of its column and some of the values.
+        Guesses to confirm or correct, each with the name of its column and some of its values.
     """
 
     schema: S

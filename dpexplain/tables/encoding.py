@@ -85,7 +85,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Convert a column to numbers or days by the rules of the schema, without bounds.
+    """Convert a column to numbers or days by the rules of the schema; do not clip.
 
     Parameters
     ----------

@@ -237,7 +237,7 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     """Read the column names from the first line of a file.
 
-    This line is public, so it may raise an error.
+    An error may be raised, because this line is public.
     """
     line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
     line = line.removesuffix(b"\n")

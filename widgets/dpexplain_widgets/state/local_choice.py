@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """Mixin for views that explain a sample: the sample, changes to it, a threshold.
+    """Mixin with the traits of a local view: a sample, changes to it, and a threshold.
 
     Attributes
     ----------

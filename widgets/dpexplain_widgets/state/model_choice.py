@@ -14,7 +14,7 @@ AGAINST = ("reference", "epsilon", "model", "repeat")
 
 
 class ModelChoice(traitlets.HasTraits):
-    """Mixin for views: the payload, the model shown, and the model compared with it.
+    """Mixin with the payload of a view and the traits that select models.
 
     Attributes
     ----------

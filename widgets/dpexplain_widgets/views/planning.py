@@ -231,7 +231,7 @@ class Planning(ViewState):
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
         """Add a fit and show it.
 
-        A non-private fit that was requested by dragging replaces the previous such fit.
+        If `refit` is not private, a fit requested by dragging replaces the previous such fit.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
