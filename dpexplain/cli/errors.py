@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class CommandError(Exception):
-    """Error raised if command-line input is invalid; no privacy budget was spent."""
+    """Error raised for invalid command-line input; no privacy budget is spent."""
 
 
 @contextlib.contextmanager

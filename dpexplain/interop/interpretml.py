@@ -224,8 +224,8 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 def _deviation(term: ShapeFunction) -> FloatArray:
     """Return the standard deviations for InterpretML's shaded band.
 
-    They are those of the total uncertainty, of the privacy noise, or of the spread between bags:
-    the first of these that is known. If none is known, they are 0.
+    The band shows the first of these that is known: the total uncertainty, the privacy noise, the
+    spread between bags. If none is known, the standard deviations are 0.
     """
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:

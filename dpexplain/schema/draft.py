@@ -121,7 +121,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     y : array or Series of shape (n_samples,) or (n_samples, 1)
         Cells of any type.
     task : {"auto", "classification", "regression"}, default="auto"
-        As for :func:`observed_fields`.
+        Type of the target, as for :func:`observed_fields`.
 
     Returns
     -------

@@ -269,7 +269,8 @@ class Range:
     name : str, default=""
         Name of the target.
     missing, decimal, source : optional
-        As for :class:`Numeric`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the bounds, as for :class:`Numeric`. A row whose target is
+        missing is dropped.
 
     Raises
     ------
@@ -331,7 +332,8 @@ class Classes:
     name : str, default=""
         Name of the target.
     aliases, missing, source : optional
-        As for :class:`Categorical`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the list, as for :class:`Categorical`. A row whose target
+        is missing is dropped.
 
     Attributes
     ----------

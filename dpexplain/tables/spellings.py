@@ -85,8 +85,8 @@ def day_format(text: str) -> DayFormat:
     Raises
     ------
     ValueError
-        If the format has other parts, does not have exactly one day, one month and one year, or
-        would match decimal numbers.
+        If the format contains any other code, does not contain exactly one day, one month and one
+        year, or would match decimal numbers.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _date(found: dict[str, str], last_year: int) -> date:
 
 
 def comma_number(cell: object) -> float:
-    """Parse one cell as a number, with a decimal comma if it is text.
+    """Parse one cell as a number; text is parsed with a decimal comma.
 
     Parameters
     ----------

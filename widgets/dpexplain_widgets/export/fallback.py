@@ -30,7 +30,7 @@ def still_bundle(
     Parameters
     ----------
     payload, fit, term
-        As in :func:`fallback_html` and :func:`fallback_png`.
+        Payload, selected fit and name of a term, as for :func:`fallback_png`.
 
     Returns
     -------
