@@ -67,7 +67,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Reject too many values; once parsed, they take about 30 times as much memory."""
+    """Reject a text with too many values; parsed, they need about 30 times its memory."""
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(

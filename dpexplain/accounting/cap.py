@@ -154,7 +154,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Return the most squared mu that any limit leaves; negative if all are exceeded."""
+        """Return the largest squared mu that a pair of limits leaves; may be negative."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -190,15 +190,15 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 def _tail(place: int, delta: float) -> float:
     """Return the share of delta for the tail of one entry.
 
-    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``. Pure releases are
-    counted in two ways, and each way uses one of the two halves.
+    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``, because pure
+    releases are counted in two ways, and each way uses one half.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 
 
 @lru_cache(maxsize=1024)
 def approximate_mu(spending: Spending, tail: float) -> float:
-    """Return the smallest mu that covers releases except for a tail, rounded up.
+    """Return the smallest mu that covers releases up to a tail, rounded up.
 
     Parameters
     ----------

@@ -235,12 +235,12 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
 
 
 def _covers_small_pure(z: float, epsilon: float) -> bool:
-    """Check that P(0 < Z < z) is at least tanh(epsilon / 2) / 2; avoids cancellation."""
+    """Return whether P(0 < Z < z) >= tanh(epsilon / 2) / 2, without cancellation."""
     return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
 
 
 def _covers_large_pure(z: float, epsilon: float) -> bool:
-    """Check that 1 / P(Z > z) is at least 1 + exp(epsilon), on a log scale."""
+    """Return whether 1 / P(Z > z) >= 1 + exp(epsilon), compared on a log scale."""
     return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 

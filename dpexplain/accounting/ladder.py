@@ -46,7 +46,7 @@ def raised(epsilon: float) -> float:
     Returns
     -------
     float
-        Loss used by `masses_on_grid`.
+        The increased loss, which `masses_on_grid` uses.
     """
     return epsilon * (1.0 + _LOSS_MARGIN)
 

@@ -70,7 +70,7 @@ class Spending:
         Returns
         -------
         Spending
-            Identical to the last bit for any order of the events.
+            The merged costs, identical to the last bit for any order of the events.
         """
         squares: list[float] = []
         subsampled: list[tuple[float, float, int]] = []
@@ -133,7 +133,7 @@ class Spending:
         Returns
         -------
         float
-            Parameter that is exact for the Gaussian events and does not cover any other event.
+            The parameter; it is exact for the Gaussian events and covers no other events.
         """
         return math.sqrt(self.squared_mu)
 
@@ -155,7 +155,7 @@ class Spending:
         Returns
         -------
         bool
-            False if there are events of other kinds.
+            False if there are events that are not Gaussian.
         """
         return not (self.subsampled or self.laplace or self.pure)
 

@@ -231,7 +231,7 @@ class LedgerSummary:
         Returns
         -------
         str
-            One to three sentences.
+            Description in one to three sentences.
         """
         if not self.entries:
             return f"Nothing has been spent on {self.dataset!r}."
@@ -262,7 +262,7 @@ class LedgerSummary:
         Returns
         -------
         UnitTotal
-            The total; its epsilons are infinite if the ledger has no bound for this unit.
+            The total for this unit; if there is none, a total with infinite epsilons.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
@@ -350,7 +350,7 @@ class ReleaseSet:
         Returns
         -------
         str
-            Two sentences.
+            Description in two sentences.
         """
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"

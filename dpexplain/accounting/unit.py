@@ -74,8 +74,8 @@ class Person:
     Parameters
     ----------
     kind : str
-        Name of the grouping, such as ``"patient_id"``. It is published. Charges of one kind are
-        added up, so two groupings must not share a name.
+        Name of the grouping, such as ``"patient_id"``. It is published. The costs of
+        charges with the same name are added up, so two groupings must not share a name.
     max_rows : int or None, default=None
         Maximum number of rows used per person. If it is a number k, the events of an entry are
         stated for all k rows together, and a single row changes a query by at most 1/k of the
@@ -180,7 +180,7 @@ class OtherUnit:
         Returns
         -------
         str
-            The text in the file.
+            `text`, the description of the unit in the file.
         """
         return self.text
 
@@ -191,7 +191,7 @@ class OtherUnit:
         Returns
         -------
         str
-            The text in the file.
+            `text`, the description of the unit in the file.
         """
         return self.text
 

@@ -50,14 +50,14 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class PowerRow:
-    """Detection rate of one planted mistake, by tier.
+    """Detection rate of one planted mistake in a group of estimators, by tier.
 
     Parameters
     ----------
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that must detect every mistake they test for in these estimators; see
+        Tiers that must detect every mistake they test for in the estimators of the group; see
         `powerful_tiers`.
     runs : int
         Number of audits per tier.

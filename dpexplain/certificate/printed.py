@@ -352,7 +352,7 @@ def _checking(stated: Stated) -> list[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Shorten names and join them for a sentence; only count those beyond a limit."""
+    """Join shortened names for a sentence; names beyond a limit are only counted."""
     known = [shorten(text, 60) for text in texts]
     more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
     return (", ".join(known[:_MOST]) or "nothing") + more

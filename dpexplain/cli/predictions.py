@@ -92,7 +92,10 @@ def predictions(
 
 
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
-    """Load the schema given in the options; reject it if the explanation has its own."""
+    """Load the schema given in the options, or return None if no schema is given.
+
+    A schema is rejected if the explanation has its own.
+    """
     from dpexplain.schema import Schema
 
     if asked.schema is None:

@@ -27,9 +27,9 @@ class Records(NamedTuple):
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the features and the target of a private fit from the table of a command.
+    """Read the records of a private fit from the table named on the command line.
 
-    For private boosting, a Parquet file is not read here, because the model reads it in parts.
+    For private boosting, a Parquet file is not read here, because the model reads it in chunks.
 
     Parameters
     ----------

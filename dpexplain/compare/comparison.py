@@ -99,7 +99,7 @@ class Comparison(Fits[GlobalExplanation]):
         return pd.concat(frames, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Return the mean importance of each term over the repeats.
+        """Return the importance of each term, averaged over the repeats.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Comparison(Fits[GlobalExplanation]):
         return table.rename_axis(index="term", columns="epsilon")
 
     def effects(self) -> pd.DataFrame:
-        """Return the mean estimated size of the effect of each term over the repeats.
+        """Return the estimated effect size of each term, averaged over the repeats.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Predict from released fits what a fit at another epsilon would show."""
+"""Predictions, based on released fits, for a fit at another epsilon."""
 
 from __future__ import annotations
 
@@ -147,8 +147,10 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
     """Return the smallest epsilon from which on a term rises above the noise.
 
-    It is extrapolated if it is not within the range of epsilons of the comparison. NaN if the
-    extrapolation is impossible or contradicts the measurements.
+    The result is measured if it lies between the epsilons of the comparison, and extrapolated
+    otherwise. If the term rises above the noise at all of them, the result is at most the smallest
+    one. If it does not at the largest one, the result is NaN if the extrapolation is impossible or
+    contradicts the measurements.
     """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
@@ -163,9 +165,9 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Return the median of the epsilons that the repeats need for a term.
+    """Return the median epsilon at which a term would rise above the noise.
 
-    NaN if at least half of these epsilons are NaN.
+    One epsilon is extrapolated from each repeat. NaN if at least half of these epsilons are NaN.
     """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])

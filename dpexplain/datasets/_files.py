@@ -83,7 +83,8 @@ def cache_folder() -> Path:
     Returns
     -------
     Path
-        ``dpexplain`` in ``XDG_CACHE_HOME``, or in ``~/.cache``.
+        The folder ``dpexplain`` in the folder named by the environment variable
+        ``XDG_CACHE_HOME`` or, if it is not set, in ``~/.cache``.
     """
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "dpexplain"

@@ -84,7 +84,8 @@ class EditLog:
     def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
         """Start a log that stores the terms and bins of an explanation.
 
-        On an explanation with other bins, edits that refer to bins by index are then rejected.
+        If the log is later applied to an explanation with other bins, edits that refer to bins by
+        index are rejected.
 
         Parameters
         ----------
@@ -163,7 +164,7 @@ class EditLog:
 
     @property
     def can_undo(self) -> bool:
-        """Whether the current state has an edit to undo."""
+        """Whether there is an edit that can be undone."""
         return self.head != START
 
     @property
@@ -172,12 +173,12 @@ class EditLog:
         return bool(self.undone)
 
     def undo(self) -> EditLog:
-        """Undo the last edit.
+        """Undo the edit that led to the current state.
 
         Returns
         -------
         EditLog
-            A log in the state before the last edit; the same log if there is nothing to undo.
+            A log in the state before this edit; the same log if there is nothing to undo.
         """
         if not self.can_undo:
             return self
@@ -185,7 +186,7 @@ class EditLog:
         return dataclasses.replace(self, head=back, undone=(*self.undone, self.head))
 
     def redo(self) -> EditLog:
-        """Redo the last undone edit.
+        """Redo the edit that was undone most recently.
 
         Returns
         -------
@@ -294,7 +295,7 @@ class EditLog:
 
     @property
     def operations(self) -> tuple[Operation | Composed, ...]:
-        """Operations of the current state, in order."""
+        """Operations that led to the current state, in order."""
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:

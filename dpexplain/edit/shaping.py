@@ -71,9 +71,9 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return values to use if standard deviations are unknown.
+    """Return the inverse square root of each count.
 
-    They are the inverse square roots of the counts.
+    These values replace the standard deviations if they are unknown.
     """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))

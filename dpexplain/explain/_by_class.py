@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that the parts are the classes of one model, and return them as a tuple."""
+    """Return the parts as a tuple, after a check that there is one for each class."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(

@@ -38,7 +38,7 @@ class ClaimStrip(Record):
 
     @property
     def asked(self) -> Claim:
-        """The claim at the chosen epsilon."""
+        """The claim with the index `chosen`, with which all others are compared."""
         found = self.claims[self.chosen]
         assert found is not None  # the claim exists in the fit for which it was made
         return found
@@ -194,7 +194,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Find the same bins in another fit; return None if it does not separate them."""
+    """Find the same bins in another fit; None if that fit does not separate them."""
     if first is None:
         return ()
     if isinstance(first, tuple):
@@ -209,9 +209,9 @@ def _range_elsewhere(
 ) -> tuple[tuple[int, int]] | None:
     """Find the range of bins in another fit that corresponds to a range of bins.
 
-    It reaches from the first to the last bin whose midpoint or label is in the given range. None if
-    there are no such bins, or if the range covers the whole term, because a claim compares a range
-    with the bins outside it.
+    The range in the other fit reaches from the first to the last bin whose midpoint or label is in
+    the given range. None if there are no such bins, or if they cover the whole term, because a
+    claim compares a range with the bins outside it.
     """
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]

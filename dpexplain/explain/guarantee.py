@@ -213,7 +213,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Guarantee:
-        """Rebuild a guarantee from :meth:`to_dict`.
+        """Rebuild a guarantee from the output of :meth:`to_dict`.
 
         Parameters
         ----------

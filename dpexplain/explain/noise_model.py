@@ -116,8 +116,8 @@ class NoiseModel(Record):
         Returns
         -------
         NoiseModel
-            A noise model with the same variances (up to rounding), and with correlations that are
-            approximated as well as the rank allows.
+            A noise model that has the variances of the simulated errors (up to rounding), and
+            approximates their correlations as well as the rank allows.
         """
         rows = [part / math.sqrt(len(part)) for part in parts]
         stacked = np.concatenate(rows)

@@ -68,7 +68,7 @@ class Graph:
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
     def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Add a node that maps each string to the index of its category, shape (n, 1)."""
+        """Map each string to its category's index, and return the name of the result."""
         return self.node(
             "LabelEncoder",
             cell,

@@ -49,7 +49,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Parameters
     ----------
     shape : sequence of int or None
-        Expected shape; None accepts any length.
+        Expected length of each axis; None accepts any length.
 
     Returns
     -------

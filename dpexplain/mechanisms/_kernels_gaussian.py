@@ -100,6 +100,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     trial : int
         Index of the undecided trial, or else of the first trial that was not run.
     undecided : bool
+        Whether the trial with this index is undecided.
     """
     n_trials = words.shape[0] // 2
     float_scale = float(scale)

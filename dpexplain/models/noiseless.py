@@ -67,9 +67,9 @@ class NoiselessModel(BaseEstimator):
     model_ : private estimator
         The fitted clone, marked as not private.
     guarantee_ : Guarantee
-        States that there is no privacy guarantee.
+        Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Contains one non-private event.
+        Ledger with a single entry, which is not private.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Same type as for the private model.
+            The explanation, of the same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -204,7 +204,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Same type as for the private model.
+            The explanation, of the same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)

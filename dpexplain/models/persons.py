@@ -168,8 +168,8 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that does not identify a person: an empty cell, a word that means empty
-        (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
+        The key; None for a cell that does not identify a person: an empty cell, a word that means
+        empty (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
         address.
     """
     try:

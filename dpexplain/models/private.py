@@ -72,7 +72,7 @@ class PrivateEstimator(PrivateHooks):
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
-            pass the name, or a Series or Array with the partitions of `X`.
+            pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row, given as the name of a column of `X`, which is then not a feature;
             as a name and the person IDs; or as the IDs alone. The default is the person column of

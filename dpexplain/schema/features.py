@@ -109,10 +109,10 @@ class Date(Numeric):
 
     Cells are date objects from any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
-    a time of day, only its day is used, as written. Anything else counts as missing, including
-    numbers, unless a format consists only of digits. Read private files without ``parse_dates``:
-    some readers convert a column only if every cell is a date, so a single cell would affect how
-    all others are read.
+    a time of day, only its day is used, as written. Anything else counts as missing. Numbers also
+    count as missing, unless one of the formats consists only of digits. Read private files without
+    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
+    would affect how all others are read.
 
     Parameters
     ----------
@@ -269,14 +269,15 @@ class Range:
     name : str, default=""
         Name of the target.
     missing, decimal, source : optional
-        As for :class:`Numeric`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the bounds, as for :class:`Numeric`. A row whose target is
+        missing is dropped.
 
     Raises
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        equals `low` or `high`. Values outside the range are clipped to these bounds, so they would
-        count as missing.
+        equals `low` or `high`. (With such a marker, values that are clipped to the bound would
+        count as missing.)
     """
 
     low: float
@@ -331,7 +332,8 @@ class Classes:
     name : str, default=""
         Name of the target.
     aliases, missing, source : optional
-        As for :class:`Categorical`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the list, as for :class:`Categorical`. A row whose target
+        is missing is dropped.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from dpexplain.schema.features import Categorical, Classes, Feature, Numeric, Ra
 
 
 class _Declared(NamedTuple):
-    """Declarations about the features, by feature index, and about the target."""
+    """Declarations for each feature, by feature index, and for the target."""
 
     names: list[str]
     types: list[Any]

@@ -206,7 +206,7 @@ def _days(column: Column, bounds: Date) -> Found:
 def _read(
     column: Column, part: Numeric | Range
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the numbers, and masks of the empty cells and of the markers."""
+    """Return the numbers, a mask of the empty cells, and a mask of the markers."""
     texts = texts_of(column)
     lacks = np.array([text is None for text in texts], dtype=bool)
     numbers = read_numbers(column, part)

@@ -242,7 +242,7 @@ class Schema(FromInterpret):
         Parameters
         ----------
         X, y, task : DataFrame or array, array or None, str
-            As for `from_frame`.
+            Public data, public target and type of the target, as for `from_frame`.
         exclude : sequence of str, default=()
             Columns to exclude.
 

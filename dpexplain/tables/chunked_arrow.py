@@ -2,10 +2,10 @@
 
 Every file is read with the types that it declares itself, never with the types of other files, and
 Arrow columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing. Folders named
-``key=value`` become columns, and each folder name is parsed independently. pyarrow would choose one
-type for the values of all folders, and would reject all folders if none of them has a value or if
-one value is not text; this would reveal records.
+whereas pandas would turn a batch of integers into floats if one of them is missing. If folders are
+named ``key=value``, each key becomes a column, and each folder name is parsed independently.
+pyarrow would choose one type for the values of all folders, and would reject all folders if none of
+them has a value or if one value is not text; this would reveal records.
 """
 
 from __future__ import annotations
@@ -163,9 +163,9 @@ def _coded_texts(schema: Any) -> list[str]:
 
 
 def _named_folders(fragment: Any) -> Mapping[str, object]:
-    """Return the keys and values of the ``key=value`` folders in the path of a file.
+    """Return the values of the ``key=value`` folders in the path of a file, by key.
 
-    No value raises an error.
+    Keys that are also columns of the file are left out. No value raises an error.
     """
     stored = set(fragment.physical_schema.names)
     folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]

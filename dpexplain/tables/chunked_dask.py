@@ -82,7 +82,7 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
-        """Return pairs of a delayed partition of the table and one of the target.
+        """Pair each delayed partition of the table with its partition of the target.
 
         Nothing is computed. If `y` is a name, the second element of each pair is that name.
         """

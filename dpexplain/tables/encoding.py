@@ -85,7 +85,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Convert a column to numbers or days by the rules of the schema, without bounds.
+    """Convert a column to numbers or days by the rules of the schema; do not clip.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def encode_features(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
@@ -163,7 +163,7 @@ def encoded_columns(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 

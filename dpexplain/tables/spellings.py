@@ -85,8 +85,8 @@ def day_format(text: str) -> DayFormat:
     Raises
     ------
     ValueError
-        If the format has other parts, does not have exactly one day, one month and one year, or
-        would match decimal numbers.
+        If the format contains any other code, does not contain exactly one day, one month and one
+        year, or would match decimal numbers.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the pattern of a date format without its field names.
+    """Return the regular expression of a date format, without the names of its groups.
 
-    Formats with equal patterns match the same cells.
+    If the results for two formats are equal, the formats match the same cells.
     """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
@@ -187,7 +187,7 @@ def _date(found: dict[str, str], last_year: int) -> date:
 
 
 def comma_number(cell: object) -> float:
-    """Parse one cell as a number, with a decimal comma if it is text.
+    """Parse one cell as a number; text is parsed with a decimal comma.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def number_from_json(value: object) -> object:
     Returns
     -------
     object
-        Infinity for ``"inf"``, everything else unchanged.
+        Infinity if `value` is ``"inf"``; otherwise, `value` itself.
     """
     return math.inf if isinstance(value, str) and value == "inf" else value
 

@@ -53,7 +53,8 @@ def process_ledger(
     Returns
     -------
     PrivacyLedger
-        The same ledger in every call. It has no cap until ``lower_cap`` sets one.
+        Ledger of the table or of the list; every call for the same one returns the same object. It
+        has no cap until ``lower_cap`` sets one.
 
     Raises
     ------
@@ -159,9 +160,9 @@ def ledgers_of(
     given : PrivacyLedger, str or None
         Value of the parameter ``ledger``.
     delta : float
-        Delta of the ledger, if this call creates it.
+        Delta of each ledger that this call creates.
     adjacency : str
-        Adjacency of the ledger, if this call creates it.
+        Adjacency of each ledger that this call creates.
     alone : str
         Name of the new ledger.
 

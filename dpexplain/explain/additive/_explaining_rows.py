@@ -54,7 +54,9 @@ class ExplainsRows:
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> LocalExplanation:
-        """Explain the score of each row by its terms and pairs, without the model.
+        """Return the contribution of each term and pair to the score of each row.
+
+        The model is not needed.
 
         Parameters
         ----------

@@ -392,7 +392,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If the term does not exist.
+            If there is no term or pair with this name.
         ValueError
             If `ax` is given but `term` is not.
         """

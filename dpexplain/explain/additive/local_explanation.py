@@ -235,7 +235,7 @@ class LocalExplanation(Record, LocalDisplay):
 
         The shape is (n_samples, n_terms), and the values range from 0.5 (a coin flip) to 1. They
         account for privacy noise, random structure and sampling if all three are known, and
-        otherwise only for privacy noise. None if the model has no noise.
+        otherwise only for privacy noise. None if there is no noise, or if it is unknown.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:

@@ -75,7 +75,7 @@ class NoisyModel:
 
         This is the mean square of the noise divided by the mean square of the curves, for all
         terms, weighted by the (noisy) counts and limited to at most 1. None if the model has no
-        noise.
+        noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:
@@ -143,10 +143,10 @@ class NoisyModel:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if this model has no reliable effect estimates; otherwise empty.
+        """Warning if the effect estimates are missing or unreliable; otherwise empty.
 
-        This is the case if a private model has no estimates, if there are few records, or if terms
-        are so strongly correlated that their effects cannot be separated.
+        There is a warning if a private model has no estimates, if there are too few records, or if
+        the effects of two terms cannot be separated because the terms are strongly correlated.
         """
         if self.effect_scatter is None:
             return missing_words(self.link) if self.guarantee.private else ""

@@ -38,7 +38,7 @@ class NoisyFilters:
     def filter_std(self) -> FloatArray | None:
         """Standard deviation of each weight under privacy noise; same shape as `filters`.
 
-        None if the model has no noise.
+        None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -48,7 +48,7 @@ class NoisyFilters:
     def bias_std(self) -> FloatArray | None:
         """Standard deviation of each bias under noise, shape (n_classes, n_filters).
 
-        None if the model has no noise.
+        None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -69,7 +69,7 @@ class NoisyFilters:
     def class_mean_std(self) -> FloatArray | None:
         """Standard deviation of the class means, shape (n_classes, n_inputs).
 
-        None if the model has no noise.
+        None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -205,7 +205,8 @@ class NoisyFilters:
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            Ratio for each filter, about 1 if there is only noise. None if the model has no noise.
+            Ratio for each filter, about 1 if there is only noise. None if the model has no noise,
+            or if the noise is unknown.
         """
         std = self.filter_std
         if std is None:
@@ -228,7 +229,7 @@ class NoisyFilters:
         -------
         float or None
             Proportion from 0 to 1. If there is only noise, the expected proportion is 0.046. None
-            if the model has no noise.
+            if the model has no noise, or if the noise is unknown.
 
         Raises
         ------
@@ -243,7 +244,10 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Proportion of weights above the noise, in words; empty if there is no noise."""
+        """Proportion of weights above the noise, in words.
+
+        Empty if the model has no noise, or if the noise is unknown.
+        """
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:
             return ""

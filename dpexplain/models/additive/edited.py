@@ -50,7 +50,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Replace the curves of a model by the curves of an explanation.
+    """Replace the curves of a model with the curves of an explanation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Simulated errors as fields of an explanation."""
+"""Convert simulated errors to fields of an explanation."""
 
 from __future__ import annotations
 

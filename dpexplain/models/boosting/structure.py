@@ -83,9 +83,9 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Draw random trees in which all bins of a unit share a leaf.
+    """Draw random trees; return the leaf of each bin, shape (n_trees, n_bins).
 
-    The result contains the leaf of each bin and has the shape (n_trees, n_bins).
+    Bins with the same value in ``unit_of_bin`` share a leaf.
     """
     unit = feature.unit_of_bin
     if unit is None:

@@ -261,7 +261,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
         """
         scores = self._scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -288,7 +288,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains no model and no records.
+            The filters as plain data, without the model and without records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

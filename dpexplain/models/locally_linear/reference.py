@@ -71,9 +71,9 @@ class LocallyLinearClassifier(LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     guarantee_ : Guarantee
-        States that there is no privacy guarantee.
+        Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Contains one non-private event.
+        Ledger with a single entry, which is not private.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -46,8 +46,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     Attributes
     ----------
     epsilon_index : int
-        Index of the selected epsilon in the payload. The index after the last one selects the
-        non-private reference, if it is shown.
+        Index of the selected epsilon in the payload. An index equal to the number of epsilons
+        selects the non-private reference, if it is shown.
     term : str
         Name of the term shown.
     bin_index : int or None

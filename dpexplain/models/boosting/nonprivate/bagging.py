@@ -32,7 +32,7 @@ def fit_bag(
     rng: np.random.Generator,
     project: Sequence[Projection | None] | None = None,
 ) -> Tables:
-    """Boost on a random part of the records with early stopping. NOT PRIVATE.
+    """Fit on a random part of the records, with early stopping. NOT PRIVATE.
 
     Parameters
     ----------

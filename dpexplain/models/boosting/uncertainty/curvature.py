@@ -211,9 +211,10 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion inside the clip and the variance of clipped residuals.
+    """Return the proportion of residuals inside the clip, and their clipped variance.
 
-    Counts have a geometric distribution and are clipped to the public range.
+    Both arrays contain one value for each rate. Counts have a geometric distribution and are
+    clipped to the public range.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(

@@ -111,8 +111,8 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        The estimate. None for count targets and for more than two classes, for which no estimate is
-        available, and if released numbers overflow because of the noise.
+        The estimate; None if the target is a count or has more than two classes, or if released
+        numbers overflow because of the noise.
     """
     return _found(fit, terms, objective, _CAREFUL)
 

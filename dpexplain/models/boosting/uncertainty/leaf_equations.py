@@ -36,8 +36,8 @@ class Equations:
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Expected change per unit of each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Coefficients of the unknown remaining residuals of the bins, in units of the noise; 0 for
-        bins outside the leaf.
+        Coefficient of the remaining residual of each bin, which is unknown and measured in units of
+        the noise; 0 for bins outside the leaf.
     """
 
     sums: FloatArray

@@ -79,8 +79,8 @@ def simulate_noise(
     objective : Objective
         The objective of the fit.
     n_simulations : int, default=200
-        Number of simulated fits for privacy noise, and the same number for sampling. If there are
-        several classes, the number is reduced.
+        Number of simulated fits with privacy noise; the same number of fits is simulated with
+        sampling errors. The number is reduced if there are more than two classes.
     n_structures : int, default=120
         Number of simulated structures.
 

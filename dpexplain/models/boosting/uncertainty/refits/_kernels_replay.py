@@ -47,7 +47,7 @@ def replay(  # type: ignore[no-untyped-def]
     `elsewhere` and `nothing` have one row per score. The others have one row for each pair of an
     item and a score: the items of `means` are features, the items of `values` are functions, the
     items of `cross` are the functions of the visited feature, and the items of `sums` are the
-    leaves of one tree. `nothing` is never changed.
+    leaves of one tree. `nothing` stays zero.
     """
     n_scores, n_sim, n_fresh = mass.shape[1], state.shape[1], noise.shape[1]
     n_functions, n_groups = reactions.shape[1], reactions.shape[0]
