@@ -56,11 +56,11 @@ class Certificate:
     features : tuple of str
         Names of the features of the model.
     protects : str
-        Unit of privacy of the guarantee of the file, such as "one record".
+        Unit of privacy of the guarantee stated in the file, such as "one record".
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     epsilon, delta : float
-        Guarantee of the file.
+        Guarantee stated in the file; its epsilon is rounded up.
     total_epsilon, adaptive_epsilon : float
         Epsilon of all private entries of the ledger together, for the same unit. `total_epsilon`
         holds if the fits were planned in advance; `adaptive_epsilon` holds even if they were not.
@@ -84,7 +84,7 @@ class Certificate:
     release_sha256 : str
         Hash of the released file.
     entry : int
-        Index of the entry of the file in the ledger.
+        Index of the ledger entry that corresponds to the file.
     n_entries, n_releases : int
         Number of entries, and of released files, in the ledger when the certificate was created.
     head : str

@@ -1,4 +1,4 @@
-"""Verification of certificates with the ledger, the file, the schema and the key."""
+"""Verification of certificates against the ledger, file, schema and key."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed.
+        """True if no check failed.
 
         Returns
         -------

@@ -78,7 +78,7 @@ class Fits(Record, Display, Generic[Model]):
         Returns
         -------
         dict of float to tuple of explanation
-            Explanations by epsilon; the key of the reference, if there is one, is infinity.
+            Explanations, keyed by epsilon; the key of the reference, if any, is infinity.
         """
         reference = {} if self.reference is None else {math.inf: (self.reference,)}
         return {**self.explanations, **reference}

@@ -118,7 +118,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes by epsilon; the reference has the key infinity."""
+        """Explanations of all classes, keyed by epsilon; infinity for the reference."""
         return self._explanations()
 
     def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:

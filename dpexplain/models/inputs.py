@@ -204,7 +204,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     Parameters
     ----------
     given : mapping of str to object
-        Values of the parameters by name.
+        Values of the parameters, keyed by name.
     kind : str
         Kind of fit that rejects these parameters, for the message.
     reason : str

@@ -49,7 +49,8 @@ class Schema(FromInterpret):
     Parameters
     ----------
     features : mapping of str to Numeric, Categorical or Date
-        Features by column name, in the order of the columns of an array and the terms of a model.
+        Features, keyed by column name, in the order of the columns of an array and of the terms of
+        a model.
     target : Range, Classes or None, default=None
         Target to predict. It is optional here, but required by models.
     id : str or sequence of str, default=()

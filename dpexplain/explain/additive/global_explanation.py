@@ -337,7 +337,7 @@ class GlobalExplanation(
             yield listed.rename_axis("pair of features").to_frame("importance")
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and of each pair by name.
+        """Return the table of each term and of each pair, keyed by name.
 
         Returns
         -------

@@ -265,7 +265,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         )
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
-        """Return the phase of the leaves of a tree."""
+        """Return the phase that releases the leaves of a tree."""
         largest = 1.0 if self.variant == "corrected" else 2.0 * _LARGEST_LEAF
         sensitivity = largest * WEIGHT_STEPS
         scale = sensitivity / self._leaf_epsilon

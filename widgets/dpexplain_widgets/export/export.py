@@ -354,7 +354,7 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If the figure may not be released, or cannot be drawn.
+            If the figure must not be released, or cannot be drawn.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 
