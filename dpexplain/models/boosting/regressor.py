@@ -47,8 +47,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name: each update is projected onto the
-        nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name: each update is projected onto
+        the nearest monotone curve.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -200,8 +200,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name. Each update is projected onto the
-        nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. Each update is projected onto
+        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
