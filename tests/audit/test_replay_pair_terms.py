@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,23 +158,26 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
 
 
 def choice_without_noise(monkeypatch):
-    """The best pair by the exact sums of the candidates is chosen."""
-    monkeypatch.setattr(choice, "LEVEL", 1e9)
+    """The noise of the choice is drawn and charged, but the exact sums decide."""
     honest = choice.choose_pairs
+    candidates = list(combinations(range(len(FEATURES)), 2))
 
     class Exact:
         def __init__(self, mechanism):
             self._mechanism = mechanism
+            self.seen = 0
 
         def phase(self, phase):
             return self._mechanism.phase(phase)
 
         def release(self, query):
-            self._mechanism.release(query)
-            return query
+            self.seen = int(np.abs(query).sum())
+            return self._mechanism.release(query)
 
     def choose(*parts, mechanism, **settings_):
-        return honest(*parts, mechanism=Exact(mechanism), **settings_)
+        exact = Exact(mechanism)
+        honest(*parts, mechanism=exact, **settings_)
+        return [candidates[exact.seen % len(candidates)]]
 
     monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
 
@@ -252,7 +257,7 @@ def cells_at_the_exact_median(monkeypatch):
 
 
 MUTANTS = {
-    choice_without_noise: 1,
+    choice_without_noise: "auto",
     choice_that_nobody_pays_for: "auto",
     counts_of_one_grid: DECLARED,
     cells_with_half_the_noise: DECLARED,
