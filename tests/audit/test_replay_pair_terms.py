@@ -171,7 +171,7 @@ def choice_without_noise(monkeypatch):
             return self._mechanism.phase(phase)
 
         def release(self, query):
-            self.seen = int(np.abs(query).sum())
+            self.seen = int(query @ np.arange(len(query))) >> 10
             return self._mechanism.release(query)
 
     def choose(*parts, mechanism, **settings_):
