@@ -165,7 +165,7 @@ def fit_pairs(
             for pair in pairs:
                 column, n = pair.grid.column, pair.grid.n_cells
                 sums = records.leaf_sums(column, pair.grid.leaf_of_cell, n, clip)
-                released = mechanism.release(sums) * step
+                released: FloatArray = mechanism.release(sums) * np.float64(step)
                 found = pair.take(
                     released, (phase.sigma_int * step) ** 2, last=visit == N_ROUNDS - 1
                 )
