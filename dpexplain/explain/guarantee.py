@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
+from dpexplain._utils.guarantee_words import ALONE
 from dpexplain.explain import _html
 from dpexplain.explain._record import choice, text, texts
 from dpexplain.explain._text import upper_number
@@ -67,7 +68,7 @@ class Guarantee:
     adjacency: str
     private: bool
     mu: float | None = None
-    covers: str = "this fit alone"
+    covers: str = ALONE
     sampler: str = ""
     version: str = ""
     unit: str = "one record"
@@ -102,6 +103,12 @@ class Guarantee:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise ValueError(f"{name}={value!r} must not be negative.")
+        replaced = self.epsilon_replace
+        if self.adjacency == "add_remove" and replaced is not None and replaced < self.epsilon:
+            raise ValueError(
+                f"epsilon_replace={replaced!r} must be at least epsilon={self.epsilon!r}: to "
+                "replace a record changes sums at least as much as to add one."
+            )
 
     @classmethod
     def not_private(
