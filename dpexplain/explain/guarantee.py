@@ -150,6 +150,43 @@ class Guarantee:
             notes=(reason,),
         )
 
+    def for_samples(self, *, public: bool) -> Guarantee:
+        """Return the guarantee of what was computed from released results and from samples.
+
+        Parameters
+        ----------
+        public : bool
+            Whether the samples may be shown to anyone.
+
+        Returns
+        -------
+        Guarantee
+            The guarantee itself if the samples are public; otherwise one with ``private=False``.
+        """
+        if public or not self.private:
+            return self
+        return Guarantee.not_private(
+            "computed from samples that are not marked public",
+            delta=self.delta,
+            adjacency=self.adjacency,
+            version=self.version,
+            unit=self.unit,
+        )
+
+    def marked(self, words: str) -> str:
+        """Put a warning before a sentence about results, unless they are private.
+
+        Parameters
+        ----------
+        words : str
+            The sentence.
+
+        Returns
+        -------
+        str
+        """
+        return words if self.private else f"NOT PRIVATE: {words[:1].lower()}{words[1:]}"
+
     @property
     def short(self) -> str:
         """The guarantee in one line, rounded up, or a warning that there is no guarantee."""
