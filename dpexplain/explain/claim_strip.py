@@ -181,7 +181,11 @@ def claim_strip(
     chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
     place = epsilons.index(wanted)
     fit = _additive(chosen[place])
-    about: dict[str, Any] = {"record": record, "threshold": threshold, "samples_public": samples_public}
+    about: dict[str, Any] = {
+        "record": record,
+        "threshold": threshold,
+        "samples_public": samples_public,
+    }
     asked = claim(fit, term, first, second, **about)
 
     def elsewhere(other: GlobalExplanation) -> Claim | None:

@@ -23,7 +23,11 @@ def of_classes(public):
     names = ("low", "middle", "high")
     parts = [
         samples(
-            link="softmax", classes=names, of_class=name, rest_score=[0.0] * 2, samples_public=public
+            link="softmax",
+            classes=names,
+            of_class=name,
+            rest_score=[0.0] * 2,
+            samples_public=public,
         )
         for name in names
     ]

@@ -58,7 +58,7 @@ def test_a_strip_of_decisions_about_a_private_record_is_marked(private, seeded):
     public = claim_strip(private, record=RECORD, samples_public=True)
     assert not any("NOT PRIVATE" in words for words in sentences(public))
     reasons = [each.guarantee.notes for each in claim_strip(seeded, record=RECORD).claims]
-    assert reasons == [fit.guarantee.notes for fit, in seeded.explanations.values()]
+    assert reasons == [fit.guarantee.notes for (fit,) in seeded.explanations.values()]
 
 
 def test_a_mark_does_not_replace_the_reason_why_a_model_is_not_private():
