@@ -18,7 +18,7 @@ _STATUS = f"""exit status:
   {DONE}  done
   {FAILED}  failed while it worked; what was charged before stays charged
   {WRONG}  wrong input, refused before anything was spent
-  {UNPAID}  the ledger cannot pay, nothing was spent
+  {UNPAID}  the ledger cannot pay or be used, no data were read
   {STOPPED}  stopped by Ctrl-C
 """
 _EXAMPLES = """examples:
