@@ -31,14 +31,14 @@ ROUNDED_GAUSSIAN = (
     "system); the quality of its far tail is assumed, not proved"
 )
 TREES_SAMPLER = (
-    "exact discrete Laplace and exponential mechanism (rejection sampling, every comparison "
-    "settled without rounding), randomness of the operating system"
+    "exact discrete Laplace and exponential mechanism (rejection sampling with exact comparisons), "
+    "randomness of the operating system"
 )
 
 TREES_NOTE = "The curves are main effects of trees; interactions appear only in local contributions"
 FILTERS_NOTE = (
     "Filters were learned from sums over secret random samples of the records (Poisson sampling); "
-    "the sums are exact whole numbers"
+    "the sums are exact integers"
 )
 
 _VERSION = re.compile(r"[0-9A-Za-z.+!-]{0,40}")

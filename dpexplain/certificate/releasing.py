@@ -71,14 +71,15 @@ def release(
     Raises
     ------
     ValueError
-        If the file is not an explanation of one model, if it is not private or words its guarantee
-        differently from this library, if no entry or more than one entry matches it, or if the
-        schema is different. An entry matches the file if both have the same model, unit, adjacency,
-        target and schema, the epsilon of its events matches the epsilon of the file, and they cost
-        no more than its other numbers. Nothing is recorded in this case.
+        If the file is not an explanation of one model, if it is not private, if its guarantee
+        contains texts that no fit of this library writes, if no entry or more than one entry
+        matches it, or if `schema` is not the schema of the fit. An entry matches the file if both
+        have the same model, unit, adjacency, target and schema, if the epsilon of the entry's
+        events matches the epsilon stated in the file, and if the file does not understate mu or the
+        epsilon for replacing a record. If this error is raised, nothing is recorded.
     ImportError
-        If `key` is given but the package ``cryptography`` is not installed. Nothing is recorded in
-        this case.
+        If `key` is given but the package ``cryptography`` is not installed. If this error is
+        raised, nothing is recorded.
     BudgetError
         If the ledger cannot be read or written.
     """
@@ -169,8 +170,8 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     shown = dpexplain.io.load(path)
     if not isinstance(shown, Released):
         raise ValueError(
-            f"{str(path)!r} holds a {type(shown).__name__}; a certificate is for the explanation "
-            "of one fit, as `dpexplain fit` writes it. Save that one."
+            f"{str(path)!r} contains a {type(shown).__name__}; a certificate is for the "
+            "explanation of one fit, as `dpexplain fit` writes it. Save that one."
         )
     if not shown.guarantee.private or not shown.releasable:
         raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")
@@ -226,9 +227,10 @@ def _epsilon(spending: Spending, delta: float) -> float:
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Return the index of the entry of a file, or raise ValueError.
+    """Return the index of the ledger entry of a file, or raise ValueError.
 
-    This is the given entry, the entry with which the file was recorded, or the only matching entry.
+    The result is the given entry, the entry with which the file was recorded, or the only matching
+    entry.
     """
     guarantee = shown.guarantee
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
@@ -256,7 +258,7 @@ def _advice(fitting: list[int]) -> str:
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
-    """Check whether an entry matches a file in model, unit, target, schema and cost.
+    """Check whether a ledger entry matches a released file.
 
     Parameters
     ----------
@@ -269,9 +271,10 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        False also if the epsilon of the events is clearly smaller than that of the file, because
-        the events then belong to another fit, and if the file holds no schema although its kind
-        does and the entry names one.
+        Whether the model, unit, adjacency, target, schema and numbers match. If the epsilon of the
+        entry's events is clearly smaller than the epsilon stated in the file, they do not match,
+        because the events belong to another fit. A file without a schema does not match an entry
+        that names one, unless it is about filters, which hold none.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:

@@ -71,7 +71,10 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return inverse square roots of the counts, for unknown standard deviations."""
+    """Return the inverse square root of each count.
+
+    These values replace the standard deviations if they are unknown.
+    """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
@@ -180,8 +183,8 @@ class Recover(Operation):
     The estimate is based on the released sums, so apply this operation before other edits of the
     same bins. A fit uses each sum for only one small step, but all sums together contain more
     information than the final curve. In each bin, the estimate stays within 1.5 standard deviations
-    of the stretched curve, because with few records a smooth curve outside this range is usually
-    wrong.
+    of the stretched curve, which is the released curve with its shrinkage undone, because with few
+    records a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
@@ -204,7 +207,9 @@ class Recover(Operation):
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Recover a curve, and center its noise band on the stretched curve.
+        """Recover a curve and move its noise band.
+
+        In the chosen bins, the band is centered on the released curve with its shrinkage undone.
 
         Parameters
         ----------
@@ -223,14 +228,14 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Project a curve onto monotone curves, weighted by noisy counts.
+    """Replace a curve with the closest monotone curve; noisy counts are the weights.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
-        Direction of the projected curve.
+        Direction of the new curve.
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
@@ -253,14 +258,16 @@ class Monotone(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Convex(Operation):
-    """Project a curve onto convex or concave curves, weighted by noisy counts.
+    """Replace a curve with the closest convex or concave curve.
+
+    The noisy counts are the weights.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
-        Curvature of the projected curve.
+        Curvature of the new curve.
     """
 
     bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)

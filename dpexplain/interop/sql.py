@@ -163,7 +163,7 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _read(self, bins: Binned) -> str:
-        """Return an expression for a cell as a number, or as the code of its category."""
+        """Return an expression that reads a cell as a number or as a category code."""
         column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
         feature = None if self._schema is None else self._schema.features[bins.name]
         if bins.bin_edges is None:
@@ -270,7 +270,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that mark missing values, read with either decimal sign."""
+    """Return the numbers that mark missing values, read with either decimal separator."""
     markers = () if feature is None else feature.missing
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 

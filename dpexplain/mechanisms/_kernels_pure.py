@@ -62,7 +62,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     start : int
         Index of the first word of the unfinished trial.
     state : int
-        `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width, float_scale = np.uint64(scale), float(scale)
@@ -106,8 +106,9 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads one word for a candidate, and one for the coin of each part of
-        its exponent. The candidate is rejected at the first coin that shows tails.
+        Random bits. A trial reads one word for a candidate. It then flips one coin for each part of
+        the candidate's exponent, one word each, and rejects the candidate at the first coin that
+        shows tails.
     start : int
         Index of the first word of the first trial.
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
@@ -128,7 +129,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     start : int
         Index of the first word of the unfinished trial.
     state : int
-        `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width = np.uint64(utilities.shape[1])

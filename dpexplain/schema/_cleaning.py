@@ -1,4 +1,4 @@
-"""Checks of cleaning rules: aliases, markers, decimal signs and formats."""
+"""Checks of cleaning rules: aliases, markers, decimal separators and formats."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _text(kind: str, name: str, value: object) -> str:
 
 
 def as_decimal(kind: str, decimal: object) -> str:
-    """Return the decimal sign; raise SchemaError if it is not a period or a comma."""
+    """Return the decimal separator; raise SchemaError unless a period or a comma."""
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)
@@ -79,8 +79,8 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If one of the formats is not a date format, or differs from another format or from ISO
-        format only in which number is the day.
+        If a format is not a date format, or if it differs from another format or from ISO format
+        only in which number is the day.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):

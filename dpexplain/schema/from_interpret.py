@@ -1,4 +1,4 @@
-"""Schemas from the names, types and bounds of features that InterpretML uses."""
+"""Schemas from the feature names, types and bounds declared for InterpretML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.schema.features import Categorical, Classes, Feature, Numeric, Ra
 
 
 class _Declared(NamedTuple):
-    """Declared facts about the features, by index, and about the target."""
+    """Declarations for each feature, by feature index, and for the target."""
 
     names: list[str]
     types: list[Any]
@@ -41,7 +41,7 @@ class FromInterpret:
 
         Parameters
         ----------
-        model : estimator of InterpretML or None, default=None
+        model : InterpretML estimator or None, default=None
             Model whose parameters are the defaults of the parameters below. If it is fitted,
             bounds, categories and classes that are still missing are taken from what it learned
             from its data, with a warning.
@@ -52,7 +52,8 @@ class FromInterpret:
             categories. None treats features with bounds as continuous, and features with categories
             as nominal.
         privacy_bounds : mapping or array of shape (n_features, 2), or None, default=None
-            Bounds of the features by name or index, as in InterpretML.
+            Bounds of the features, as in InterpretML: a mapping keyed by name or index, or an array
+            with one row per feature.
         categories : mapping of str to sequence, or None, default=None
             Public categories of nominal features, which InterpretML would take from the data.
         target : Range, Classes or None, default=None

@@ -1,7 +1,8 @@
 """Report of cells that do not fit a schema, for the data holder only.
 
-A private fit accepts any cells without a message, because a message would itself be a release.
-Mistakes in the data or the schema must be found beforehand, with this report.
+A private fit accepts every cell and gives no warning about cells that do not fit, because a warning
+would itself release information about the data. Mistakes in the data or the schema must be found
+beforehand, with this report.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class SchemaReport:
 
     @property
     def fits(self) -> bool:
-        """Whether no problem was found."""
+        """True if no problem was found."""
         return not self.rows
 
     def frame(self) -> pd.DataFrame:
@@ -93,7 +94,7 @@ def schema_report(
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None omits it.
+        The target; None if only the features are compared.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def schema_report(
 
 
 def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
-    """Return a table as models read it; see :meth:`dpexplain.Schema.clean`.
+    """Apply the cleaning rules of a schema; see :meth:`dpexplain.Schema.clean`.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def _days(column: Column, bounds: Date) -> Found:
 def _read(
     column: Column, part: Numeric | Range
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the numbers, and masks of the empty cells and of the markers."""
+    """Return the numbers, a mask of the empty cells, and a mask of the markers."""
     texts = texts_of(column)
     lacks = np.array([text is None for text in texts], dtype=bool)
     numbers = read_numbers(column, part)

@@ -53,7 +53,7 @@ def test_name_with_blanks_at_its_ends_is_no_second_budget(tmp_path, name):
     pytest.importorskip("sqlalchemy")
     with pytest.raises(ValueError, match="without blanks at its ends"):
         process_ledger(name)
-    with pytest.raises(ValueError, match="without blanks at its ends|must be printable"):
+    with pytest.raises(ValueError, match=r"without blanks at its ends|must be printable"):
         PrivacyLedger(name, path=f"sqlite:///{tmp_path}/ledgers.db")
 
 

@@ -41,7 +41,8 @@ class LedgerFile(LedgerPlace):
 
         if not self.path.parent.is_dir():  # the lock would create the folder of a mistyped path
             raise self.failure(
-                "cannot be written: its folder does not exist", "make the folder or choose another"
+                "cannot be written: its folder does not exist",
+                "create the folder or choose another",
             )
         lock = FileLock(self._lock_path, timeout=self.lock_seconds)
         try:
@@ -52,7 +53,7 @@ class LedgerFile(LedgerPlace):
                 "seconds; wait until it ends. Nothing was charged."
             ) from None
         except OSError as error:
-            raise self._failed("cannot be locked", error, "choose a folder you may write") from None
+            raise self._failed("cannot be locked", error, "choose a writable folder") from None
         self._held = _identity(self._lock_path), self.version()
         try:
             yield
@@ -106,7 +107,8 @@ class LedgerFile(LedgerPlace):
             self._check_held()
             os.replace(temporary, self.path)
         except OSError as error:
-            raise self._failed("cannot be written", error, "make room or choose another") from None
+            advice = "free disk space or choose another path"
+            raise self._failed("cannot be written", error, advice) from None
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)

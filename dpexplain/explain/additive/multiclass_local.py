@@ -80,8 +80,9 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
+            this object together with the plots.
 
         Raises
         ------
@@ -105,7 +106,7 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`LocalExplanation.frame`.
+            The column ``class``, followed by the columns of :meth:`LocalExplanation.frame`.
         """
         return self._frames(sample)
 

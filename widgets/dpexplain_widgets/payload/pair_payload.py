@@ -52,9 +52,11 @@ def pair_fit(pair: PairCurve) -> dict[str, Any]:
     Returns
     -------
     dict
-        The keys that every term of a fit has, with lists of one entry for each cell; and "axes",
-        which describes first the rows and then the columns, each with the keys name, kind, unit,
-        is_date, step, labels, special and edges.
+        Dictionary with the keys that every term of a fit has, and the key "axes". The lists
+        "labels", "contribution" and "count" have one entry for each cell, row by row; values that
+        are unknown for pairs are None. "axes" is a list of two dictionaries, the first for the rows
+        and the second for the columns, with the keys name, kind, unit, is_date, step, labels,
+        special and edges.
     """
     return {
         "edges": None,
