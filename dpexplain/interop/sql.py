@@ -16,8 +16,8 @@ from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted
 from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
-from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number, cell_text
-from dpexplain.tables.spellings import comma_number
+from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_number, cell_text
+from dpexplain.tables.spellings import comma_number, day_reader
 
 _WIDTH = 96
 _OWN = "_dpexplain_"  # prefix of the names of intermediate columns
@@ -129,7 +129,7 @@ class _Cell(NamedTuple):
 
 
 class _Query:
-    """Builder for the three steps of a query: read cells, add up scores, and predict."""
+    """Builder for the steps of a query: trim cells, read them, add up scores, and predict."""
 
     def __init__(
         self, dialect: Dialect, parts: Sequence[GlobalExplanation], keep: list[str]
@@ -139,6 +139,7 @@ class _Query:
         axes = [axis for pair in parts[0].pairs for axis in pair.axes]
         self._bins: dict[_Cell, Binned] = {_cell(b): b for b in (*parts[0].terms, *axes)}
         self._columns = {cell: f"{_OWN}cell_{i}" for i, cell in enumerate(self._bins)}
+        self._features = {name: str(i) for i, name in enumerate({c.name: 0 for c in self._bins})}
         self._scores = [f"{_OWN}score_{k}" for k in range(len(parts))]
 
     def lines(self, source: str) -> Iterable[str]:
@@ -150,10 +151,12 @@ class _Query:
             f"{self._score(part)} AS {name}"
             for part, name in zip(self._parts, self._scores, strict=True)
         ]
-        yield f"WITH {_OWN}cells AS ("
+        yield f"WITH {_OWN}texts AS ("
         rows = f"{_OWN}rows"  # without a table, SQLite reads an unknown name as a string
         kept = [f"{rows}.{name} AS {name}" for name in self._keep]
-        yield from _select([*kept, *cells], f"{source} AS {rows}")
+        yield from _select([*kept, *self._texts(rows)], f"{source} AS {rows}")
+        yield f"), {_OWN}cells AS ("
+        yield from _select([*self._keep, *cells], f"{_OWN}texts")
         yield f"), {_OWN}scores AS ("
         yield from _select([*self._keep, *scores], f"{_OWN}cells")
         yield ")"
@@ -162,27 +165,35 @@ class _Query:
         results = [f"{value} AS {quoted(name)}" for value, name in named]
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
+    def _texts(self, rows: str) -> Iterable[str]:
+        """Return each column of the table twice: as it is, and as text."""
+        for name, i in self._features.items():
+            column, decimal = f"{rows}.{quoted(name)}", getattr(self._feature(name), "decimal", ".")
+            yield f"{column} AS {_OWN}raw_{i}"
+            yield f"{self._dialect.read_text(column, decimal)} AS {_OWN}text_{i}"
+
+    def _feature(self, name: str) -> Numeric | Categorical | None:
+        return None if self._schema is None else self._schema.features[name]
+
     def _read(self, bins: Binned) -> str:
         """Return an expression for a cell as a number, or as the code of its category."""
-        column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
-        feature = None if self._schema is None else self._schema.features[bins.name]
+        i, d = self._features[bins.name], self._dialect
+        text = f"{_OWN}text_{i}"
+        read, day = d.read_number(f"{_OWN}raw_{i}", text), d.day(text)
+        feature = self._feature(bins.name)
         if bins.bin_edges is None:
-            return self._code(column, bins.categories or (), feature)
+            return self._code(read, text, bins.categories or (), feature)
         assert not isinstance(feature, Categorical)
-        if bins.unit == DATE_UNIT:
-            read = d.read_day(column)
-            if feature is None:  # with a schema, numbers need not be days
-                read = f"COALESCE({read}, {d.read_number(column)})"
-            known = {cell_day(marker) for marker in feature.missing} if feature else set()
-        else:
-            read = d.read_number(column, feature.decimal if feature else ".")
-            known = _numbers_of(feature)
-        for marker in sorted(x for x in known if np.isfinite(x)):
-            read = f"NULLIF({read}, {literal(marker)})"
+        if isinstance(feature, Date):
+            read = day
+        elif feature is None and bins.unit == DATE_UNIT:
+            read = f"COALESCE({day}, {read})"
+        for marker in sorted(_numbers_of(feature)):
+            read = f"NULLIF({read}, {d.double(marker)})"
         return read
 
-    def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
-        """Return an expression for the code of a category.
+    def _code(self, number: str, text: str, categories: Sequence[str], feature: Any) -> str:
+        """Return an expression for the code of a category, from the cell as number and as text.
 
         The codes of "other" and "missing" follow the code of the last category.
         """
@@ -191,17 +202,19 @@ class _Query:
         if isinstance(feature, Categorical):
             codes |= {cell_text(alias): codes[cell_text(name)] for alias, name in feature.aliases}
             codes |= {cell_text(marker): missing for marker in feature.missing}
-        listed = {text: code for text, code in codes.items() if text}
-        text, quote = f"COALESCE({self._dialect.read_text(column)}, '')", self._dialect.quoted_text
-        empty = ["", "nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
+        listed = {name: code for name, code in codes.items() if name}
+        midnights = {name: f"{name} 00:00:00" for name in listed}
+        listed |= {m: listed[day] for day, m in midnights.items() if cell_text(m) == day}
+        text, quote = f"COALESCE({text}, '')", self._dialect.quoted_text
+        empty = ["", "nan", "+nan", "-nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
         unlisted = (
             f"CASE WHEN LOWER({text}) IN ({', '.join(map(quote, empty))}) "
             f"THEN {missing} ELSE {other} END"
         )
         read = _choice(text, {quote(name): code for name, code in listed.items()}, unlisted)
         numbers = {cell_number(name): code for name, code in listed.items()}
-        spelled = {literal(x): code for x, code in numbers.items() if np.isfinite(x)}
-        return _choice(self._dialect.read_number(column), spelled, read) if spelled else read
+        spelled = {self._dialect.double(x): n for x, n in numbers.items() if not np.isnan(x)}
+        return _choice(number, spelled, read)
 
     def _score(self, part: GlobalExplanation) -> str:
         """Return an expression for the sum of the contributions to one score."""
@@ -270,13 +283,19 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that mark missing values, read with either decimal sign."""
+    """Return the numbers or days that mark missing values, read as in the table."""
+    readers = [cell_number, comma_number]
+    if isinstance(feature, Date):
+        readers = [day_reader(feature.format, feature.days[1].year)]
     markers = () if feature is None else feature.missing
-    return {read(marker) for marker in markers for read in (cell_number, comma_number)}
+    known = {read(marker) for marker in markers for read in readers}
+    return {number for number in known if not np.isnan(number)}
 
 
 def _labels(first: GlobalExplanation, dialect: Dialect) -> list[str]:
     target = None if first.schema is None else first.schema.target
     labels = target.labels if isinstance(target, Classes) else first.classes or ()
+    if all(isinstance(x, bool) for x in labels):
+        return [str(x).upper() for x in labels]
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
     return [repr(x) if numbers else dialect.quoted_text(str(x)) for x in labels]
