@@ -40,8 +40,8 @@ def to_sql(
         Name of the table, or the parts of a qualified name, such as ``("clinic", "visits")``. The
         table must have a column for each feature.
     dialect : {"duckdb", "sqlite", "postgresql"}
-        Database for which the query is written. SQLite must include its mathematical functions,
-        as most builds do.
+        Database for which the query is written. SQLite must be 3.35 or later and include its
+        mathematical functions, as most builds do; PostgreSQL must be 12 or later.
     keep : sequence of str, default=()
         Names of columns of the table to include in the result, such as a key.
 
@@ -70,8 +70,15 @@ def to_sql(
     Notes
     -----
     The query applies the other rules of the schema: aliases, markers of missing values and decimal
-    commas. It ignores spaces, tabs and line breaks around a value. A value of a numeric feature
-    that the database cannot read as a number is treated as missing.
+    commas. It reads the whole table; to predict a part of it, give the name of a view. A value of a
+    numeric feature that the database cannot read as a number is treated as missing.
+
+    Only these values are read differently than by ``predict``. The query ignores ASCII white space
+    and no-break spaces around a value, but no other Unicode spaces, and reads only ASCII digits. In
+    PostgreSQL, a number of more than 5000 characters is missing, and floating-point numbers have as
+    many digits as the setting ``extra_float_digits`` shows. A category is compared with the text
+    that the database shows for a list, an interval, a time or an identifier. For a number that is
+    written with more digits than a double holds, SQLite may return an adjacent double.
 
     Examples
     --------
@@ -151,11 +158,11 @@ class _Query:
             f"{self._score(part)} AS {name}"
             for part, name in zip(self._parts, self._scores, strict=True)
         ]
-        yield f"WITH {_OWN}texts AS ("
+        yield f"WITH {_OWN}texts AS MATERIALIZED ("
         rows = f"{_OWN}rows"  # without a table, SQLite reads an unknown name as a string
         kept = [f"{rows}.{name} AS {name}" for name in self._keep]
         yield from _select([*kept, *self._texts(rows)], f"{source} AS {rows}")
-        yield f"), {_OWN}cells AS ("
+        yield f"), {_OWN}cells AS MATERIALIZED ("
         yield from _select([*self._keep, *cells], f"{_OWN}texts")
         yield f"), {_OWN}scores AS ("
         yield from _select([*self._keep, *scores], f"{_OWN}cells")
