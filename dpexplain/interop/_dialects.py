@@ -15,6 +15,7 @@ _WORDS: Final = {
 _DAY: Final = "[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}([T ][0-9]{2}:[0-9]{2}.*)?"
 _INFINITY: Final = "CAST('Infinity' AS DOUBLE PRECISION)"
 _BLANKS: Final = (*range(9, 14), *range(28, 33), 160)  # code points of ASCII blanks and U+00A0
+_SPACES: Final = " || ".join(f"CHR({code})" for code in _BLANKS)
 
 
 class Dialect(NamedTuple):
@@ -49,7 +50,7 @@ class Dialect(NamedTuple):
     is_number: Callable[[str], str]
     number: Callable[[str, str], str]
     day: Callable[[str], str]
-    spaces: str = " || ".join(f"CHR({code})" for code in _BLANKS)
+    spaces: str = _SPACES
     infinity: str = _INFINITY
     smallest: str = "LEAST"
     largest: str = "GREATEST"
@@ -116,10 +117,10 @@ def _duckdb_is_number(cell: str) -> str:
 
 
 def _duckdb_number(cell: str, text: str) -> str:
-    # The cast of DuckDB reads 1_0 as 10.
+    # The cast of DuckDB reads 1_0 as 10 and +-5 as -5.
     number = (
         f"CASE WHEN {_duckdb_is_number(cell)} THEN TRY_CAST({cell} AS DOUBLE) "
-        f"WHEN NOT CONTAINS({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END"
+        f"WHEN NOT REGEXP_MATCHES({text}, '_|[+]-') THEN TRY_CAST({text} AS DOUBLE) END"
     )
     return f"NULLIF({number}, CAST('NaN' AS DOUBLE))"
 

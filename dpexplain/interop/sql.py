@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,10 +48,10 @@ def to_sql(
     Returns
     -------
     str
-        A SELECT statement whose result has one row for each row of the table. The columns are the
-        columns in `keep`; ``prediction``; and, for a classifier, ``probability_NAME`` for each
-        class, and ``score`` or ``score_NAME`` on the link scale. All numbers in the statement have
-        been released, and a comment states the guarantee.
+        A SELECT statement whose result has one row for each row of the table, in no particular
+        order. The columns are the columns in `keep`; ``prediction``; and, for a classifier,
+        ``probability_NAME`` for each class, and ``score`` or ``score_NAME`` on the link scale. All
+        numbers in the statement have been released, and a comment states the guarantee.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def to_sql(
     commas. It reads the whole table; to predict a part of it, give the name of a view. A value of a
     numeric feature that the database cannot read as a number is treated as missing.
 
-    Only these values are read differently than by ``predict``. The query ignores ASCII white space
-    and no-break spaces around a value, but no other Unicode spaces, and reads only ASCII digits. In
-    PostgreSQL, a number of more than 5000 characters is missing, and floating-point numbers have as
-    many digits as the setting ``extra_float_digits`` shows. A category is compared with the text
-    that the database shows for a list, an interval, a time or an identifier. For a number that is
-    written with more digits than a double holds, SQLite may return an adjacent double.
+    Few values are read differently than by ``predict``. Around a value, the query ignores ASCII
+    white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
+    PostgreSQL treats a number of more than 5000 characters as missing and rounds floating-point
+    numbers if its setting ``extra_float_digits`` is below 1. SQLite may read a string of more than
+    15 digits as an adjacent double. Categories are compared with the database's own text for lists,
+    intervals, identifiers, and times with fractions of a second or a time zone.
 
     Examples
     --------
@@ -210,8 +210,8 @@ class _Query:
             codes |= {cell_text(alias): codes[cell_text(name)] for alias, name in feature.aliases}
             codes |= {cell_text(marker): missing for marker in feature.missing}
         listed = {name: code for name, code in codes.items() if name}
-        midnights = {name: f"{name} 00:00:00" for name in listed}
-        listed |= {m: listed[day] for day, m in midnights.items() if cell_text(m) == day}
+        midnights = {f"{name} 00:00:00": code for name, code in listed.items()}
+        listed |= {text: code for text, code in midnights.items() if cell_text(text) in listed}
         text, quote = f"COALESCE({text}, '')", self._dialect.quoted_text
         empty = ["", "nan", "+nan", "-nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
         unlisted = (
@@ -291,7 +291,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
     """Return the numbers or days that mark missing values, read as in the table."""
-    readers = [cell_number, comma_number]
+    readers: list[Callable[[object], float]] = [cell_number, comma_number]
     if isinstance(feature, Date):
         readers = [day_reader(feature.format, feature.days[1].year)]
     markers = () if feature is None else feature.missing

@@ -173,7 +173,7 @@ LARGE = ("9007199254740993", "-9007199254740993", "12345678901234567", "1" * 18,
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_the_largest_the_smallest_and_the_longest_numbers_are_numbers(database, decimal):
     explanation = of_one(Numeric(-1, 3e16, decimal=decimal))
-    texts = column(*EXTREME, *LARGE, "1e", "+", ".", ",", "0x32", "5\x0b", "\x1c5", "5 0")
+    texts = column(*EXTREME, *LARGE, "1e", "+", ".", ",", "+-5", "0x32", "5\x0b", "\x1c5", "5 0")
     found = assert_equal_predictions(explanation, texts, database)
     assert found["score"].nunique() == 4
 
