@@ -146,14 +146,14 @@ class _Query:
         axes = [axis for pair in parts[0].pairs for axis in pair.axes]
         self._bins: dict[_Cell, Binned] = {_cell(b): b for b in (*parts[0].terms, *axes)}
         self._columns = {cell: f"{_OWN}cell_{i}" for i, cell in enumerate(self._bins)}
-        self._features = {name: str(i) for i, name in enumerate({c.name: 0 for c in self._bins})}
+        names = dict.fromkeys(cell.name for cell in self._bins)
+        self._features = {name: i for i, name in enumerate(names)}
         self._scores = [f"{_OWN}score_{k}" for k in range(len(parts))]
 
     def lines(self, source: str) -> Iterable[str]:
         """Return the lines of the query."""
-        cells = [
-            f"{self._read(bins)} AS {self._columns[cell]}" for cell, bins in self._bins.items()
-        ]
+        reads = {cell: self._read(bins) for cell, bins in self._bins.items()}
+        cells = [f"{read} AS {self._columns[cell]}" for cell, read in reads.items()]
         scores = [
             f"{self._score(part)} AS {name}"
             for part, name in zip(self._parts, self._scores, strict=True)
@@ -161,7 +161,7 @@ class _Query:
         yield f"WITH {_OWN}texts AS MATERIALIZED ("
         rows = f"{_OWN}rows"  # without a table, SQLite reads an unknown name as a string
         kept = [f"{rows}.{name} AS {name}" for name in self._keep]
-        yield from _select([*kept, *self._texts(rows)], f"{source} AS {rows}")
+        yield from _select([*kept, *self._texts(rows, reads)], f"{source} AS {rows}")
         yield f"), {_OWN}cells AS MATERIALIZED ("
         yield from _select([*self._keep, *cells], f"{_OWN}texts")
         yield f"), {_OWN}scores AS ("
@@ -172,22 +172,32 @@ class _Query:
         results = [f"{value} AS {quoted(name)}" for value, name in named]
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
-    def _texts(self, rows: str) -> Iterable[str]:
-        """Return each column of the table twice: as it is, and as text."""
-        for name, i in self._features.items():
-            column, decimal = f"{rows}.{quoted(name)}", getattr(self._feature(name), "decimal", ".")
-            yield f"{column} AS {_OWN}raw_{i}"
-            yield f"{self._dialect.read_text(column, decimal)} AS {_OWN}text_{i}"
+    def _texts(self, rows: str, reads: dict[_Cell, str]) -> Iterable[str]:
+        """Return each column of the table as text, and as it is if an expression reads it so.
+
+        Databases limit the number of columns: PostgreSQL allows 1664.
+        """
+        raw = {cell.name for cell, read in reads.items() if self._named(cell.name)[0] in read}
+        for name in self._features:
+            column, (as_is, as_text) = f"{rows}.{quoted(name)}", self._named(name)
+            decimal = getattr(self._feature(name), "decimal", ".")
+            if name in raw:
+                yield f"{column} AS {as_is}"
+            yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
+
+    def _named(self, name: str) -> tuple[str, str]:
+        """Return the names of the columns that hold a column of the table as it is and as text."""
+        i = self._features[name]
+        return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
 
     def _feature(self, name: str) -> Numeric | Categorical | None:
         return None if self._schema is None else self._schema.features[name]
 
     def _read(self, bins: Binned) -> str:
         """Return an expression for a cell as a number, or as the code of its category."""
-        i, d = self._features[bins.name], self._dialect
-        text = f"{_OWN}text_{i}"
-        read, day = d.read_number(f"{_OWN}raw_{i}", text), d.day(text)
-        feature = self._feature(bins.name)
+        feature, d = self._feature(bins.name), self._dialect
+        as_is, text = self._named(bins.name)
+        read, day = d.read_number(as_is, text), d.day(text)
         if bins.bin_edges is None:
             return self._code(read, text, bins.categories or (), feature)
         assert not isinstance(feature, Categorical)

@@ -394,6 +394,12 @@ def test_a_missing_column_is_an_error_and_no_text():
         connection.execute(to_sql(classifier(), table="u", dialect="sqlite", keep=["key"]))
 
 
+def test_a_postgresql_query_has_one_column_for_each_feature():
+    query = to_sql(hostile_explanation(), table="t", dialect="postgresql")
+    step = query.partition("_dpexplain_texts AS")[2].partition("_dpexplain_cells AS")[0]
+    assert step.count(" AS _dpexplain_") == 1 + 2  # one is the table
+
+
 def test_a_hostile_guarantee_stays_a_comment():
     guarantee = dataclasses.replace(age().guarantee, unit="one\nrow; DROP TABLE t\r\n\u2028; --")
     query = to_sql(classifier(guarantee), table="t", dialect="sqlite")
