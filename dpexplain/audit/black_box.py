@@ -45,14 +45,15 @@ class FinalModelAudit:
     Parameters
     ----------
     balanced : Guesses
-        Guesses at threshold 0, which balances false alarms and misses. They give the best bound on
-        the Gaussian-DP parameter.
+        Guesses with the threshold 0 for the attacker's score, which balances false alarms and
+        misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses at the threshold that gives the largest epsilon on the attacker's training fits.
+        Guesses with the threshold that gives the largest lower bound on epsilon for the attacker's
+        training fits.
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None
-        Gaussian-DP parameter of the guarantee, if stated.
+        Gaussian-DP parameter of the guarantee; None if the guarantee does not state one.
     """
 
     balanced: Guesses
@@ -157,7 +158,7 @@ def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
 
 
 def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float) -> float:
-    """Return the threshold with the largest lower bound on epsilon."""
+    """Return the threshold for `suspicion` that gives the largest bound on epsilon."""
     tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
     bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]
     return float(tried[int(np.argmax(bounds))])
@@ -236,7 +237,11 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Yield each number in an attribute, named by its index, and 1 for each string."""
+    """Yield the name and value of each number in an attribute.
+
+    Sequences also yield their lengths, and each string yields a name that contains it, with the
+    value 1.
+    """
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):

@@ -112,7 +112,8 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
         Table, target and person of each row. If one of the person's two rows is removed, a fit
         uses the other.
     kept, instead : list of int
-        Rows used by a fit with the canary, and by a fit with the person's other row instead.
+        Positions of the rows that are used by a fit with the canary, and by a fit with the person's
+        other row instead.
     """
     estimator = clone(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
@@ -131,7 +132,10 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
-    """Create records that share no category (or class) with the canary."""
+    """Create records that have none of the canary's categories.
+
+    If `lone_class` is True, they do not have the canary's class either.
+    """
     rows = np.arange(n)
     columns = {}
     for name, feature in schema.features.items():

@@ -185,7 +185,7 @@ def private_events(model: Any) -> list[Event]:
 
 
 def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
-    """Describe the releases not covered by charges, or charges beyond the guarantee.
+    """Describe releases not covered by charges, and charges beyond the guarantee.
 
     Parameters
     ----------

@@ -292,7 +292,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Mutant: charges noise that protects persons as if it also protected records."""
+    """Mutant: charges a fit that protects persons as a fit that protects records."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD

@@ -95,8 +95,8 @@ def audit_noise(
         Number of noisy values to examine per label; fits are repeated until there are enough. To
         detect a noise standard deviation of 0.8 times the correct one, 1000 draws are enough.
     max_fits : int, default=200
-        Maximum number of fits. It limits the number of draws if each fit releases a single value
-        with the label; 200 draws are enough to reveal halved noise.
+        Maximum number of fits. If each fit releases only one value with a label, no more than this
+        number of draws can be examined for the label; 200 draws are enough to reveal halved noise.
     alpha : float, default=1e-9
         Probability of a false alarm per test.
 

@@ -205,7 +205,7 @@ def record(
     last_is_sampled : bool, default=False
         Whether to include the last record in every sample, if the estimator draws samples.
     kept : sequence of int or None, default=None
-        Rows to use for each person; None for a random choice.
+        Positions of the rows to use. If None, the rows of each person are chosen at random.
 
     Returns
     -------

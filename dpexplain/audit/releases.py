@@ -1,4 +1,4 @@
-"""Functions of audits that depend on the type of mechanism.
+"""Audit functions that depend on the type of the mechanism.
 
 To support a new mechanism, register its phase type here and its event types in `charges`.
 """
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @singledispatch
 def distance(phase: Any, first: Integers, second: Integers) -> float:
-    """Return the distance between two exact answers, in units of the sensitivity.
+    """Return the distance between two exact queries, in units of the sensitivity.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     Returns
     -------
     float
-        At most 1 if the sensitivity is correct.
+        The distance, which is at most 1 if the sensitivity is correct.
     """
     raise _unknown(phase)
 
@@ -52,8 +52,8 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     Returns
     -------
     float
-        Logarithm of the density of the answer under `first`, divided by its density under `second`,
-        for the noise that the phase states.
+        Logarithm of the ratio of two densities of the answer, computed for the noise that the phase
+        states: the density given the query `first`, divided by the density given `second`.
     """
     raise _unknown(phase)
 
@@ -72,7 +72,7 @@ def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.
     Returns
     -------
     ndarray of shape (n,)
-        Standard normal if the noise is what the phase states.
+        Transformed noise, which is standard normal if the phase states the noise correctly.
     """
     raise _unknown(phase)
 

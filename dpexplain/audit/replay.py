@@ -99,8 +99,8 @@ def replay(
     transcript : Transcript
         Transcript that `record` returned.
     kept : sequence of int or None, default=None
-        Rows of the neighboring data set that the fit uses, instead of choosing the rows of each
-        person at random.
+        Positions of the rows that the fit on the neighboring data set uses. If None, the rows of
+        each person are chosen at random.
     unit : Unit or None, default=None
         Privacy unit by which the data sets differ. The distances are compared with the cost that
         the ledger states for this unit. None means the unit of the guarantee.
@@ -156,7 +156,7 @@ def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
 
 
 def _distances(first: Transcript, second: Transcript) -> list[float]:
-    """Return the distance between both queries of each release; 0 if shapes differ."""
+    """Return the distance between the two queries of each release; 0 if shapes differ."""
     return [
         distance(phase, q, p) if q.shape == p.shape else 0.0
         for phase, q, p in zip(first.phases, first.queries, second.queries, strict=False)

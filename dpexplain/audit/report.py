@@ -33,7 +33,7 @@ class BoundRow:
     model_epsilon : float
         Lower bound on epsilon from final models, for any mechanism (tier 4).
     model_epsilon_of_mu : float or None
-        Epsilon equivalent to `model_mu`, for a Gaussian mechanism.
+        Epsilon of a Gaussian mechanism with the parameter `model_mu`; None if no `mu` is stated.
     problems : tuple of str
         Refuted statements of the guarantee; the error probability is at most one in ten million.
     """
@@ -50,14 +50,14 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class PowerRow:
-    """Detection rate of one planted mistake, by tier.
+    """Detection rate of one planted mistake in a group of estimators, by tier.
 
     Parameters
     ----------
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that must detect every mistake they test for in these estimators; see
+        Tiers that must detect every mistake they test for in the estimators of the group; see
         `powerful_tiers`.
     runs : int
         Number of audits per tier.

@@ -171,7 +171,8 @@ def private_estimators() -> dict[str, type[Any]]:
     Returns
     -------
     dict of str to type
-        In the order of ``__all__``, except that estimators with pure mechanisms come last.
+        Estimator classes in the order of ``__all__``, except that those with pure mechanisms come
+        last.
     """
     found = {name: getattr(models, name) for name in models.__all__}
     private = {

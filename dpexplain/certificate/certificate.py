@@ -88,9 +88,10 @@ class Certificate:
     n_entries, n_releases : int
         Number of entries, and of released files, in the ledger when the certificate was created.
     head : str
-        Hash of the ledger at that time.
+        Hash of the ledger when the certificate was created.
     fitted_with, library : str
-        Versions of the library with which the model was fitted and the certificate was created.
+        Version of the library with which the model was fitted, and version with which the
+        certificate was created.
     signature : tuple of (str, str) or None, default=None
         Public key and Ed25519 signature, in hexadecimal digits.
 
@@ -199,7 +200,7 @@ class Certificate:
         values = dict(content)
         for name in _LISTS:
             if not isinstance(values[name], list):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
         for name in ("fit", "release"):
             values[name] = Provenance.from_dict(values[name])
         unit, signature = values["cap_unit"], values["signature"]
@@ -308,8 +309,8 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     written = certificate.html() if is_page else certificate.to_json()
     if written != text:
         raise ValueError(
-            f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
-            "this is a different version of dpexplain, which words its pages differently."
+            f"{str(path)!r} differs from what {certificate.library[:60]!r} wrote: it was changed, "
+            "or this is a different version of dpexplain, which words its pages differently."
         )
     return certificate
 

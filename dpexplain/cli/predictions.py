@@ -1,4 +1,4 @@
-"""``dpexplain predict``: predict the rows of a table with a saved explanation."""
+"""``dpexplain predict``: predict targets of table rows with a saved explanation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dpexplain.schema import Schema
 
-_LAST = "They are as private as the rows: the guarantee of the model does not cover these."
+_LAST = "They are as confidential as the rows: the guarantee of the model does not cover these."
 
 
 def add_commands(commands: Any) -> None:
@@ -26,7 +26,7 @@ def add_commands(commands: Any) -> None:
         commands,
         "predict",
         summary="Predict the rows of a table with a saved explanation. Needs no model and spends "
-        "nothing; the predictions are as private as the rows.",
+        "nothing; the predictions are as confidential as the rows.",
         examples="dpexplain predict model.json new.csv --out predictions.csv\n"
         "dpexplain predict model.json new.csv --sep ';' --encoding latin-1 --out predictions.csv",
     )
@@ -49,13 +49,13 @@ def add_commands(commands: Any) -> None:
 
 
 def run_predict(asked: argparse.Namespace) -> None:
-    """Predict the rows of a table and write the predictions to a CSV file."""
+    """Predict the target of each row of a table and write a CSV file."""
     given = [path for path in (asked.file, asked.table, asked.schema) if path]
     check_place(asked.out, suffixes=(".csv",), kept=tuple(given))
     explanation = dpexplain.io.load(asked.file)
     if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
         raise CommandError(
-            f"{asked.file} holds a {type(explanation).__name__}, which does not predict; pass a "
+            f"{asked.file} contains a {type(explanation).__name__}, which cannot predict; pass a "
             "file of `dpexplain fit` with --model boosting, linear or another additive model."
         )
     schema = _further_schema(asked, explanation.schema)
@@ -79,7 +79,8 @@ def predictions(
     Returns
     -------
     DataFrame of shape (n_samples, n_outcomes)
-        Column ``prediction``; for a classifier, also the probability of each class.
+        The column ``prediction``; for a classifier, also a column with the probability of each
+        class.
     """
     import pandas as pd
 
@@ -91,7 +92,10 @@ def predictions(
 
 
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
-    """Load the schema given in the options; reject it if the explanation has its own."""
+    """Load the schema given in the options, or return None if no schema is given.
+
+    A schema is rejected if the explanation has its own.
+    """
     from dpexplain.schema import Schema
 
     if asked.schema is None:

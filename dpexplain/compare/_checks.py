@@ -52,7 +52,10 @@ def check_n_jobs(n_jobs: object) -> None:
 
 
 def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
-    """Check that held-out features and targets have equal lengths, and return them."""
+    """Check that held-out features and targets have equal lengths, and return them.
+
+    None if there are no held-out records.
+    """
     if evaluate is None:
         return None
     if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
@@ -75,18 +78,18 @@ def check_rows(name: str, X: Any, values: Any) -> None:
     shape = tuple(getattr(values, "shape", ()))
     flat = len(shape) < 2 or shape[1:] == (1,)
     if not flat or _n_rows(name, values) != _n_rows("X", X):
-        raise ValueError(f"{name} must hold one value for each row of X.")
+        raise ValueError(f"{name} must contain one value for each row of X.")
 
 
 def _n_rows(name: str, values: Any) -> int:
     shape = getattr(values, "shape", None)
     if not shape and not hasattr(values, "__len__"):
-        raise ValueError(f"{name} must hold one row per record, got {type(values).__name__}.")
+        raise ValueError(f"{name} must contain one row per record, got {type(values).__name__}.")
     return int(shape[0]) if shape else len(values)
 
 
 def check_parts(X: Any, reference: bool, groups: Any) -> bool:
-    """Check arguments for a chunked table; return whether `X` is one."""
+    """Return whether `X` is a table in chunks, and check the arguments if it is."""
     kind = kind_in_parts(X)
     if kind and reference:
         raise ValueError(
@@ -102,7 +105,11 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
 
 
 def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
-    """Check that groups are given exactly if the estimator bounds rows per person."""
+    """Check the groups of a sweep, and return them; None if the rows have no groups.
+
+    Groups must be given if the estimator bounds the number of rows per person, and must be omitted
+    otherwise.
+    """
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     if (groups is None) != (bound is None):
         raise ValueError(

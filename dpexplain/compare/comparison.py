@@ -99,7 +99,7 @@ class Comparison(Fits[GlobalExplanation]):
         return pd.concat(frames, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Return the mean importance of each term over the repeats.
+        """Return the importance of each term, averaged over the repeats.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Comparison(Fits[GlobalExplanation]):
         return table.rename_axis(index="term", columns="epsilon")
 
     def effects(self) -> pd.DataFrame:
-        """Return the mean estimated size of the effect of each term over the repeats.
+        """Return the estimated effect size of each term, averaged over the repeats.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class Comparison(Fits[GlobalExplanation]):
         yield self.importances().rename(columns=_epsilon_name)
         effects = self.effects()
         if not effects.isna().all(axis=None):
-            yield f"estimated effect on people in {self.score_unit}:"
+            yield f"estimated effect in the population in {self.score_unit}:"
             yield effects.rename(columns=_epsilon_name)
         largest = self.epsilons[-1]
         if caution := self.explanations[largest][0].effect_caution:

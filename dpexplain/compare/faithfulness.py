@@ -37,8 +37,8 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances of the terms in both explanations.
     rank_correlation_low, rank_correlation_high : float
-        Range of tau in 95% of simulations with noise around the curves; NaN if the joint noise is
-        unknown.
+        Ends of the interval that contains tau in 95% of simulations, each of which adds noise to
+        the curves; NaN if the joint noise is unknown.
     sign_agreement : float
         Proportion of contributions that have the same sign as in the other explanation, weighted by
         the number of records and the size of the contribution.

@@ -23,7 +23,7 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """Result of a sweep over epsilons of a locally linear model; contains no records.
+    """Fits of a locally linear model at several epsilons; contains no records.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """Shape of the grid of the inputs, such as an image; None for a table."""
+        """Shape of the grid of inputs (images, signals); None for a table."""
         return self.first.grid_shape
 
     @property
@@ -185,7 +185,7 @@ class FilterComparison(Fits[FilterBank]):
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return the mean filter of each class, in one row per fit, class and input.
+        """Return the mean filters as a table with one row per fit, class and input.
 
         Returns
         -------

@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """Result of a sweep over epsilons of a multiclass model; figures show one class.
+    """Fits of a multiclass model at several epsilons; figures show one class.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class MulticlassComparison(ByClass[Comparison]):
         """Check that the parts are compatible."""
         parts = tuple(self.by_class)
         if len(parts) < 2 or not all(isinstance(part, Comparison) for part in parts):
-            raise ValueError("by_class must hold a Comparison for each of at least two classes.")
+            raise ValueError("by_class must contain a Comparison for each of at least two classes.")
         fits = [next(part.fits())[2] for part in parts]
         if tuple(fit.of_class for fit in fits) != fits[0].classes:
-            raise ValueError("by_class must hold one comparison for each class, in their order.")
+            raise ValueError("by_class must contain one comparison for each class, in their order.")
         self._set("by_class", parts)
         self._explanations()
 
@@ -156,7 +156,7 @@ class MulticlassComparison(ByClass[Comparison]):
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`Comparison.frame`.
+            The column ``class``, followed by the columns of :meth:`Comparison.frame`.
         """
         return self._frames()
 

@@ -1,4 +1,4 @@
-"""Predict from released fits what a fit at another epsilon would show."""
+"""Predictions, based on released fits, for a fit at another epsilon."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     nearest fits.
 
     For the extrapolation, the privacy noise is assumed to be inversely proportional to the
-    Gaussian-DP parameter, and everything else to be constant. It starts from the estimate of the
-    population effect if there is one, because a fit with a larger epsilon comes closer to it, and
-    otherwise from the released curve, shrunk to correct for its noise. All of this is
+    Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
+    be the estimated effect in the population, which curves approach as epsilon increases. If there
+    is no such estimate, the released curve is used, shrunk to correct for its noise. All of this is
     post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
 
     Parameters
@@ -145,7 +145,13 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon at which a term rises above the noise."""
+    """Return the smallest epsilon from which on a term rises above the noise.
+
+    The result is measured if it lies between the epsilons of the comparison, and extrapolated
+    otherwise. If the term rises above the noise at all of them, the result is at most the smallest
+    one. If it does not at the largest one, the result is NaN if the extrapolation is impossible or
+    contradicts the measurements.
+    """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
@@ -159,7 +165,10 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Return the median over the repeats, or NaN if at least half of them are NaN."""
+    """Return the median epsilon at which a term would rise above the noise.
+
+    One epsilon is extrapolated from each repeat. NaN if at least half of these epsilons are NaN.
+    """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])
     return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])

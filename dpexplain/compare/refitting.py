@@ -24,7 +24,7 @@ class Refitter:
     """Fit one estimator at requested epsilons.
 
     This class is intended for planning: vary epsilon on stand-in data, see the effect on the
-    explanation, and then fit the private data once. The kind of data must therefore be declared.
+    explanation, and then fit the private data once. The kind of data must always be declared.
     Stand-in data (``data="public"`` or ``"simulated"``) can be fitted any number of times, without
     a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks for
     confirmation before each fit.
@@ -108,7 +108,7 @@ class Refitter:
         Returns
         -------
         LedgerSummary or None
-            None if the data are not private.
+            The summary; None if the data are not private.
         """
         return self._ledger.summary() if self._ledger is not None else None
 

@@ -256,9 +256,9 @@ def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, 
 
 @contextmanager
 def _progress_bar(total: int, show: bool) -> Iterator[Any]:
-    """Show the number of finished fits only.
+    """Show a progress bar, and yield a function that counts one more finished fit.
 
-    Losses or timings would be further releases.
+    The bar shows no losses or timings, because these would be further releases.
     """
     if not show:
         yield lambda: None

@@ -59,7 +59,7 @@ def load_california_housing() -> Dataset:
     Raises
     ------
     ValueError
-        If the file is not the expected file.
+        If the file has the wrong checksum.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
 
@@ -78,7 +78,7 @@ def load_california_housing() -> Dataset:
         source="StatLib (houses), collected by R. Kelley Pace and Ronald Barry",
         licence="none stated",
         description=(
-            "One row is a block group of the US census of 1990 in California; predicted is the "
+            "One row is a block group of the US census of 1990 in California; the target is the "
             "median house value in dollars."
         ),
         citation=(

@@ -58,7 +58,7 @@ class Dialect(NamedTuple):
     escapes: bool = False
 
     def read_text(self, cell: str, decimal: str = ".") -> str:
-        """Return an expression for a cell as text, without leading and trailing spaces.
+        """Return an expression that reads a cell as text and trims spaces at both ends.
 
         Numbers in the text have a decimal point. Bytes become a space, which no category equals.
         """
@@ -71,12 +71,12 @@ class Dialect(NamedTuple):
         return f"CASE {whens} ELSE {text} END"
 
     def read_number(self, cell: str, text: str) -> str:
-        """Return an expression for a cell as a number; ``true`` is read as 1, for example."""
+        """Return an expression that reads a cell as a number, and ``true`` as 1."""
         words = " ".join(f"WHEN '{word}' THEN {self.double(x)}" for word, x in _WORDS.items())
         return f"CASE LOWER({text}) {words} ELSE {self.number(cell, text)} END"
 
     def double(self, number: float) -> str:
-        """Return a double, which may be infinite, as an SQL expression."""
+        """Return an expression for a double, which may be infinite."""
         if math.isinf(number):
             return self.infinity if number > 0 else f"-{self.infinity}"
         return literal(number)

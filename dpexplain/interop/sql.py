@@ -173,7 +173,7 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _texts(self, rows: str, reads: dict[_Cell, str]) -> Iterable[str]:
-        """Return each column of the table as text, and as it is if an expression reads it so.
+        """Return each column of the table as text, and also unchanged where that is needed.
 
         Databases limit the number of columns: PostgreSQL allows 1664.
         """
@@ -186,7 +186,7 @@ class _Query:
             yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
 
     def _named(self, name: str) -> tuple[str, str]:
-        """Return the names of the columns that hold a column of the table as it is and as text."""
+        """Return the names under which the query has a column unchanged and as text."""
         i = self._features[name]
         return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
 
@@ -194,7 +194,7 @@ class _Query:
         return None if self._schema is None else self._schema.features[name]
 
     def _read(self, bins: Binned) -> str:
-        """Return an expression for a cell as a number, or as the code of its category."""
+        """Return an expression that reads a cell as a number or as a category code."""
         feature, d = self._feature(bins.name), self._dialect
         as_is, text = self._named(bins.name)
         read, day = d.read_number(as_is, text), d.day(text)
@@ -210,7 +210,7 @@ class _Query:
         return read
 
     def _code(self, number: str, text: str, categories: Sequence[str], feature: Any) -> str:
-        """Return an expression for the code of a category, from the cell as number and as text.
+        """Return an expression for the category code of a cell, given as a number and as text.
 
         The codes of "other" and "missing" follow the code of the last category.
         """

@@ -110,7 +110,7 @@ def _draw_effects(
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
-        (True, colors.ink, "estimated effect on people (±2σ), certain"),
+        (True, colors.ink, "estimated effect in the population (±2σ), certain"),
         (False, colors.paper, "the same, not certain"),
     ):
         kept = [(row, name) for row, name in rows if ranking["has_effect"][name] == certain]
@@ -195,7 +195,7 @@ def _draw_bars(
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Format rank intervals, as empty strings if there is no joint noise model."""
+    """Format the rank interval of each term; an empty string if it has none."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()

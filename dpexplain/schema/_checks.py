@@ -1,4 +1,4 @@
-"""Checks and formats shared by the parts of a schema."""
+"""Checks and formatting functions shared by the parts of a schema."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def as_day(name: str, value: object) -> float:
 
 
 def as_truth(kind: str, name: str, value: object) -> bool:
-    """Return a bool; reject other types."""
+    """Check that a value is a bool, and return it."""
     if not isinstance(value, bool):
         raise SchemaError(f"{kind}: {name}={value!r} must be True or False.")
     return value
@@ -67,9 +67,9 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_columns(role: str, names: object) -> tuple[str, ...]:
-    """Return the names of the columns that have a role as a tuple.
+    """Check the column names given for a role, and return them as a tuple.
 
-    Only the role "id" accepts a list of names.
+    A list of names is accepted only for the role "id".
     """
     listed = [names] if isinstance(names, str) or role == "person" else names
     if not isinstance(listed, list | tuple) or not all(
@@ -118,7 +118,7 @@ def category_text(value: object) -> str:
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
     """Reject an empty list, and a list in which two entries match the same cell."""
     if not texts:
-        raise SchemaError(f"{kind}: {name} must hold at least one entry.")
+        raise SchemaError(f"{kind}: {name} must contain at least one entry.")
     seen: dict[str | None, str] = {}
     for text in texts:
         key = cell_text(text)

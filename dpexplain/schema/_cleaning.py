@@ -79,8 +79,8 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If one of the formats is not a date format, or differs from another format or from ISO
-        format only in which number is the day.
+        If a format is not a date format, or if it differs from another format or from ISO format
+        only in which number is the day.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):

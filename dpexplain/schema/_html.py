@@ -41,7 +41,7 @@ class Described(Protocol):
 
     @property
     def person(self) -> str | None:
-        """Column that identifies the person of each row."""
+        """Column that identifies the person of each row, or None if there is none."""
 
 
 def schema_table(schema: Described) -> str:
@@ -100,7 +100,7 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
 
 
 def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
-    """Describe the rules by which the cells of a column are cleaned."""
+    """Describe the cleaning rules of a column, with one string for each kind of rule."""
     aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
     listed = {
         "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],

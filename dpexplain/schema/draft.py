@@ -47,6 +47,7 @@ def observed_fields(
     features : dict
         Features by column name; they are not private.
     target : Range, Classes or None
+        The target; None if `y` is None.
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
@@ -120,12 +121,13 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     y : array or Series of shape (n_samples,) or (n_samples, 1)
         Cells of any type.
     task : {"auto", "classification", "regression"}, default="auto"
-        As for :func:`observed_fields`.
+        Type of the target, as for :func:`observed_fields`.
 
     Returns
     -------
     Range or Classes
-        Range of the numbers, rounded outward; or classes, whose labels are the sorted values.
+        For a regression, the range of the numbers, rounded outward; otherwise, classes whose
+        labels are the sorted values.
     """
     name = str(getattr(y, "name", None) or "")
     values = values_of(one_column(y))
@@ -155,7 +157,9 @@ def _name(category: Any) -> Any:
 
 
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
-    """Round the bounds of the data outward, to two significant digits of their range.
+    """Return bounds for the values: their minimum and maximum, rounded outward.
+
+    The bounds are rounded to two significant digits of the range of the values.
 
     Parameters
     ----------
@@ -165,6 +169,7 @@ def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     Returns
     -------
     low, high : float
+        The rounded bounds; 0 and 1 if there are no values.
     """
     if not finite.size:
         return 0.0, 1.0

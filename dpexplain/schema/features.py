@@ -107,11 +107,12 @@ class Numeric:
 class Date(Numeric):
     """A date feature with public bounds.
 
-    Cells are date objects of any library, or text that begins with a date in ISO format
-    (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats given here. If a cell also has a
-    time of day, only its day is used, as written. Anything else, including numbers, counts as
-    missing. Read private files without ``parse_dates``: some readers convert a column only if every
-    cell is a date, so a single cell would affect how all others are read.
+    Cells are date objects from any library, or text that begins with a date in ISO format
+    (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
+    a time of day, only its day is used, as written. Anything else counts as missing. Numbers also
+    count as missing, unless one of the formats consists only of digits. Read private files without
+    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
+    would affect how all others are read.
 
     Parameters
     ----------
@@ -268,14 +269,15 @@ class Range:
     name : str, default=""
         Name of the target.
     missing, decimal, source : optional
-        As for :class:`Numeric`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the bounds, as for :class:`Numeric`. A row whose target is
+        missing is dropped.
 
     Raises
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        is an end of the range (a value outside is clipped to that end, so it would count as
-        missing).
+        equals `low` or `high`. (With such a marker, values that are clipped to the bound would
+        count as missing.)
     """
 
     low: float
@@ -330,7 +332,8 @@ class Classes:
     name : str, default=""
         Name of the target.
     aliases, missing, source : optional
-        As for :class:`Categorical`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the list, as for :class:`Categorical`. A row whose target
+        is missing is dropped.
 
     Attributes
     ----------
@@ -368,7 +371,9 @@ class Classes:
     ) -> None:
         listed = tuple(as_plain(value) for value in as_listed("Classes", "labels", labels))
         if len(listed) < 2:
-            raise SchemaError(f"Classes: labels={list(listed)!r} must hold at least two classes.")
+            raise SchemaError(
+                f"Classes: labels={list(listed)!r} must contain at least two classes."
+            )
         check_distinct("Classes", "labels", tuple(category_text(value) for value in listed))
         object.__setattr__(self, "labels", listed)
         object.__setattr__(self, "description", description)
@@ -387,14 +392,14 @@ class Classes:
 
 
 def _set_rules(owner: Numeric | Range) -> None:
-    """Check and convert the cleaning rules of numbers."""
+    """Check and convert the cleaning rules for numbers."""
     kind = type(owner).__name__
     object.__setattr__(owner, "missing", as_markers(kind, owner.missing))
     object.__setattr__(owner, "decimal", as_decimal(kind, owner.decimal))
 
 
 def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
-    """Check and convert the cleaning rules of categories or classes."""
+    """Check and convert the cleaning rules for categories or classes."""
     kind = type(owner).__name__
     markers = as_markers(kind, missing)
     pairs = () if aliases == () else as_aliases(kind, aliases, names)

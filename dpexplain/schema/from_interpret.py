@@ -1,4 +1,4 @@
-"""Schemas from the names, types and bounds of features that InterpretML uses."""
+"""Schemas from the feature names, types and bounds declared for InterpretML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.schema.features import Categorical, Classes, Feature, Numeric, Ra
 
 
 class _Declared(NamedTuple):
-    """Declared facts about the features, by index, and about the target."""
+    """Declarations for each feature, by feature index, and for the target."""
 
     names: list[str]
     types: list[Any]
@@ -41,7 +41,7 @@ class FromInterpret:
 
         Parameters
         ----------
-        model : estimator of InterpretML or None, default=None
+        model : InterpretML estimator or None, default=None
             Model whose parameters are the defaults of the parameters below. If it is fitted,
             bounds, categories and classes that are still missing are taken from what it learned
             from its data, with a warning.

@@ -75,7 +75,7 @@ class SchemaDraft(Generic[S]):
     schema : Schema
         The draft.
     decisions : tuple of str
-        Guesses to confirm or correct, with the column and some of its values.
+        Guesses to confirm or correct, each with the name of its column and some of its values.
     """
 
     schema: S
@@ -193,7 +193,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _is_declared(plain: Categorical, column: Column) -> bool:
-    """Return whether the type of a column declares its categories."""
+    """Return whether a column has a categorical dtype or contains only Booleans."""
     listed = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
     return listed or plain.categories == ("False", "True")
 
@@ -224,7 +224,7 @@ def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
 
 
 def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> None:
-    """Add a column of strings, most of which may be numbers or dates."""
+    """Add a column of strings to the draft, as numbers, dates or categories."""
     n_rows = max(counts.total(), 1)
     formats = _formats(_some(counts))
     read_day = day_reader([text for text, _ in formats], 9999)
@@ -247,7 +247,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the largest number of cells that one of the readers can parse."""
+    """Return the largest number of cells that any one of the readers can parse."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -295,9 +295,9 @@ def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 
 
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the date formats that match some cells, each with a flag for ambiguity.
+    """Return the date formats that match some cells, and whether each is ambiguous.
 
-    A format is ambiguous if the other format of the same shape matches as many cells.
+    A format is ambiguous if the format with day and month exchanged matches as many cells.
     """
     used = []
     for alike in _FORMATS:
@@ -315,7 +315,7 @@ def _only(text: str) -> Any:
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return enough of the cells to recognize the type of a column."""
+    """Return the counts of the first distinct cells, up to a fixed number of them."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
@@ -337,7 +337,10 @@ def _date(
 
 
 def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> Categorical:
-    """Draft a list of categories without markers and misspellings."""
+    """Draft a categorical feature; misspelled categories become aliases.
+
+    Categories that look like markers of missing values become markers.
+    """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]
     markers = [t for t in plain.categories if t.casefold() in _MARKER_WORDS or t in ("-9", "-99")]

@@ -93,7 +93,7 @@ def schema_report(
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None omits it.
+        The target; None if only the features are compared.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def schema_report(
 
 
 def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
-    """Return a table as models read it; see :meth:`dpexplain.Schema.clean`.
+    """Apply the cleaning rules of a schema; see :meth:`dpexplain.Schema.clean`.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def _days(column: Column, bounds: Date) -> Found:
 def _read(
     column: Column, part: Numeric | Range
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the numbers, and masks of the empty cells and of the markers."""
+    """Return the numbers, a mask of the empty cells, and a mask of the markers."""
     texts = texts_of(column)
     lacks = np.array([text is None for text in texts], dtype=bool)
     numbers = read_numbers(column, part)

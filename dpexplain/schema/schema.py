@@ -100,7 +100,7 @@ class Schema(FromInterpret):
         return len(self.features)
 
     def to_toml(self, path: str | Path | None = None) -> str:
-        """Write the schema as TOML, a human-readable text.
+        """Write the schema as TOML, a human-readable text format.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Schema(FromInterpret):
         Parameters
         ----------
         X, y, task : DataFrame or array, array or None, str
-            As for `from_frame`.
+            Public data, public target and type of the target, as for `from_frame`.
         exclude : sequence of str, default=()
             Columns to exclude.
 
@@ -294,10 +294,11 @@ class Schema(FromInterpret):
         n : int
             Number of rows, which should be similar to that of the private table.
         effects : mapping of str to effect, or None, default=None
-            Effects of features on the log-odds of the last class, or on the target. A number is the
-            difference between the effects of the ends of the range (or of the first and the last
-            category); a mapping contains the effect of each category; a function maps an array of
-            values (numbers, days since 1970, or names) to effects. Other features have no effect.
+            Effects of features on the log-odds of the last class, or on a numeric target. A number
+            is the difference between the effects at the two ends of the range (or of the first and
+            the last category); a mapping contains the effect of each category; a function maps an
+            array of values (numbers, days since 1970, or names) to effects. Other features have no
+            effect.
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
@@ -312,7 +313,8 @@ class Schema(FromInterpret):
         X : DataFrame of shape (n, n_features)
             The records, without ID columns but with the person column.
         y : Series of shape (n,)
-            The target; a numeric target has noise with a standard deviation of 0.1 of its range.
+            The target. Noise is added to a numeric target; its standard deviation is 10% of the
+            width of the range.
 
         Raises
         ------
@@ -347,13 +349,14 @@ class Schema(FromInterpret):
         Parameters
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
-            The records. Each row of the result depends on that row only.
+            The records.
 
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            Numbers within the bounds, dates as ISO text, categories by name, and values outside a
-            list as text; NaN or None for missing cells. The table must be protected like `X`.
+            Numbers within the bounds, dates as ISO text, categories by name, and values that are
+            not in a list of categories as text; NaN or None for missing cells. Each row is cleaned
+            independently of the others. The table must be protected like `X`.
 
         Raises
         ------
@@ -381,7 +384,7 @@ class Schema(FromInterpret):
         X : DataFrame or array of shape (n_samples, n_features)
             The records.
         y : array of shape (n_samples,) or None, default=None
-            The target; None omits it.
+            The target; None if only the features are checked.
 
         Returns
         -------
@@ -415,7 +418,7 @@ class Schema(FromInterpret):
 
         warnings.warn(
             "Schema.check counts and quotes values of records: its report is NOT PRIVATE and only "
-            "for the person who holds the data.",
+            "for the data holder.",
             PrivacyWarning,
             stacklevel=2,
         )

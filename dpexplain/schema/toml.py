@@ -122,7 +122,7 @@ def fields_from_plain(document: Any) -> Fields:
     Raises
     ------
     SchemaError
-        If `document` does not have the form of that output.
+        If `document` does not have the form that `schema_to_plain` produces.
     """
     if not isinstance(document, dict):
         raise SchemaError("the schema must be a JSON object.")

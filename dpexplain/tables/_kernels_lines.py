@@ -36,8 +36,8 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_unreadable, 2), dtype int64
-        For each unreadable line, the index of its first byte and of its newline. Empty lines count
-        as unreadable.
+        For each unreadable line, the indices of its first byte and of its newline. Empty lines
+        count as unreadable.
     """
     n_lines = 0
     for byte in text:

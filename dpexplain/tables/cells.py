@@ -66,8 +66,8 @@ def cell_number(cell: object) -> float:
     Returns
     -------
     float
-        The number, which is infinite if it is too large for a float and never negative zero; NaN
-        if the cell is missing or not a number.
+        The number, or NaN if the cell is missing or not a number. A number that is too large for
+        a float becomes infinite, and negative zero becomes zero.
     """
     try:
         return _number(cell) + 0.0  # table readers disagree whether "-0" is 0 or -0.0
@@ -81,7 +81,7 @@ def cell_day(cell: object) -> float:
     Parameters
     ----------
     cell : object
-        Any value that a table can contain. Dates and times of any library are parsed, and so is
+        Any value that a table can contain. Dates and times from any library are parsed, and so is
         text that begins with a date in ISO format. The day of a time is the day in its own time
         zone, and the day of a pandas period is its first day.
 
@@ -113,7 +113,7 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        ISO date, or the number itself if the day is outside the years 1 to 9999.
+        ISO date; the number of days, as text, if the day is outside the years 1 to 9999.
 
     Examples
     --------
@@ -126,7 +126,9 @@ def day_text(day: float) -> str:
 
 
 def number_in(unit: str) -> Callable[[object], float]:
-    """Return the parser of numbers in a unit; the parser of days also accepts dates.
+    """Return the parser for the cells of a numeric feature with a given unit.
+
+    If the unit is the unit of dates, the parser accepts dates as well as numbers.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class ChunkedTable(ABC):
 
     @abstractmethod
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Yield the chunks of the table, reduced to the columns of the schema and target."""
+        """Yield the chunks of the table, with only the features and the target."""
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
@@ -61,13 +61,14 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
     Parameters
     ----------
     parts : iterable of Part
-        Chunks, whose rows must be a DataFrame, not an array.
+        Chunks; the features of each must be in a DataFrame, not in an array.
     schema : Schema
         Schema whose features are the columns of the result.
 
     Returns
     -------
     Part
+        The rows of all chunks, in order.
     """
     read = list(parts)
     frame = {
@@ -95,7 +96,7 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
-    """Check that `y` names a column of the table that is not a feature."""
+    """Check that `y` names exactly one column, and that it can be the target."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "

@@ -2,10 +2,10 @@
 
 Every file is read with the types that it declares itself, never with the types of other files, and
 Arrow columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing. Folders named
-``key=value`` become columns, and each folder name is parsed independently. pyarrow would choose one
-type for the values of all folders, and would reject all folders if none of them has a value or if
-one value is not text; this would reveal records.
+whereas pandas would turn a batch of integers into floats if one of them is missing. If folders are
+named ``key=value``, each key becomes a column, and each folder name is parsed independently.
+pyarrow would choose one type for the values of all folders, and would reject all folders if none of
+them has a value or if one value is not text; this would reveal records.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ class ArrowTable(ChunkedTable):
             ) from None
         except pyarrow.ArrowInvalid:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file that is not Parquet; pass a Parquet file or a "
+                f"{str(Path(X))!r} contains a file that is not Parquet; pass a Parquet file or a "
                 "folder of them."
             ) from None
         except UnicodeDecodeError:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file or folder whose name is not UTF-8; rename it."
+                f"{str(Path(X))!r} contains a file or folder whose name is not UTF-8; rename it."
             ) from None
 
     def __repr__(self) -> str:
@@ -163,9 +163,9 @@ def _coded_texts(schema: Any) -> list[str]:
 
 
 def _named_folders(fragment: Any) -> Mapping[str, object]:
-    """Return the keys and values of the ``key=value`` folders in the path of a file.
+    """Return the values of the ``key=value`` folders in the path of a file, by key.
 
-    No value raises an error.
+    Keys that are also columns of the file are left out. No value raises an error.
     """
     stored = set(fragment.physical_schema.names)
     folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]
@@ -212,7 +212,7 @@ def arrow_cells(column: Any) -> Column:
     Returns
     -------
     ndarray or ExtensionArray of shape (n,)
-        The cells; a cell that cannot be converted to a Python object is unreadable.
+        The cells; `UNREADABLE` replaces a cell that cannot be converted to a Python object.
     """
     import pyarrow as pa
 

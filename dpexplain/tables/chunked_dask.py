@@ -28,7 +28,7 @@ class DaskTable(ChunkedTable):
     client : distributed.Client or None
         Client of the cluster, if there was one when the table was created.
     on_cluster : bool
-        Whether there is a client, so that the chunks are read and stored by other processes.
+        Whether there is a client. If so, other processes read and store the chunks.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
-        """Return pairs of a delayed partition of the table and one of the target.
+        """Pair each delayed partition of the table with its partition of the target.
 
         Nothing is computed. If `y` is a name, the second element of each pair is that name.
         """
@@ -124,7 +124,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     if isinstance(target, pd.DataFrame) or getattr(target, "ndim", 1) != 1:
         target = np.asarray(target)[:, 0]
     if len(table) != len(target):
-        raise ValueError("a partition must hold one target per row.")
+        raise ValueError("a partition must contain one target per row.")
     return table, target
 
 

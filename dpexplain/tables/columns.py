@@ -42,7 +42,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Public knowledge about the columns.
 
@@ -91,16 +91,18 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     Parameters
     ----------
     X : DataFrame, array or sequence of rows
-        The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
+        The table. DataFrames from polars, Arrow and other libraries that narwhals supports are
+        accepted.
     n_columns : int or None, default=None
-        Number of cells in each row, if this number is public. In a sequence of rows, each row of a
-        different length then becomes a row of empty cells. If None, rows of different lengths raise
+        Public number of cells in each row. If it is given and `X` is a sequence of rows, each row
+        of a different length becomes a row of empty cells. If None, rows of different lengths raise
         an error, which reveals that they exist.
 
     Returns
     -------
     DataFrame or ndarray of shape (n_samples, n_features)
-        `X` itself if it is already a pandas DataFrame or a two-dimensional array.
+        A DataFrame if `X` is a DataFrame from any library, otherwise an array. `X` itself is
+        returned if it is already a pandas DataFrame or a two-dimensional array.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Convert a column to numbers or days by the rules of the schema, without bounds.
+    """Convert a column to numbers or days by the rules of the schema; do not clip.
 
     Parameters
     ----------
@@ -143,14 +143,14 @@ def encode_features(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
     Returns
     -------
     list of ndarray of shape (n_samples,)
-        float64 for numeric features, int32 for categorical ones.
+        Encoded columns: numbers as float64, and indices of categories as int32.
     """
     return list(encoded_columns(X, schema))
 
@@ -163,14 +163,15 @@ def encoded_columns(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
     Yields
     ------
     ndarray of shape (n_samples,)
-        float64 for a numeric feature, int32 for a categorical one; in the order of the schema.
+        The next encoded column, in the order of the schema: numbers as float64, or indices of
+        categories as int32.
     """
     columns = columns_in_order(X, schema)
     for column, feature in zip(columns, schema.features.values(), strict=True):
@@ -218,7 +219,8 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Indices, or −1 if a label is empty or not in the list; a fit drops these rows.
+        Indices of the classes; −1 if a cell is empty, is a marker of missing values, or is not in
+        the list. A fit drops the rows with −1.
 
     Raises
     ------
@@ -244,7 +246,8 @@ def numbers_of(
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        A new array; each cell is parsed as by :func:`dpexplain.tables.cells.cell_number`.
+        A new array with the number in each cell, by default as returned by
+        :func:`dpexplain.tables.cells.cell_number`.
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
@@ -270,7 +273,8 @@ def days_of(column: Column, of_cell: Callable[[object], float] = cell_day) -> ND
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        A new array; each cell is parsed as by :func:`dpexplain.tables.cells.cell_day`.
+        A new array with the day in each cell, by default as returned by
+        :func:`dpexplain.tables.cells.cell_day`.
     """
     values = values_of(column)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
@@ -328,7 +332,7 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 
 
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Apply `of_cell` to a block of cells, and only once to equal plain cells."""
+    """Apply `of_cell` to a block of cells; parse equal numbers or strings only once."""
     if values.dtype.kind in "biuf" or _is_arrow_text(values):
         with np.errstate(all="ignore"):  # numbers of more than 64 bits can cause warnings
             codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
@@ -348,7 +352,7 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Return whether an array stores strings in Arrow, so that no cell can run code."""
+    """Return whether an array stores strings in Arrow format, which cannot run code."""
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

@@ -1,4 +1,4 @@
-"""Convert tables of other libraries to pandas through narwhals.
+"""Convert tables from other libraries to pandas through narwhals.
 
 Cells are converted without changes, and one by one if a column has empty cells: if the other
 library converted such a column to pandas itself, integers would become floats, so one record would
@@ -20,7 +20,7 @@ _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_
 
 
 def frame_of(X: object) -> pd.DataFrame | None:
-    """Convert a table of another library to a pandas DataFrame.
+    """Convert a table from another library to a pandas DataFrame.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
     Returns
     -------
     DataFrame or None
-        The converted table; None if `X` is not a table of another library.
+        The converted table; None if `X` is not a table from another library.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
 
 
 def column_of(values: object) -> Any:
-    """Convert a column of another library to an array.
+    """Convert a column from another library to an array.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def column_of(values: object) -> Any:
     Returns
     -------
     ndarray, Series, DataFrame or None
-        The converted column; a DataFrame if `values` is a table, and None if it is not an object of
-        another library.
+        The converted column; a DataFrame if `values` is a table, and None if it is not an object
+        from another library.
     """
     if not hasattr(values, "to_pandas"):
         return None
@@ -123,7 +123,7 @@ def _one_by_one(column: Any) -> list[Any]:
 
 
 def _days_of_polars(series: Any) -> NDArray[Any]:
-    """Convert dates and times of polars to an array of Python objects.
+    """Convert a polars column of dates or times to an array of Python objects.
 
     Cells outside Python's calendar become `UNREADABLE`.
     """
@@ -141,7 +141,7 @@ def _days_of_polars(series: Any) -> NDArray[Any]:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return all cells in order: the readable ones, None and `UNREADABLE`."""
+    """Fill a column with its readable cells; the others are None or `UNREADABLE`."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

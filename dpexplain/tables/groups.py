@@ -29,11 +29,12 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """Value of the argument ``groups`` of ``fit`` for this grouping.
+        """Value that represents this grouping in the argument ``groups`` of ``fit``.
 
         Returns
         -------
         array-like or tuple
+            The person IDs, or a pair of the name and the person IDs if the grouping has a name.
         """
         return self.cells if self.kind is None else (self.kind, self.cells)
 
@@ -70,7 +71,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return `groups`, or the schema's person column if it is needed but not given.
+    """Return `groups` or, if it is None and groups are needed, the person column.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     Returns
     -------
     object
-        Argument ``groups`` to use.
+        `groups`, or the name of the person column of the schema. None if no groups are needed or
+        the schema has no person column.
     """
     if groups is not None or max_rows_per_person is None:
         return groups
@@ -104,7 +106,8 @@ def without_groups(X: Any, groups: Any) -> Any:
     Returns
     -------
     DataFrame or array-like
-        `X` itself unless `groups` names one of its columns.
+        `X` without the column that `groups` names; `X` itself if it has no such column or is read
+        in chunks.
     """
     if not isinstance(groups, str) or kind_in_parts(X):
         return X

@@ -209,7 +209,7 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     Raises
     ------
     ValueError
-        As for `read_texts`.
+        If the first line does not contain distinct column names.
     """
     return _read(path, form or LineFormat(), {"low_memory": False})
 
@@ -237,7 +237,7 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     """Read the column names from the first line of a file.
 
-    This line is public, so it may raise an error.
+    An error may be raised, because this line is public.
     """
     line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
     line = line.removesuffix(b"\n")
@@ -246,7 +246,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     names = cells_of_line(line, form)
     if not line.strip() or names is None:
         raise ValueError(
-            "the first line does not hold column names: expected names between separators "
+            "the first line does not contain column names: expected names between separators "
             f"({form.separator!r}), in {form.encoding}, and a final newline; write the names "
             "there, or specify the format of the file (--sep, --encoding)."
         )
@@ -258,7 +258,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
 
 
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
-    """Yield the lines of a file as UTF-8; unreadable lines become empty cells."""
+    """Yield blocks of lines in UTF-8, with empty cells in place of unreadable lines."""
     yield b"\n"  # skipped by the parser, which may treat the first bytes of its input specially
     for block in _whole_lines(file):
         text = _in_utf8(block.replace(b"\r\n", b"\n") if b"\r" in block else block, form.encoding)
@@ -266,7 +266,7 @@ def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks of complete lines; truncate lines beyond the limit."""
+    """Yield blocks of complete lines; truncate lines that exceed `LONGEST_LINE`."""
     begun = b""
     while block := file.read(_BLOCK):
         ended, newline, rest = block.rpartition(b"\n")

@@ -25,7 +25,8 @@ def chunked_table(X: Any) -> ChunkedTable:
     ImportError
         If libraries of the optional extra ``dask`` are not installed.
     TypeError
-        If `X` is a Dask collection of another type, or has files whose format does not store types.
+        If `X` is a Dask collection of another type, or its files are in a format that does not
+        store types.
     ValueError
         If the path does not exist or contains no files.
     """

@@ -59,8 +59,8 @@ class DayFormat(NamedTuple):
     pattern : re.Pattern
         Pattern that matches a whole cell.
     n_digits : int
-        Length of a format that consists only of digits, whose dates table readers treat as numbers
-        without leading zeros; 0 for any other format.
+        Number of digits of a date, if the format consists only of digits; 0 for any other format.
+        Table readers treat a date of digits as a number, and drop its leading zeros.
     """
 
     pattern: re.Pattern[str]
@@ -75,8 +75,8 @@ def day_format(text: str) -> DayFormat:
     ----------
     text : str
         Format in ``strftime`` notation, made of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names of
-        months are in English, regardless of the locale. A time of day may follow the date, unless
-        the format includes a time or consists only of digits.
+        months are in English, regardless of the locale. A format that includes no time and does
+        not consist only of digits also matches a date that is followed by a time of day.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def day_format(text: str) -> DayFormat:
     Raises
     ------
     ValueError
-        If the format has other parts, does not have exactly one day, one month and one year, or
-        would match decimal numbers.
+        If the format contains any other code, does not contain exactly one day, one month and one
+        year, or would match decimal numbers.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the pattern of a date format without its field names.
+    """Return the regular expression of a date format, without the names of its groups.
 
-    Formats with equal patterns match the same cells.
+    If the results for two formats are equal, the formats match the same cells.
     """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
@@ -187,7 +187,7 @@ def _date(found: dict[str, str], last_year: int) -> date:
 
 
 def comma_number(cell: object) -> float:
-    """Parse one cell as a number, with a decimal comma if it is text.
+    """Parse one cell as a number; text is parsed with a decimal comma.
 
     Parameters
     ----------
@@ -242,7 +242,8 @@ def hide_markers(
     markers : iterable of str, int or float
         Markers of missing values; markers that are not numbers are ignored.
     *readers : callable
-        Functions that parse a marker as a number; every number that one of them returns is hidden.
+        Functions that parse a marker as a number; every number that one of them returns is
+        replaced.
     """
     read = {reader(marker) for marker in markers for reader in readers}
     known = [number for number in read if not np.isnan(number)]

@@ -19,7 +19,7 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     Parameters
     ----------
     X : DataFrame or array-like
-        The table, of any supported library such as polars or Arrow; no value is read.
+        The table, from any supported library such as polars or Arrow; no value is read.
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None

@@ -111,6 +111,7 @@ def test_sums_per_node_and_leaf_equal_naive_ones():
     assert sum(b.n_bins for b in bins) == candidates.n_bins
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
     """Independent features: unknown ones are averaged over every combination of bins."""
@@ -186,7 +187,7 @@ def test_curves_of_trees_are_no_model_to_predict_with_or_to_edit(model, several)
     one = explanation.by_class[0] if several else explanation
     assert one.main_effects_only
     assert from_json(to_json(one)).main_effects_only
-    with pytest.raises(ValueError, match="call explain_local of the model"):
+    with pytest.raises(ValueError, match="explain_local or predict"):
         explanation.explain_local(X)
     for export in (to_onnx, to_interpret):
         with pytest.raises(ValueError, match="would predict differently"):

@@ -129,7 +129,7 @@ class LedgerStore:
         self.known = replace(state, chained=True)
 
     def _join(self, place: LedgerPlace) -> None:
-        """Adopt the stored state if its limits match the requested ones."""
+        """Adopt the stored state; raise an error if it has other limits than requested."""
         state, _ = _parsed(place)
         if state.header != self.known.header:
             raise self._other_limits(place, state)
@@ -137,13 +137,13 @@ class LedgerStore:
 
     def _other_limits(self, place: LedgerPlace, state: LedgerState) -> BudgetError:
         return BudgetError(
-            f"{place.words} holds {_header_words(state)}, not {_header_words(self.known)}; "
-            "PrivacyLedger.open(path) takes the stored limits, and its lower_cap() sets or lowers "
+            f"{place.words} contains {_header_words(state)}, not {_header_words(self.known)}; "
+            "PrivacyLedger.open(path) uses the stored limits, and its lower_cap() sets or lowers "
             "the cap. Nothing was charged."
         )
 
     def _read(self, place: LedgerPlace) -> None:
-        """Read the stored ledger; reject another ledger or one that lacks earlier charges."""
+        """Read the stored ledger; reject it if it is another one or lacks known charges."""
         state, version = _parsed(place)
         if not state.follows(self.known):
             raise self._other_limits(place, state)

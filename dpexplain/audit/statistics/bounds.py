@@ -73,7 +73,7 @@ class Guesses:
         Returns
         -------
         float
-            At least 0. Under mu-GDP no attacker has error rates a and b with
+            Lower bound, at least 0. Under mu-GDP, no attacker has error rates a and b with
             ``Phi^-1(1 - a) - Phi^-1(b) > mu``; this is the form of Nasr et al. (2023).
         """
         false_alarm_rate, miss_rate = self.error_rates(confidence)
@@ -94,7 +94,7 @@ class Guesses:
         Returns
         -------
         float
-            At least 0; at most about the logarithm of the number of fits.
+            Lower bound; at least 0, and at most about the logarithm of the number of fits.
         """
         a, b = self.error_rates(confidence)
         ratios = [(1.0 - delta - b) / a, (1.0 - delta - a) / b]

@@ -43,7 +43,8 @@ class TranscriptAudit:
     Parameters
     ----------
     guesses : dict of str to Guesses
-        Guesses based on all releases together, and on the releases with each label.
+        Guesses based on all releases together (key "all releases"), and on the releases with each
+        label (key: the label).
     stated_mu : dict of str to float
         Gaussian-DP parameters stated by the guarantee and by the charged events, with the same
         keys.
@@ -244,9 +245,10 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit a model; return it and the log-likelihood ratio for the canary by label.
+    """Fit a model; return it with one log-likelihood ratio per label of releases.
 
-    The ratios are None if the number, shape or noise scale of the releases depends on the canary.
+    A positive ratio indicates that the canary is present. In place of the ratios, None is returned
+    if the number, shape or noise scale of the releases depends on the canary.
     """
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")

@@ -54,7 +54,9 @@ class ExplainsRows:
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> LocalExplanation:
-        """Explain the score of each row by its terms and pairs, without the model.
+        """Return the contribution of each term and pair to the score of each row.
+
+        The model is not needed.
 
         Parameters
         ----------
@@ -69,8 +71,8 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            It includes the noise of the contributions, if known. Its ``score_std`` is None, because
-            only the model knows the correlations between terms.
+            Contributions of the terms and pairs, with their noise if it is known. ``score_std`` is
+            None, because only the model knows the correlations between terms.
 
         Raises
         ------
@@ -192,8 +194,8 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
     if first.main_effects_only:
         raise ValueError(
             f"{first.model_name or 'the model'} has interactions that the curves do not "
-            "include, so this explanation does not give its scores; call explain_local of the model"
-            " or its predict."
+            "include, so this explanation cannot reproduce its scores; call the model's "
+            "explain_local or predict."
         )
     bins_of = bins_of_rows(first._features, first.schema, X)
     return [_places(part, bins_of) for part in by_score]
@@ -213,7 +215,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
     if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
         warnings.warn(
             f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labeled "
-            f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
+            f'"{_NO_BIN_LABEL}": the explanation does not state how the model treats missing or '
             "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,
             stacklevel=4,  # points to the call of explain_local or predict

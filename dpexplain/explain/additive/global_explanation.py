@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _HTML_ROWS = 10
 
 _COLUMN_WORDS = (
-    "What is noise? importance, noise_floor and above_noise describe the released curves. What is "
-    "true of people? effect, effect_std and has_effect estimate it. Ranks and directions rest "
-    "on what the column basis names."
+    "What is noise? importance, noise_floor and above_noise describe the released curves. What "
+    "holds in the population? effect, effect_std and has_effect estimate it. The column basis "
+    "states what ranks and directions refer to."
 )
 _BIN_WORDS = (
     "What is noise? contribution, its standard deviations and signal describe the released curve. "
-    "What is true of people? effect, its 95% band and effect_signal estimate it."
+    "What holds in the population? effect, its 95% band and effect_signal estimate it."
 )
 
 
@@ -346,7 +346,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield explanations of the columns of a term, and a warning about its estimate.
+        """Yield an explanation of the columns in a term's table, and a warning if needed.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If the term does not exist.
+            If there is no term or pair with this name.
         ValueError
             If `ax` is given but `term` is not.
         """

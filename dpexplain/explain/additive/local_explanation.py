@@ -235,7 +235,7 @@ class LocalExplanation(Record, LocalDisplay):
 
         The shape is (n_samples, n_terms), and the values range from 0.5 (a coin flip) to 1. They
         account for privacy noise, random structure and sampling if all three are known, and
-        otherwise only for privacy noise. None if the model has no noise.
+        otherwise only for privacy noise. None if there is no noise, or if it is unknown.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -285,7 +285,9 @@ class LocalExplanation(Record, LocalDisplay):
             if self.link == "identity":
                 return value
             if not value > 0:
-                raise ValueError(f"threshold={value!r} must be positive: expected counts are.")
+                raise ValueError(
+                    f"threshold={value!r} must be positive, because expected counts are positive."
+                )
             return float(np.log(value))
         share = finite("threshold", 0.5 if threshold is None else threshold)
         if not 0 < share < 1:
@@ -348,8 +350,9 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
+            this object together with the plots.
 
         Raises
         ------

@@ -51,7 +51,8 @@ class NoisyShape:
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise, random structure and sampling. None if the model has no noise.
+        It combines privacy noise with random structure and sampling, as far as these are known.
+        None if there is no privacy noise, or if it is unknown.
         """
         if self.noise_std is None:
             return None
@@ -61,10 +62,10 @@ class NoisyShape:
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper ends of the total-uncertainty band; None if there is no noise.
+        """Lower and upper ends of the total-uncertainty band.
 
         If `simultaneous_factor` is known, the band contains the whole curve with 95% confidence.
-        Otherwise, it contains each bin separately with 95% confidence.
+        Otherwise, it contains each bin separately with 95% confidence. None if `total_std` is None.
         """
         std = self.total_std
         if std is None:
@@ -79,7 +80,7 @@ class NoisyShape:
 
     @property
     def signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether each bin rises above the noise; None if there is no noise.
+        """Whether each bin rises above the noise; None if `total_std` is None.
 
         A bin rises above the noise if its total-uncertainty band excludes zero. If the true curve
         is zero everywhere, the probability that no bin rises above the noise is 95%.
@@ -92,7 +93,7 @@ class NoisyShape:
 
     @property
     def noise_floor(self) -> float | None:
-        """Importance expected from noise alone; None if there is no noise.
+        """Importance expected from noise alone; None if `total_std` is None.
 
         The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, where s is `total_std`, so even pure
         noise has a positive importance. Importances should therefore be compared with this number.
@@ -141,7 +142,7 @@ class NoisyShape:
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
         If "constant" is included, a constant curve fits inside the band. Empty if every curve
-        inside the band changes direction.
+        inside the band changes direction. If `band` is None, only the curve itself is considered.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -153,7 +154,9 @@ class NoisyShape:
         if all(part is None for part in given):
             return
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
-            raise ValueError("effect, effect_std and effect_factor are given together or not.")
+            raise ValueError(
+                "effect, effect_std and effect_factor must be given together or all omitted."
+            )
         for name in ("effect", "effect_std"):
             self._set(name, read_only(name, getattr(self, name), (self.n_bins,)))
         factor = finite("effect_factor", self.effect_factor)
@@ -182,7 +185,7 @@ class NoisyShape:
 
     @cached_property
     def effect_importance(self) -> float | None:
-        """Estimated mean absolute contribution in the population."""
+        """Estimated mean absolute contribution in the population; None if not available."""
         if self.effect is None or self.effect_std is None:
             return None
         return float(self.weights @ mean_absolute(self.effect, self.effect_std))

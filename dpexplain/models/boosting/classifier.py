@@ -81,12 +81,12 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
-                f"Unknown label type: {kind}. The target holds numbers with fractions; use "
-                "ExplainableBoostingRegressor, or labels of classes."
+                f"Unknown label type: {kind}. The target contains fractional numbers; use "
+                "ExplainableBoostingRegressor, or pass class labels."
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "y contains only one class, and no schema names another; pass schema=Schema(..., "
                 "target=Classes([...]))."
             )
 

@@ -83,10 +83,10 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
                 raise ValueError("projection='frequency' needs grid_shape=, such as (28, 28).")
             return
         if self.schema is None:
-            raise ValueError("grid_shape needs schema=, which says which inputs lie on the grid.")
+            raise ValueError("grid_shape needs schema=, which names the inputs of the grid.")
         features = self.schema.features
         if not all(isinstance(feature, Numeric) for feature in features.values()):
-            raise ValueError("grid_shape needs a schema of numeric features alone.")
+            raise ValueError("grid_shape needs a schema with only numeric features.")
         if math.prod(grid) != len(features) or len(features) < 2:
             raise ValueError(
                 f"grid_shape={grid} has {math.prod(grid)} positions, but the schema has "
@@ -246,7 +246,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The difference of the scores of two classes is the log-odds between them.
+            Scores in the order of ``classes_``; for two classes, the log-odds of the second class.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -261,7 +261,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
         """
         scores = self._scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -288,7 +288,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains no model and no records.
+            The filters as plain data, without the model and without records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

@@ -71,9 +71,9 @@ class LocallyLinearClassifier(LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     guarantee_ : Guarantee
-        States that there is no privacy guarantee.
+        Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Contains one non-private event.
+        Ledger with a single entry, which is not private.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -132,7 +132,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """
@@ -185,17 +185,19 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
-            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+            raise ValueError(
+                "Complex data not supported; X must contain real numbers or categories."
+            )
         if self.schema is not None:  # rows with labels outside the schema are dropped
             return
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
-                f"Unknown label type: {kind}. The target holds numbers with fractions; pass labels "
-                "of classes."
+                f"Unknown label type: {kind}. The target contains fractional numbers; pass class "
+                "labels."
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "y contains only one class, and no schema names another; pass schema=Schema(..., "
                 "target=Classes([...]))."
             )

@@ -23,7 +23,7 @@ _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
 class Planning(ViewState):
-    """Mixin for views that plan the choice of epsilon and can fit again.
+    """Mixin for views that help to choose epsilon and can start new fits.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class Planning(ViewState):
     refit : callable or None, default=None
         Function that maps an epsilon to a GlobalExplanation, such as a
         :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its attribute
-        `private` is true or missing, its method `question` provides a question, and it runs only
-        after the user confirms.
+        `private` is true or missing, the view first asks the question that its method `question`
+        returns, and fits only after the user confirms.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
@@ -231,14 +231,13 @@ class Planning(ViewState):
     def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
         """Add a fit and show it.
 
-        It replaces the previous fit that was made while epsilon was dragged, unless that fit was
-        private.
+        If `refit` is not private, a fit requested by dragging replaces the previous such fit.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
             raise ValueError(
-                "refit gave an explanation that is not private; give its estimator a schema and no "
-                "reproducible_seed."
+                "refit returned an explanation that is not private; give its estimator a schema "
+                "and no reproducible_seed."
             )
         keep = self._is_private or wanted in self._swept
         given = self.origin
@@ -267,7 +266,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data, with charges for fits started by this view."""
+        """Return the ledger of the data, including charges for fits started here."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
