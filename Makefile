@@ -82,6 +82,10 @@ bench-accuracy: $(VENV)/.bench ## compare the default recipe with published figu
 bench-recipe: $(VENV)/.bench ## measure what each choice of the default recipe contributes
 	$(BIN)/python tests/benchmarks/recipe_choices.py $(BENCH_ARGS)
 
+.PHONY: bench-pairs
+bench-pairs: $(VENV)/.bench ## measure private pair terms, declared and chosen (BENCH_ARGS="--help")
+	$(BIN)/python tests/benchmarks/pairs.py $(BENCH_ARGS)
+
 .PHONY: bench-objectives
 bench-objectives: $(VENV)/.bench ## measure counts, several classes and outer bags (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/objectives.py $(BENCH_ARGS)

@@ -14,7 +14,9 @@ _SCHEMA: Final = (
     "declare it in a schema (schema=Schema({'age': Numeric(17, 90)}, target=...)), or convert it "
     "with Schema.from_interpret"
 )
-_NO_PAIRS: Final = "omit it, because models here have no pairs of features"
+_PAIRS: Final = (
+    "boosting models have pairs='auto', a number of pairs, or a list of pairs of feature names"
+)
 _OMIT: Final = "omit it, because fits here do not have this setting"
 
 REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -28,9 +30,7 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
         "privacy_target_max": "declare the range in the schema (target=Range(low, high))",
         "random_state": "pass structure_seed for the public random structure; noise has no seed, "
         "and reproducible_seed makes a fit for demonstrations, which is not private",
-        "interactions": _NO_PAIRS,
-        "max_interaction_bins": _NO_PAIRS,
-        "interaction_smoothing_rounds": _NO_PAIRS,
+        "interactions": _PAIRS,
         "objective": "omit it for classes; the regressors have objective='squared' or 'poisson'",
         "monotonize": "pass monotone_constraints={'age': 'increasing'}",
         "callback": "omit it; progress is printed by the notebook views and the command line",
@@ -40,6 +40,7 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
                 *("smoothing_rounds", "early_stopping_rounds", "early_stopping_tolerance"),
                 *("min_samples_leaf", "min_hessian", "reg_alpha", "reg_lambda", "max_delta_step"),
                 *("gain_scale", "min_cat_samples", "cat_smooth"),
+                *("max_interaction_bins", "interaction_smoothing_rounds"),
             ),
             _OMIT,
         ),

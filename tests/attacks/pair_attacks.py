@@ -1,4 +1,4 @@
-"""Attack on the sums that DP-EBM releases of its pairs of features."""
+"""Attacks on what DP-EBM releases of its pairs of features: sums, and grids of pair terms."""
 
 from __future__ import annotations
 
@@ -26,24 +26,37 @@ def _has_no_pairs(name: str) -> bool:
     return "pair_budget_frac" not in getattr(models, name)().get_params()
 
 
+def _has_no_pair_terms(name: str) -> bool:
+    return "pairs" not in getattr(models, name)().get_params()
+
+
 def one_record_of_pairs(name: str) -> Finding:
     """One record at the place where features are cut in two: how far does it move the sums?
 
     It tips the scales between two equal crowds at opposite ends of all features.
     """
+    return first_find(_tipped_scales(name))
 
-    def attempts() -> Iterator[Finding]:
-        labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
-        for n in (0, 1, 10, 300):
-            rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
-            X = pd.DataFrame(rows, columns=list(_FEATURES))
-            y = pd.Series([labels[k % 2] for k in range(len(rows))])
-            for seed in (None, 1, 2):
-                fitted = estimator(name, features=_FEATURES)
-                data = X, y
-                yield replayed(fitted, data, without(data, len(X) - 1), extreme_seed=seed)
 
-    return first_find(attempts())
+def one_record_of_grids(name: str) -> Finding:
+    """One record at the place where the cells of a pair term are cut: what does it move?"""
+    declared = [("age", "dose"), ("ward", "stay")]
+    return first_find(
+        finding for pairs in (declared, "auto") for finding in _tipped_scales(name, pairs=pairs)
+    )
+
+
+def _tipped_scales(name: str, **settings: Any) -> Iterator[Finding]:
+    """Replay fits without the record that decides between two crowds."""
+    labels = list(schema_for(name).target.labels) if _is_class(name) else [-1.0, 3.0]
+    for n in (0, 1, 10, 300):
+        rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
+        X = pd.DataFrame(rows, columns=list(_FEATURES))
+        y = pd.Series([labels[k % 2] for k in range(len(rows))])
+        for seed in (None, 1, 2):
+            fitted = estimator(name, features=_FEATURES, **settings)
+            data = X, y
+            yield replayed(fitted, data, without(data, len(X) - 1), extreme_seed=seed)
 
 
 def _is_class(name: str) -> bool:
@@ -62,6 +75,19 @@ def cut_by_the_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Records, "pair_sums", pair_sums)
 
 
+def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
+    """Each pair is cut at the medians of the records, in place of those of the noisy counts."""
+    honest = Records.cross
+
+    def cross(self: Records, crossing: Any) -> None:
+        honest(self, crossing)
+        own = [self._bins[k] for k in crossing.features]
+        upper = [bins > (np.median(bins) if len(bins) else 0.0) for bins in own]
+        self._bins[crossing.column] = (2 * upper[0] + upper[1]).astype(np.uint8)
+
+    patch.setattr(Records, "cross", cross)
+
+
 ATTACKS = [
     Attack(
         "one record decides where features are cut in two for the sums of pairs",
@@ -69,5 +95,12 @@ ATTACKS = [
         cut_by_the_records,
         "features are cut at the median of the records",
         leaves_out=_has_no_pairs,
+    ),
+    Attack(
+        "one record decides where the cells of a pair term are cut",
+        one_record_of_grids,
+        cells_by_the_records,
+        "pairs are cut at the medians of the records",
+        leaves_out=_has_no_pair_terms,
     ),
 ]

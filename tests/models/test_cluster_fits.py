@@ -194,6 +194,15 @@ def test_a_lost_shard_is_made_up_for(method, place, workers, monkeypatch):
     assert len(lost) == 1
 
 
+@pytest.mark.parametrize("place", [10, 11, 13])  # at the counts of cells, and at visits of a pair
+def test_a_lost_shard_gets_its_pairs_again(place, workers, monkeypatch):
+    table = make_table(CLASSIFIER, 700)
+    lost = losing(monkeypatch, "ask", place)
+    estimator = make_estimator(CLASSIFIER, pairs=[("age", "income")])
+    assert_same_fit(estimator, table, partitioned(table), "visits")
+    assert len(lost) == 1
+
+
 def test_a_fit_whose_workers_are_lost_again_and_again_stops(workers, monkeypatch):
     def lost(answered, member):
         raise cluster._LostError

@@ -38,7 +38,12 @@ from dpexplain.models.additive.edited import (
 )
 from dpexplain.models.additive.targets import class_labels
 from dpexplain.models.additive.term_effect import TermEffect, term_effect
-from dpexplain.models.additive.term_noise import TermNoise, stds_against_rest, term_noise
+from dpexplain.models.additive.term_noise import (
+    TermNoise,
+    stds_against_rest,
+    term_noise,
+    with_pairs,
+)
 from dpexplain.models.inputs import as_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
@@ -182,19 +187,24 @@ class AdditiveModel(BaseEstimator):
             schema=self.schema_,
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
+            pairs=tuple(pair.curve(terms.bins, self.guarantee_) for pair in terms.pairs),
         )
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms of the fitted model."""
+        """Names of the terms of the fitted model, then of its pairs."""
         check_is_fitted(self, "schema_")
-        return [bins.name for bins in self._terms.bins]
+        return self._terms.names
 
     @property
     def term_scores_(self) -> list[NDArray[np.float64]]:
-        """Contributions of the bins of each term; special bins come last."""
+        """Contributions of the bins of each term, then of the cells of each pair.
+
+        Special bins come last.
+        """
         check_is_fitted(self, "schema_")
-        return [np.array(scores) for scores in self._terms.scores]
+        parts = (*self._terms.scores, *(pair.scores for pair in self._terms.pairs))
+        return [np.array(scores) for scores in parts]
 
     def eval_terms(self, X: Any) -> NDArray[np.float64]:
         """Return the contribution of each term to the score of each row.
@@ -268,10 +278,15 @@ class AdditiveModel(BaseEstimator):
             [shape.bin_labels[i] for i in index]
             for shape, index in zip(explanation.terms, bins, strict=True)
         ]
+        cells = terms.cells_of_pairs(bins)
+        labels += [
+            [pair.cell_labels[i] for i in at]
+            for pair, at in zip(explanation.pairs, cells, strict=True)
+        ]
         return LocalExplanation(
-            term_names=tuple(explanation),
+            term_names=tuple(terms.names),
             contributions=terms.contributions(columns),
-            **({} if noise is None else noise.of_samples(bins)),
+            **({} if noise is None else with_pairs(noise.of_samples(bins), terms.pairs, cells)),
             intercept=float(terms.intercept),
             link=terms.link,
             bin_labels=tuple(zip(*labels, strict=True)),

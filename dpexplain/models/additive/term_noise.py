@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpexplain.binning.bins import Index
 from dpexplain.explain import NoiseModel
+from dpexplain.models.additive.pair_tables import PairTable
 
 FloatArray = NDArray[np.float64]
 
@@ -82,6 +83,34 @@ def term_noise(draws: NoiseDraws, sizes: Sequence[int]) -> TermNoise:
     stds = {name: np.sqrt((getattr(draws, part) ** 2).mean(0)) for name, part in _PARTS.items()}
     joint = NoiseModel.from_draws(sizes, [draws.privacy, draws.structure, draws.sampling])
     return TermNoise(stds, joint, joint.simultaneous_factors(), draws.stretch, draws.recovered)
+
+
+def with_pairs(
+    fields: dict[str, FloatArray], pairs: Sequence[PairTable], cells: Sequence[NDArray[np.intp]]
+) -> dict[str, FloatArray]:
+    """Add the noise of pairs to the noise fields of a local explanation.
+
+    The noise of the pairs is independent of the noise of the curves, because it was drawn for
+    separate releases.
+
+    Parameters
+    ----------
+    fields : dict of str to ndarray
+        Fields from :meth:`TermNoise.of_samples`.
+    pairs : sequence of PairTable
+    cells : sequence of ndarray of shape (n_samples,)
+        Cell of each row in each pair.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    found = dict(fields)
+    for pair, at in zip(pairs, cells, strict=True):
+        for name in ("noise_std", "total_std"):
+            found[name] = np.column_stack([found[name], getattr(pair, name).ravel()[at]])
+        found["score_std"] = np.hypot(found["score_std"], pair.total_std.ravel()[at])
+    return found
 
 
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.binning.bins import Encoded, FeatureBins
+from dpexplain.binning.bins import Encoded, FeatureBins, Index
 from dpexplain.explain.additive.links import Link
-
-if TYPE_CHECKING:
-    pass
+from dpexplain.models.additive.pair_tables import PairTable
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 
@@ -39,6 +37,8 @@ class AdditiveTerms:
     bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
         Standard deviation of each score across the bags, whose mean is the score. None if there is
         only one bag.
+    pairs : tuple of PairTable, default=()
+        Scores of pairs of features, which are added to the scores of the features.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -48,6 +48,14 @@ class AdditiveTerms:
     link: Link
     monotone: tuple[Direction | None, ...]
     bag_std: tuple[NDArray[np.float64], ...] | None
+    _: KW_ONLY
+    pairs: tuple[PairTable, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features, then of the pairs."""
+        names = [bins.name for bins in self.bins]
+        return [*names, *(pair.name(names) for pair in self.pairs)]
 
     def of_class(self, c: int) -> AdditiveTerms:
         """Return the terms of one class."""
@@ -68,7 +76,7 @@ class AdditiveTerms:
         )
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
-        """Return the contribution of each feature to each record.
+        """Return the contribution of each feature, then of each pair, to each record.
 
         Parameters
         ----------
@@ -77,11 +85,15 @@ class AdditiveTerms:
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_classes)
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
             On the link scale.
         """
-        parts = [
-            scores[bins.index(column)]
-            for bins, scores, column in zip(self.bins, self.scores, columns, strict=True)
-        ]
+        index = [bins.index(column) for bins, column in zip(self.bins, columns, strict=True)]
+        parts = [scores[i] for scores, i in zip(self.scores, index, strict=True)]
+        cells = self.cells_of_pairs(index)
+        parts += [pair.scores.ravel()[at] for pair, at in zip(self.pairs, cells, strict=True)]
         return np.stack(parts, axis=1)
+
+    def cells_of_pairs(self, index: Sequence[Index]) -> list[NDArray[np.intp]]:
+        """Return the cell of each record in each pair, from its bins in all features."""
+        return [pair.cells(*(index[k] for k in pair.features)) for pair in self.pairs]

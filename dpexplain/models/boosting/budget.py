@@ -25,6 +25,11 @@ class Budget:
         Share of the histograms' mu squared that is spent on counting the records first.
     pair_share : float
         Share of the boosting phase's mu squared that is spent on one sum per pair of features.
+    choice_share : float
+        Share of the boosting phase's mu squared that is spent on choosing the pair terms.
+    grid_share : float
+        Share of the boosting phase's mu squared that is spent on the pair terms themselves. It is
+        part of what leaves cost: trees and grids are releases of the same phase.
     """
 
     split: BudgetSplit
@@ -32,6 +37,8 @@ class Budget:
     leaf_factor: float
     count_share: float = 0.0
     pair_share: float = 0.0
+    choice_share: float = 0.0
+    grid_share: float = 0.0
 
     @property
     def count_multiplier(self) -> float:
@@ -44,9 +51,19 @@ class Budget:
 
     def leaf_multiplier(self, n_visits: int) -> float:
         """Return the ratio of noise standard deviation to sensitivity for one tree."""
-        return float(np.sqrt(n_visits / (1.0 - self.pair_share)) / self.split.mu_train)
+        return float(np.sqrt(n_visits / self.leaf_share) / self.split.mu_train)
+
+    @property
+    def leaf_share(self) -> float:
+        """Share of the boosting phase's mu squared that is spent on leaves of trees and grids."""
+        return 1.0 - self.pair_share - self.choice_share
 
     @property
     def pair_multiplier(self) -> float:
         """Ratio of noise standard deviation to sensitivity for all pair sums together."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
+
+    @property
+    def choice_multiplier(self) -> float:
+        """Ratio of noise standard deviation to sensitivity for the sums that choose the pairs."""
+        return float(1.0 / (self.split.mu_train * np.sqrt(self.choice_share)))

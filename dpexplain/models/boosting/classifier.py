@@ -175,6 +175,15 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. Each update is projected onto
         the nearest monotone curve, weighted by noisy counts, which costs no privacy.
+    pairs : int, "auto" or sequence of (str, str), default=0
+        Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
+        must be public knowledge. A number is the maximum number of pairs that the fit chooses
+        privately, and "auto" stands for 3; if no pair rises above the noise, there is none. Pairs
+        take 30% of the budget of boosting if they are declared, and otherwise 10% for the choice
+        and 20% for the pairs, which return to the curves if none is chosen. The curves are fitted
+        first, so their bands and effect estimates describe the curves alone. Pairs need joint
+        composition, a single bag and two classes without `calibrated`, and cannot contain a feature
+        with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for

@@ -27,6 +27,7 @@ from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.fit import (
+    curves_and_grids,
     fit_private,
     leaf_phase,
     n_leaf_releases,
@@ -37,6 +38,9 @@ from dpexplain.models.boosting.health import alarms, note_of_bins, note_of_terms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centered_terms
+from dpexplain.models.boosting.pair_terms.choice import choice_phase
+from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS
+from dpexplain.models.boosting.pair_terms.plan import PairPlan, Pairs, checked_pairs
 from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
@@ -97,6 +101,7 @@ class _PrivateBoosting(PrivateEstimator):
         n_public: int | None = None,
         max_rows_per_person: int | None = None,
         monotone_constraints: Constraints | None = None,
+        pairs: Pairs = 0,
         outer_bags: int = 1,
         n_jobs: int | None = None,
         calibrated: bool = False,
@@ -122,6 +127,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.n_public = n_public
         self.max_rows_per_person = max_rows_per_person
         self.monotone_constraints = monotone_constraints
+        self.pairs = pairs
         self.outer_bags = outer_bags
         self.n_jobs = n_jobs
         self.calibrated = calibrated
@@ -178,11 +184,41 @@ class _PrivateBoosting(PrivateEstimator):
                     "ordered."
                 )
             checked_constraints(self.monotone_constraints, self.schema)
+        self._check_pairs()
         if self.composition == "classic" and self._recipe().n_epochs is None:
             raise ValueError(
                 "composition='classic' requires the number of releases in advance; set max_rounds, "
                 "or use preset='paper'."
             )
+
+    def _check_pairs(self) -> None:
+        """Raise ValueError if pairs are wanted and the other parameters do not allow them."""
+        if isinstance(self.pairs, int) and self.pairs == 0:
+            return
+        if self.schema is None:
+            raise ValueError("pairs needs schema=, which says which features there are.")
+        if self._pair_plan() is None:
+            return
+        objective = self._objective(self.schema)
+        several, counts = objective.loss.n_scores > 1, objective.link == "log"
+        for refused, given, instead in (
+            (self.preset == "paper", "preset='paper'", "preset='default'"),
+            (self._composition() != "joint", f"composition={self.composition!r}", "'joint'"),
+            (self.outer_bags > 1, f"outer_bags={self.outer_bags}", "outer_bags=1"),
+            (several, "more than two classes", "a target of two classes"),
+            (counts, "objective='poisson'", "objective='squared'"),
+            (self.calibrated, "calibrated=True", "calibrated=False"),
+            (self.max_rounds == 1, "max_rounds=1", "max_rounds of at least 2"),
+        ):
+            if refused:
+                raise ValueError(f"pairs does not work with {given}; use {instead}, or pairs=0.")
+
+    def _pair_plan(self) -> PairPlan | None:
+        """Return the public plan of the pair terms; None if there are none."""
+        if self.schema is None:
+            return None
+        directions = checked_constraints(self.monotone_constraints, self.schema)
+        return checked_pairs(self.pairs, self.schema, directions)
 
     def _check_parts(self, X: ChunkedTable, y: Any) -> None:
         super()._check_parts(X, y)
@@ -238,6 +274,7 @@ class _PrivateBoosting(PrivateEstimator):
         found before the budget is charged.
         """
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
+        pairs = self._pair_plan()
         if budget.count_share:
             yield count_phase(budget.count_multiplier, budget.histogram_factor)
         yield histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0)
@@ -246,6 +283,13 @@ class _PrivateBoosting(PrivateEstimator):
                 replace(settings, n_epochs=n_epochs), 1.0, clip_adapts=self._clip_adapts
             )
             yield leaf_phase(budget, self.outer_bags * n_leaf_releases(plan, n_features), 0)
+            if pairs is not None:
+                _, grids = curves_and_grids(plan, budget, n_features)
+                for n_cells in ([1], [N_GROUPS**2] * pairs.most):
+                    yield grids.count_phase(n_cells)
+                    yield grids.sum_phase(n_cells)
+        if budget.choice_share:
+            yield choice_phase(budget, 1, 0)
         if budget.pair_share:
             yield pair_phase(budget, n_features)
 
@@ -269,7 +313,14 @@ class _PrivateBoosting(PrivateEstimator):
         if schema is not None:
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
         pair_share = settings.pair_share if self._uses_pairs(n_features) else 0.0
-        return Budget(self._split(n_features), histogram, leaf, settings.count_share, pair_share)
+        budget = Budget(self._split(n_features), histogram, leaf, settings.count_share, pair_share)
+        pairs = None if schema is None else self._pair_plan()
+        if pairs is None:
+            return budget
+        left = 1.0 - pair_share
+        return replace(
+            budget, choice_share=left * pairs.choice_share, grid_share=left * pairs.grid_share
+        )
 
     def _uses_pairs(self, n_features: int) -> bool:
         """Whether the fit uses pair sums for its effect estimate."""
@@ -291,6 +342,8 @@ class _PrivateBoosting(PrivateEstimator):
             planned.insert(0, Releases(count))
         if budget.pair_share:
             planned.append(Releases(pair_phase(budget, n_features)))
+        if budget.choice_share:
+            planned.append(Releases(choice_phase(budget, 1, 0)))
         return (*planned, Releases(leaf_phase(budget, n_releases, 0), n_releases))
 
     def _notes(self) -> tuple[str, ...]:
@@ -323,6 +376,7 @@ class _PrivateBoosting(PrivateEstimator):
                 monotone=checked_constraints(self.monotone_constraints, schema),
                 n_bags=self.outer_bags,
                 coins=self._coins(),
+                pair_plan=self._pair_plan(),
             )
         self._keep(fit, objective)
 
@@ -336,6 +390,7 @@ class _PrivateBoosting(PrivateEstimator):
             neutral=[c.perhaps_nobody for c in fit.binned.counts],
             monotone=fit.monotone,
         )
+        self._released_terms = replace(self._released_terms, pairs=fit.pair_tables)
         line = None
         if self.calibrated and objective.loss is LOGISTIC:
             with one_blas_thread():

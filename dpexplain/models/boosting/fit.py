@@ -31,6 +31,9 @@ from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pair_terms.fitting import GridBudget
+from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
+from dpexplain.models.boosting.pair_terms.stage import private_pairs
 from dpexplain.models.boosting.pairs import release_pairs
 from dpexplain.models.boosting.recipe import (
     Recipe,
@@ -189,6 +192,7 @@ def fit_private(
     monotone: Sequence[Direction | None],
     n_bags: int,
     coins: Coins,
+    pair_plan: PairPlan | None = None,
 ) -> PrivateFit:
     """Boost random trees with noisy leaf sums (Algorithm 2).
 
@@ -213,6 +217,10 @@ def fit_private(
         records.
     coins : Coins
         Secret random bits that determine which records are in which bag. They are not stored.
+    pair_plan : PairPlan or None, default=None
+        Public plan of the pair terms of a fit with one bag; None if there are none. If so, a part
+        of the passes over the features is replaced by pair terms or, if none is chosen, follows
+        after the choice.
 
     Returns
     -------
@@ -243,8 +251,12 @@ def fit_private(
     ]
     parts = [records] if n_bags == 1 else (records.bag(share, c) for c in coins.spawn(n_bags))
     n_scores = objective.loss.n_scores
-    n_values = n_scores * sum(len(v.leaf_weight) for visits in trees for v in visits)
-    n_values += n_bags * plan.n_clip_queries
+    curves_plan, left = plan, None
+    if pair_plan is not None:
+        curves_plan, left = curves_and_grids(plan, budget, n_features)
+    now = [visits[: curves_plan.n_epochs * n_features] for visits in trees]
+    n_values = n_scores * sum(len(v.leaf_weight) for visits in now for v in visits)
+    n_values += n_bags * curves_plan.n_clip_queries
     project = projections(monotone, [c.counts for c in counts], [c.n_special for c in counts])
     steps = [
         objective.private_step(
@@ -268,24 +280,43 @@ def fit_private(
                 start=started(part, n_bins, objective.start, n_scores),
                 project=project,
             )
-            for part, visits, step in zip(parts, trees, steps, strict=True)
+            for part, visits, step in zip(parts, now, steps, strict=True)
         ]
-    curves = [np.mean(parts, axis=0) for parts in zip(*bags, strict=True)]
-    pairs = release_pairs(records, binned.counts, curves, budget, mechanism)
-    return PrivateFit(
+    fit = PrivateFit(
         binned,
         bags,
-        plan,
+        curves_plan,
         noise_per_clip,
         objective.start,
-        trees[0],
+        now[0],
         steps[0].taken,
         min_leaf_count,
         settings,
         share,
         tuple(monotone),
-        pairs,
     )
+    if pair_plan is not None and left is not None:
+        tables = private_pairs(records, fit, objective, pair_plan, left, mechanism)
+        fit = replace(fit, pair_tables=tables)
+        if not tables:
+            more = trees[0][len(now[0]) :]
+            n_values = sum(len(v.leaf_weight) for v in more)
+            n_values += plan.n_clip_queries - curves_plan.n_clip_queries
+            with mechanism.phase(leaf_phase(budget, n_releases, n_values)):
+                bags = [
+                    boost(
+                        records,
+                        more,
+                        steps[0],
+                        n_bins,
+                        bound=objective.bound,
+                        start=bags[0],
+                        project=project,
+                    )
+                ]
+            fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=steps[0].taken)
+    curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
+    return replace(fit, pairs=release_pairs(records, binned.counts, curves, budget, mechanism))
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:
@@ -301,6 +332,31 @@ def n_leaf_releases(plan: Schedule, n_features: int) -> int:
     int
     """
     return plan.n_epochs * n_features + plan.n_clip_queries
+
+
+def curves_and_grids(
+    plan: Schedule, budget: Budget, n_features: int
+) -> tuple[Schedule, GridBudget]:
+    """Divide the boosting phase between the curves and the grids of pairs.
+
+    Parameters
+    ----------
+    plan : Schedule
+        Schedule of a fit without pairs.
+    budget : Budget
+    n_features : int
+
+    Returns
+    -------
+    curves : Schedule
+        First part of the passes, with the noise of the whole schedule.
+    grids : GridBudget
+        Exactly what the other passes would have cost.
+    """
+    curves = main_part(plan, budget.grid_share / budget.leaf_share)
+    n_releases = n_leaf_releases(plan, n_features)
+    n_left = n_releases - n_leaf_releases(curves, n_features)
+    return curves, GridBudget(budget, n_left / budget.leaf_multiplier(n_releases) ** 2)
 
 
 def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:

@@ -17,6 +17,7 @@ from dpexplain.models.boosting.estimator import Composition, _PrivateBoosting
 from dpexplain.models.boosting.monotone import Constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, RegressionObjective, regression
+from dpexplain.models.boosting.pair_terms.plan import Pairs
 from dpexplain.models.boosting.recipe import Preset
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.schema import Range, Schema
@@ -201,6 +202,15 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. Each update is projected onto
         the nearest monotone curve, weighted by noisy counts, which costs no privacy.
+    pairs : int, "auto" or sequence of (str, str), default=0
+        Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
+        must be public knowledge. A number is the maximum number of pairs that the fit chooses
+        privately, and "auto" stands for 3; if no pair rises above the noise, there is none. Pairs
+        take 30% of the budget of boosting if they are declared, and otherwise 10% for the choice
+        and 20% for the pairs, which return to the curves if none is chosen. The curves are fitted
+        first, so their bands and effect estimates describe the curves alone. Pairs need joint
+        composition, a single bag and squared error, and cannot contain a feature with a monotone
+        constraint.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for
@@ -288,6 +298,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         n_public: int | None = None,
         max_rows_per_person: int | None = None,
         monotone_constraints: Constraints | None = None,
+        pairs: Pairs = 0,
         outer_bags: int = 1,
         n_jobs: int | None = None,
         objective: RegressionObjective = "squared",
@@ -314,6 +325,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
             n_public=n_public,
             max_rows_per_person=max_rows_per_person,
             monotone_constraints=monotone_constraints,
+            pairs=pairs,
             outer_bags=outer_bags,
             n_jobs=n_jobs,
         )

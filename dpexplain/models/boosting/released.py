@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.pairs import PairSums
@@ -219,6 +220,9 @@ class PrivateFit:
         Required direction of the curve of each feature; None if unconstrained.
     pairs : PairSums or None, default=None
         Released sums of pairs of features.
+    pair_tables : tuple of PairTable, default=()
+        Fitted pair terms, on the link scale. All other fields describe the curves, which were
+        fitted before the pairs.
     """
 
     binned: PrivateBins
@@ -233,6 +237,7 @@ class PrivateFit:
     share: float
     monotone: tuple[Direction | None, ...]
     pairs: PairSums | None = None
+    pair_tables: tuple[PairTable, ...] = ()
 
     @property
     def clips(self) -> NDArray[np.float64]:

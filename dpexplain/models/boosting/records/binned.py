@@ -103,6 +103,39 @@ POISSON = Loss(
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """Grid of cells over two features, which records keep as an additional column.
+
+    Attributes
+    ----------
+    column : int
+        Index of the column, at least the number of features. A later crossing with the same index
+        replaces the column.
+    features : tuple of int
+        The two features.
+    groups : tuple of ndarray of shape (n_bins,), dtype uint8
+        Group of each bin, for each of the two features. Cell ``(i, j)`` has the number
+        ``i * n_second + j``.
+    n_second : int
+        Number of groups of the second feature. The grid has at most 256 cells.
+    """
+
+    column: int
+    features: tuple[int, int]
+    groups: tuple[NDArray[np.uint8], NDArray[np.uint8]]
+    n_second: int
+
+    def cells(self, first: Index, second: Index) -> NDArray[np.uint8]:
+        """Return the cell of each record, given its bins in the two features."""
+        rows = self.groups[0] * np.uint8(self.n_second)
+        cells = np.empty(len(first), dtype=np.uint8)
+        for start in range(0, len(first), _PAIR_ROWS):  # without copies of whole columns
+            at = slice(start, start + _PAIR_ROWS)
+            cells[at] = rows[first[at]] + self.groups[1][second[at]]
+        return cells
+
+
 class BinnedRecords(Protocol):
     """Interface of binned records for the private loop.
 
@@ -130,6 +163,14 @@ class BinnedRecords(Protocol):
 
         A record adds 1 if both features are in the same half, and -1 otherwise.
         """
+        ...
+
+    def cross(self, crossing: Crossing) -> None:
+        """Add a column with the cell of each record, for `apply`, `leaf_sums`, `cell_counts`."""
+        ...
+
+    def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
+        """Count the records in each cell of a crossing, shape (n_cells,)."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
@@ -187,11 +228,16 @@ class Records:
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
         """Add an update per bin to the scores during the next pass over the records."""
-        if self._waiting:  # two updates without a pass between them, as when a fit is replayed
-            self._score += self._last_update[..., self._bins[self._last_feature]]
+        self._settle()  # there is no pass between two updates when a fit is replayed
         self._last_feature = feature
         self._last_update = np.ascontiguousarray(update.T, dtype=np.float32)
         self._waiting = True
+
+    def _settle(self) -> None:
+        """Add a pending update to the scores."""
+        if self._waiting:
+            self._score += self._last_update[..., self._bins[self._last_feature]]
+            self._waiting = False
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
@@ -216,11 +262,24 @@ class Records:
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
             signs = np.empty((len(upper), len(self._bins[0][rows])), dtype=np.float32)
-            for sign, half, bins in zip(signs, upper, self._bins, strict=True):
+            for sign, half, bins in zip(signs, upper, self._bins[: len(upper)], strict=True):
                 sign[:] = np.where(half[bins[rows]], np.float32(1.0), np.float32(-1.0))
             # Whole numbers below 2**24: single precision adds them exactly, in any order.
             sums += (signs @ signs.T)[first, second].astype(np.int64)
         return sums
+
+    def cross(self, crossing: Crossing) -> None:
+        """Add a column with the cell of each record."""
+        self._settle()  # the pending update may be about the column that is replaced
+        self._last_feature = 0
+        self._last_update = np.zeros((*self._classes, self._n_bins[0]), dtype=np.float32)
+        first, second = crossing.features
+        cells = crossing.cells(self._bins[first], self._bins[second])
+        self._bins = [*self._bins[: crossing.column], cells, *self._bins[crossing.column + 1 :]]
+
+    def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
+        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        return np.bincount(self._bins[column], minlength=n_cells).astype(np.int64)
 
     def bag(self, share: float, coins: Coins) -> Records:
         """Return a Bernoulli sample of the records, with scores of zero."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
-from dpexplain.models.boosting.records.binned import BinnedRecords, Records
+from dpexplain.models.boosting.records.binned import BinnedRecords, Crossing, Records
 from dpexplain.models.boosting.records.source import (
     EncodedRecords,
     Encoding,
@@ -118,6 +118,15 @@ class ChunkedRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features."""
         return total(p.pair_sums(upper) for p in self._parts)
+
+    def cross(self, crossing: Crossing) -> None:
+        """Add a column with the cell of each record."""
+        for part in self._parts:
+            part.cross(crossing)
+
+    def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
+        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        return total(p.cell_counts(column, n_cells) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
         """Return a Bernoulli sample of the records, in memory, with zero scores.

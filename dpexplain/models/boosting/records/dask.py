@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 from dpexplain.binning import FeatureBins
 from dpexplain.binning.bins import Index
 from dpexplain.mechanisms import Coins
-from dpexplain.models.boosting.records.binned import Loss, Records
+from dpexplain.models.boosting.records.binned import Crossing, Loss, Records
 from dpexplain.models.boosting.records.chunked import total
 from dpexplain.models.boosting.records.source import EncodedRecords, Encoding
 from dpexplain.tables.chunked import Part, PartError
 from dpexplain.tables.chunked_dask import split_part
 
-Update = tuple[int, NDArray[np.float64]]
-"""Feature of a visit, and the amounts that the visit added to the bins of this feature."""
+Update = tuple[int, NDArray[np.float64]] | Crossing
+"""Feature of a visit, and the amounts that the visit added to the bins of this feature; or a grid
+over two features, which the records keep as an additional column."""
 
 _ROUNDS = 5
 """Number of consecutive recoveries before the fit fails."""
@@ -127,8 +128,8 @@ class Shard:
         first : int
             Index of the first of `updates` among all updates of the fit, so that a message received
             twice is applied only once.
-        updates : sequence of (int, ndarray)
-            Feature and update of each visit since `first`.
+        updates : sequence of (int, ndarray) or Crossing
+            Feature and update of each visit since `first`, and the grids of pairs.
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
 
@@ -139,7 +140,10 @@ class Shard:
         if first > self._n_applied:
             raise PartError("updates that are missing")
         for update in updates[self._n_applied - first :]:
-            self._binned.apply(*update)
+            if isinstance(update, Crossing):
+                self._binned.cross(update)
+            else:
+                self._binned.apply(*update)
             self._n_applied += 1
         return getattr(self._binned, query)(*arguments) if query else None
 
@@ -236,9 +240,9 @@ class Shards:
         bins = self._bins = (list(bin_of_cell), list(n_bins))
         self._of_all(lambda member: member.actor.bin(*bins))
 
-    def apply(self, feature: int, update: NDArray[np.float64]) -> None:
+    def add(self, update: Update) -> None:
         """Store an update for the next query."""
-        self._updates.append((feature, update))
+        self._updates.append(update)
 
     def ask(self, query: str, *arguments: Any) -> list[Any]:
         """Send a query to all shards; return answers that count every record once."""
@@ -444,7 +448,7 @@ class ClusterRecords:
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
         """Add an update per bin to the scores during the next pass over the records."""
-        self._shards.apply(feature, update)
+        self._shards.add((feature, update))
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
@@ -459,6 +463,14 @@ class ClusterRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features."""
         return total(self._shards.ask("pair_sums", upper))
+
+    def cross(self, crossing: Crossing) -> None:
+        """Add a column with the cell of each record, at the next query."""
+        self._shards.add(crossing)
+
+    def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
+        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        return total(self._shards.ask("cell_counts", column, n_cells))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
         """Raise an error, because random draws of a lost worker cannot be reproduced."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpexplain._utils.validation import shown
 from dpexplain.mechanisms import Coins
-from dpexplain.models.boosting.records.binned import BinnedRecords, Records
+from dpexplain.models.boosting.records.binned import BinnedRecords, Crossing, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords, total
 
 LEAST_SHARE: Final = 200_000
@@ -179,6 +179,15 @@ class SharedRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features."""
         return self._total(lambda share: share.pair_sums(upper))
+
+    def cross(self, crossing: Crossing) -> None:
+        """Add a column with the cell of each record."""
+        for share in self._shares:
+            share.cross(crossing)
+
+    def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
+        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        return self._total(lambda share: share.cell_counts(column, n_cells))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:
         """Return a Bernoulli sample of the records, with scores of zero."""

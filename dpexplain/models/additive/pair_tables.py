@@ -1,0 +1,125 @@
+"""Pair terms of a fitted additive model: one score for each cell of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import FeatureBins, Index
+from dpexplain.explain import Guarantee
+from dpexplain.explain.additive.pair_curve import PairAxis, PairCurve
+from dpexplain.schema import Categorical, Numeric
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Scores of a pair of features, for each cell of a grid.
+
+    The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
+    row (or column). Each category and each special bin has its own row, although categories whose
+    scores were estimated together have equal rows.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Index of the two features.
+    rows : tuple of ndarray of shape (n_bins,)
+        Row of each bin of the first feature, and column of each bin of the second.
+    scores : ndarray of shape (n_rows, n_columns)
+        Contribution of each cell, on the link scale.
+    counts : ndarray of shape (n_rows, n_columns)
+        Noisy number of records in each cell.
+    noise_std : ndarray of shape (n_rows, n_columns)
+        Standard deviation of each score from privacy noise alone.
+    total_std : ndarray of shape (n_rows, n_columns)
+        Standard deviation of each score from privacy noise and sampling.
+    """
+
+    features: tuple[int, int]
+    rows: tuple[NDArray[np.intp], NDArray[np.intp]]
+    scores: FloatArray
+    counts: FloatArray
+    noise_std: FloatArray
+    total_std: FloatArray
+
+    def cells(self, first: Index, second: Index) -> NDArray[np.intp]:
+        """Return the cell of each record, counting row by row, from its bins in both features."""
+        cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
+        return cells
+
+    def scaled(self, scale: float) -> PairTable:
+        """Return the table with all scores multiplied by a positive number."""
+        return replace(
+            self,
+            scores=scale * self.scores,
+            noise_std=scale * self.noise_std,
+            total_std=scale * self.total_std,
+        )
+
+    def name(self, names: Sequence[str]) -> str:
+        """Return the name of the pair, such as ``"age & job"``, from the names of all features."""
+        return " & ".join(names[k] for k in self.features)
+
+    def curve(self, bins: tuple[FeatureBins, ...], guarantee: Guarantee) -> PairCurve:
+        """Return the explanation of the pair.
+
+        Parameters
+        ----------
+        bins : tuple of FeatureBins
+            Bins of all features of the model.
+        guarantee : Guarantee
+            Guarantee of the model.
+
+        Returns
+        -------
+        PairCurve
+        """
+        first, second = (_axis(bins[k], r) for k, r in zip(self.features, self.rows, strict=True))
+        name = self.name([b.name for b in bins])
+        return PairCurve(name, (first, second), self.scores, self.counts, guarantee=guarantee)
+
+
+def rows_of_bins(
+    bins: FeatureBins, group_of_bin: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of a grid whose scores were estimated for groups of bins.
+
+    Parameters
+    ----------
+    bins : FeatureBins
+    group_of_bin : ndarray of shape (n_bins,)
+        Group of each bin. Groups of a numeric feature are runs of neighboring bins.
+
+    Returns
+    -------
+    row_of_bin : ndarray of shape (n_bins,)
+        Row of each bin, as in `PairTable`.
+    group_of_row : ndarray of shape (n_rows,)
+        Group of each row.
+    """
+    starts = np.ones(bins.n_bins, dtype=bool)
+    if bins.edges is not None:
+        values = group_of_bin[: bins.n_value_bins]
+        starts[1 : bins.n_value_bins] = values[1:] != values[:-1]
+    return np.cumsum(starts) - 1, group_of_bin[starts].astype(np.intp)
+
+
+def _axis(bins: FeatureBins, row_of_bin: NDArray[np.intp]) -> PairAxis:
+    """Return the bins of one side of a grid."""
+    feature = bins.feature
+    shared: dict[str, Any] = {"special": bins.special}
+    if isinstance(feature, Categorical):
+        names = tuple(map(str, feature.categories))
+        return PairAxis(bins.name, "categorical", categories=names, ordered=bins.ordered, **shared)
+    assert isinstance(feature, Numeric)
+    assert bins.edges is not None
+    starts = np.flatnonzero(np.diff(row_of_bin[: bins.n_value_bins], prepend=-1))
+    edges = np.append(bins.edges[starts], bins.edges[-1])
+    shared |= {"unit": feature.unit, "step": feature.step}
+    return PairAxis(bins.name, "numeric", bin_edges=edges, **shared)

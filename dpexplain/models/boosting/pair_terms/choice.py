@@ -1,0 +1,240 @@
+"""Private choice of the pairs of a fit: one release of coarse grids of all candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincc, gammaln
+
+from dpexplain._utils.blas import one_blas_thread
+from dpexplain.binning.counts import BinCounts
+from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
+from dpexplain.models.boosting.pair_terms.plan import PairPlan
+from dpexplain.models.boosting.pair_terms.posterior import covariance
+from dpexplain.models.boosting.pairs import shares
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
+
+FloatArray = NDArray[np.float64]
+
+N_GROUPS = 4
+"""Maximum number of groups of one feature. Grids of 4 by 4 cells show whether there is an
+interaction; with more cells, each of them would be drowned in noise."""
+
+LEVEL = 0.05
+"""Probability of choosing any pair if no pair has an effect beyond the curves."""
+
+LEAST_FEATURES = 5
+"""Number of features that are always considered. The noise grows with the root of the number of
+candidates, so if it is large, only pairs of the most important features are worth considering:
+strong interactions are rarely between features that have no effect alone."""
+
+_LENGTH = 1.0
+"""Distance over which scores are assumed alike in the test, as a share of the range."""
+
+_COUNT_WEIGHT = 0.5
+"""Weight of a count beside a sum in units of the clip: counts take 20% of the release's budget."""
+
+
+def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
+    """Return the phase that contains the sums and counts of all candidates, in one release.
+
+    A record is in one cell of each grid, where it changes the sum by at most one clip and the
+    weighted count by one half. Replacing it changes every difference by at most twice as much.
+
+    Parameters
+    ----------
+    budget : Budget
+    n_pairs : int
+        Number of candidates.
+    n_values : int
+        Number of cells of all grids, times two.
+
+    Returns
+    -------
+    Phase
+    """
+    of_one = float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
+    steps = budget.leaf_factor * of_one * LATTICE
+    return Phase("pair choice", steps, budget.choice_multiplier * steps, n_values)
+
+
+def candidate_pairs(
+    counts: Sequence[BinCounts],
+    curves: Sequence[FloatArray],
+    features: Sequence[int],
+    n_samples: float,
+    choice_multiplier: float,
+) -> list[tuple[int, int]]:
+    """Return the pairs of the most important features, from released numbers.
+
+    More features than `LEAST_FEATURES` are considered as long as the noise of a cell's sum is
+    below half the clip per record, added over the records of the cell as independent errors:
+    residuals vary about as much from record to record, so more candidates then cost little.
+
+    Parameters
+    ----------
+    counts : sequence of BinCounts
+    curves : sequence of ndarray of shape (n_bins,)
+        Released curves.
+    features : sequence of int
+        Features that may be part of a pair.
+    n_samples : float
+        Noisy number of records.
+    choice_multiplier : float
+        Ratio of noise standard deviation to sensitivity.
+
+    Returns
+    -------
+    list of (int, int)
+    """
+    size = [_size(counts[k], curves[k]) for k in features]
+    order = [features[i] for i in np.argsort(size, kind="stable")[::-1]]
+    per_cell = max(n_samples, 1.0) / N_GROUPS**2
+    n_worth = per_cell / 4.0 / ((1.0 + _COUNT_WEIGHT**2) * choice_multiplier**2)
+    n = LEAST_FEATURES
+    while n < len(order) and (n + 1) * n // 2 <= n_worth:
+        n += 1
+    return list(combinations(sorted(order[:n]), 2))
+
+
+def _size(counts: BinCounts, curve: FloatArray) -> float:
+    share = shares(counts)
+    return float(np.sqrt(share @ (curve - share @ curve) ** 2))
+
+
+def choose_pairs(
+    records: BinnedRecords,
+    counts: Sequence[BinCounts],
+    terms: AdditiveTerms,
+    objective: Objective,
+    schedule: Schedule,
+    plan: PairPlan,
+    *,
+    n_samples: float,
+    clip: float,
+    budget: Budget,
+    mechanism: Mechanism,
+) -> list[tuple[int, int]]:
+    """Choose pairs whose residuals differ between cells by more than noise explains.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+        Records with the scores of the curves.
+    counts : sequence of BinCounts
+        Noisy number of records in each bin of each feature.
+    terms : AdditiveTerms
+        Released curves.
+    objective : Objective
+    schedule : Schedule
+    plan : PairPlan
+    n_samples : float
+        Noisy number of records.
+    clip : float
+        Bound on a residual, in score units of the loop.
+    budget : Budget
+    mechanism : Mechanism
+
+    Returns
+    -------
+    list of (int, int)
+        At most ``plan.most`` pairs, in the order of the features; possibly none.
+    """
+    pairs = candidate_pairs(
+        counts, terms.scores, plan.candidates, n_samples, budget.choice_multiplier
+    )
+    sides = sides_of(counts, terms.scores, N_GROUPS)
+    grids = [Grid((sides[i], sides[j]), len(counts)) for i, j in pairs]
+    exact = []
+    for grid in grids:
+        records.cross(grid.crossing)
+        exact.append(records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, clip))
+        exact.append(records.cell_counts(grid.column, grid.n_cells) * int(_COUNT_WEIGHT * LATTICE))
+    phase = choice_phase(budget, len(pairs), sum(map(len, exact)))
+    with mechanism.phase(phase):
+        noisy = mechanism.release(np.concatenate(exact)) / LATTICE
+    parts = np.split(noisy, np.cumsum([len(part) for part in exact])[:-1])
+    noise = phase.sigma_int / LATTICE
+    found = []
+    with one_blas_thread():
+        for grid, pair, sums, people in zip(grids, pairs, parts[::2], parts[1::2], strict=True):
+            cells = grid.counts(people / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT)
+            shape = curvature_of_cells(grid, cells, terms, objective, schedule, clip)
+            # The residual variance of a regression is not known, only its bound.
+            sampling = clip**2 * cells if objective.loss is SQUARED else shape[1]
+            log_p = log_p_value(grid, clip * sums, shape[0], (clip * noise) ** 2 + sampling)
+            found.append((log_p, pair))
+    limit = np.log(LEVEL / len(pairs))
+    best = sorted(each for each in found if each[0] < limit)[: plan.most]
+    return sorted(pair for _, pair in best)
+
+
+def log_p_value(
+    grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
+) -> float:
+    """Test whether the sums of a grid differ from those of two curves, smoothly from cell to cell.
+
+    What is left of the two curves is projected out: changes of the score by row and by column
+    change the sums in proportion to the curvature. The rest is weighted by the covariance that
+    smooth scores would give it, which is the locally most powerful test against such scores [1]_.
+
+    Parameters
+    ----------
+    grid : Grid
+    sums : ndarray of shape (n_cells,)
+        Noisy sums of residuals.
+    curvature : ndarray of shape (n_cells,)
+        Change of each sum per unit of score.
+    variance : ndarray of shape (n_cells,)
+        Variance of each sum from noise and sampling.
+
+    Returns
+    -------
+    float
+        Logarithm of the p-value; 0 if the grid has too few cells for a test.
+
+    References
+    ----------
+    .. [1] Wu et al., "Rare-Variant Association Testing for Sequencing Data with the Sequence Kernel
+       Association Test", American Journal of Human Genetics 89, 2011.
+    """
+    rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
+    curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
+    noise = np.sqrt(variance)
+    scale = max(float((curvature / noise).max()), 1e-300)
+    certain = curvature / noise / scale  # the unit of the scores cancels
+    basis, size, _ = np.linalg.svd(curves * certain[:, None], full_matrices=False)
+    basis = basis[:, size > 1e-9 * max(float(size.max()), 1e-300)]
+    smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
+    spread = certain[:, None] * smooth * certain
+    spread -= basis @ (basis.T @ spread)
+    spread -= (spread @ basis) @ basis.T
+    weights = np.linalg.eigvalsh((spread + spread.T) / 2.0)
+    if not weights.max(initial=0.0) > 1e-9:
+        return 0.0
+    z = sums / noise
+    return _log_tail(float(z @ spread @ z), np.maximum(weights, 0.0))
+
+
+def _log_tail(statistic: float, weights: FloatArray) -> float:
+    """Return the logarithm of the probability that a weighted sum of chi-squares is larger.
+
+    The sum is replaced by a shifted and scaled chi-square variable with the same first three
+    cumulants.
+    """
+    first, second, third = (float((weights**k).sum()) for k in (1, 2, 3))
+    n_free = second**3 / third**2
+    moved = max((statistic - first) * np.sqrt(n_free / second) + n_free, 1e-12)
+    a, x = n_free / 2.0, moved / 2.0
+    tail = float(gammaincc(a, x))
+    # Far out, where the probability underflows, its first term is accurate enough for an order.
+    return float(np.log(tail) if tail > 1e-300 else (a - 1.0) * np.log(x) - x - gammaln(a))

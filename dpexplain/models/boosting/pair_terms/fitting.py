@@ -1,0 +1,213 @@
+"""Fit of the pair terms: noisy sums of residuals by cell, and their posterior.
+
+A visit of a pair is a visit of a tree whose leaves are the cells of the grid. The residual of a
+record is in one cell, so the sensitivity is that of a tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain._utils.blas import one_blas_thread
+from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.models.additive.pair_tables import PairTable, rows_of_bins
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells
+from dpexplain.models.boosting.pair_terms.posterior import Prior, likely_prior, posterior
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
+
+FloatArray = NDArray[np.float64]
+
+N_GROUPS = 15
+"""Maximum number of groups of one feature; 15 times 15 cells are fewer than the 256 leaves of a
+tree."""
+
+N_ROUNDS = 4
+"""Number of visits of each pair."""
+
+_COUNT_SHARE = 0.1
+"""Share of the mu squared of the grids that is spent on counting the records in their cells."""
+
+
+@dataclass(frozen=True)
+class GridBudget:
+    """Noise of the releases about grids.
+
+    Attributes
+    ----------
+    budget : Budget
+        Budget of the fit.
+    squared_mu : float
+        Total Gaussian-DP parameter of the grids, squared.
+    """
+
+    budget: Budget
+    squared_mu: float
+
+    def count_phase(self, n_cells: Sequence[int]) -> Phase:
+        """Return the phase that counts the records in the cells of all grids, in one release.
+
+        A record is in one cell of each grid.
+        """
+        steps = self.budget.histogram_factor * float(np.sqrt(len(n_cells))) * LATTICE
+        multiplier = 1.0 / float(np.sqrt(_COUNT_SHARE * self.squared_mu))
+        return Phase("boosting", steps, multiplier * steps, sum(n_cells))
+
+    def sum_phase(self, n_cells: Sequence[int]) -> Phase:
+        """Return the phase that contains the sums of residuals of all visits."""
+        steps = self.budget.leaf_factor * LATTICE
+        n_visits = N_ROUNDS * len(n_cells)
+        multiplier = float(np.sqrt(n_visits / ((1.0 - _COUNT_SHARE) * self.squared_mu)))
+        return Phase("boosting", steps, multiplier * steps, N_ROUNDS * sum(n_cells))
+
+
+@dataclass(eq=False)
+class _Pair:
+    """State of the fit of one pair; all arrays are of shape (n_cells,)."""
+
+    grid: Grid
+    counts: FloatArray
+    curvature: FloatArray
+    sampling: FloatArray
+    table: FloatArray
+    total: FloatArray
+    noise: FloatArray = field(default_factory=lambda: np.zeros(0))
+    spread: FloatArray = field(default_factory=lambda: np.zeros(0))
+    prior: Prior | None = None
+    n_visits: int = 0
+
+    def take(self, sums: FloatArray, variance: float, *, last: bool) -> FloatArray:
+        """Take the noisy sums of one visit, and return the new scores of the cells.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (n_cells,)
+            Noisy sums of residuals, in score units of the loop.
+        variance : float
+            Variance of the noise in each of them.
+        last : bool
+            Whether this is the last visit, after which the prior is estimated again.
+        """
+        self.total = self.total + sums + self.curvature * self.table
+        self.n_visits += 1
+        mean, noise = self.total / self.n_visits, np.full(len(sums), variance / self.n_visits)
+        spread = noise + self.sampling
+        if self.prior is None or last:
+            self.prior = likely_prior(self.grid, mean, self.curvature, spread)
+        found = posterior(self.grid, mean, self.curvature, spread, self.prior)
+        if last:
+            self.noise, self.spread = found.std(noise), found.std(spread)
+        return found.scores
+
+
+def fit_pairs(
+    records: BinnedRecords,
+    grids: Sequence[Grid],
+    terms: AdditiveTerms,
+    objective: Objective,
+    plan: Schedule,
+    *,
+    n_samples: float,
+    clip: float,
+    budget: GridBudget,
+    mechanism: Mechanism,
+) -> tuple[PairTable, ...]:
+    """Fit the scores of pairs to what the curves leave unexplained.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+        Records with the scores of the curves.
+    grids : sequence of Grid
+        Cells of each pair; their columns follow the features in order.
+    terms : AdditiveTerms
+        Released curves.
+    objective : Objective
+    plan : Schedule
+    n_samples : float
+        Noisy number of records.
+    clip : float
+        Bound on a residual, in score units of the loop.
+    budget : GridBudget
+    mechanism : Mechanism
+
+    Returns
+    -------
+    tuple of PairTable
+        On the link scale, in the order of `grids`.
+    """
+    n_cells = [grid.n_cells for grid in grids]
+    exact = []
+    for grid in grids:
+        records.cross(grid.crossing)
+        exact.append(records.cell_counts(grid.column, grid.n_cells) * LATTICE)
+    phase = budget.count_phase(n_cells)
+    with mechanism.phase(phase):
+        noisy = mechanism.release(np.concatenate(exact)) / LATTICE
+    starts = np.cumsum(n_cells)[:-1]
+    pairs = []
+    for grid, own in zip(grids, np.split(noisy, starts), strict=True):
+        counts = grid.counts(own, n_samples, phase.sigma_int / LATTICE)
+        shape = curvature_of_cells(grid, counts, terms, objective, plan, clip)
+        pairs.append(_Pair(grid, counts, *shape, np.zeros(grid.n_cells), np.zeros(grid.n_cells)))
+    phase = budget.sum_phase(n_cells)
+    step = clip / LATTICE
+    with mechanism.phase(phase), one_blas_thread():
+        for visit in range(N_ROUNDS):
+            for pair in pairs:
+                column, n = pair.grid.column, pair.grid.n_cells
+                sums = records.leaf_sums(column, pair.grid.leaf_of_cell, n, clip)
+                released = mechanism.release(sums) * step
+                found = pair.take(
+                    released, (phase.sigma_int * step) ** 2, last=visit == N_ROUNDS - 1
+                )
+                table = np.clip(found, -objective.bound, objective.bound)
+                records.apply(column, table - pair.table)
+                pair.table = table
+    return tuple(_table(pair, terms, objective.scale) for pair in pairs)
+
+
+def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
+    """Return the scores of a pair for the rows of its explanation.
+
+    Rows of one group have equal scores. Records were counted by group, so the count of a group is
+    divided among its rows in proportion to the released counts of the feature.
+    """
+    first, second = pair.grid.sides
+    rows, groups = zip(
+        *(rows_of_bins(terms.bins[side.feature], side.group_of_bin) for side in pair.grid.sides),
+        strict=True,
+    )
+    split = [
+        _shares_of_rows(terms.counts[side.feature], row, group)
+        for side, row, group in zip(pair.grid.sides, rows, groups, strict=True)
+    ]
+    place = np.ix_(*groups)
+
+    def spread(cells: FloatArray) -> FloatArray:
+        return cells.reshape(pair.grid.shape)[place]
+
+    return PairTable(
+        (first.feature, second.feature),
+        (rows[0], rows[1]),
+        scale * spread(pair.table),
+        spread(pair.counts) * np.outer(*split),
+        scale * spread(pair.noise),
+        scale * spread(pair.spread),
+    )
+
+
+def _shares_of_rows(
+    counts: FloatArray, row_of_bin: NDArray[np.intp], group_of_row: NDArray[np.intp]
+) -> FloatArray:
+    """Return the share of each row in the records of its group."""
+    people = np.bincount(row_of_bin, weights=np.maximum(counts, 0.0)) + 1e-9
+    return np.asarray(people / np.bincount(group_of_row, weights=people)[group_of_row])

@@ -1,0 +1,229 @@
+"""Grids of cells over two features, from released counts and curves only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pairs import order_of_bins, shares
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.models.boosting.records.binned import Crossing
+
+FloatArray = NDArray[np.float64]
+
+_OWN_GROUP = 0.03
+"""Minimum share of the records for a special bin to have its own group."""
+
+_LEAST_COUNT = 0.05
+"""Lower bound of a cell's count, as a share of the count expected for independent features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Groups of bins of one feature: one side of a grid.
+
+    Groups of values come first, then a group for each common special bin, then, if there are rare
+    special bins, one group for all of them. Records in that last group get no contribution.
+
+    Attributes
+    ----------
+    feature : int
+        Index of the feature.
+    group_of_bin : ndarray of shape (n_bins,), dtype uint8
+        Group of each bin.
+    weight : ndarray of shape (n_groups,)
+        Noisy proportion of the records in each group; 0 in the group of rare special bins.
+    score : ndarray of shape (n_groups,)
+        Mean of the released curve in each group, in score units.
+    n_ordered : int
+        Number of leading groups whose order is meaningful; 0 for categories without order.
+    has_rest : bool
+        Whether the last group contains rare special bins.
+    """
+
+    feature: int
+    group_of_bin: NDArray[np.uint8]
+    weight: FloatArray
+    score: FloatArray
+    n_ordered: int
+    has_rest: bool
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.weight)
+
+
+def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -> Side:
+    """Group the bins of a feature so that groups have nearly equal counts.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the feature.
+    counts : BinCounts
+        Noisy number of records in each bin.
+    curve : ndarray of shape (n_bins,)
+        Released curve, by which categories without order are sorted before they are grouped.
+    n_groups : int
+        Maximum number of groups; special bins take part of them.
+
+    Returns
+    -------
+    Side
+    """
+    share = shares(counts)
+    n_values = len(share) - counts.n_special
+    special = np.arange(n_values, len(share))
+    own = special[share[special] >= _OWN_GROUP]
+    rare = special[share[special] < _OWN_GROUP]
+    order = order_of_bins(counts, curve)
+    order = order[order < n_values]
+    most = max(1, n_groups - len(own) - bool(len(rare)))
+    middle = np.cumsum(share[order]) - share[order] / 2.0
+    scaled = middle / max(float(share[order].sum()), 1e-12) * most
+    _, found = np.unique(np.minimum(scaled.astype(np.intp), most - 1), return_inverse=True)
+    group = np.empty(len(share), dtype=np.uint8)
+    group[order] = found
+    n = int(found.max()) + 1
+    group[own] = n + np.arange(len(own))
+    group[rare] = n + len(own)
+    weight = np.bincount(group, weights=share)
+    total = np.bincount(group, weights=share * curve)
+    if len(rare):
+        weight[-1] = total[-1] = 0.0
+    mean = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0.0)
+    return Side(
+        feature,
+        group,
+        weight / weight.sum(),
+        mean,
+        n if counts.ordered else 0,
+        bool(len(rare)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells over two features.
+
+    Attributes
+    ----------
+    sides : tuple of Side
+    column : int
+        Index of the column of records that contains the cell.
+    """
+
+    sides: tuple[Side, Side]
+    column: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of groups of the first and of the second feature."""
+        return self.sides[0].n_groups, self.sides[1].n_groups
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def leaf_of_cell(self) -> NDArray[np.uint8]:
+        """Leaf of each cell: every cell is a leaf."""
+        return np.arange(self.n_cells, dtype=np.uint8)
+
+    @property
+    def crossing(self) -> Crossing:
+        """Rule by which records find their cells."""
+        first, second = self.sides
+        groups = first.group_of_bin, second.group_of_bin
+        return Crossing(self.column, (first.feature, second.feature), groups, second.n_groups)
+
+    @property
+    def weight(self) -> FloatArray:
+        """Proportion of the records in each cell if the features were independent."""
+        return np.outer(self.sides[0].weight, self.sides[1].weight).ravel()
+
+    def counts(self, noisy: FloatArray, n_samples: float, noise_std: float) -> FloatArray:
+        """Estimate the number of records in each cell from noisy counts.
+
+        The counts expected for independent features are moved toward the noisy counts, as far as
+        their distance exceeds the noise.
+
+        Parameters
+        ----------
+        noisy : ndarray of shape (n_cells,)
+            Noisy counts.
+        n_samples : float
+            Noisy number of records.
+        noise_std : float
+            Noise standard deviation of a count.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Positive, except in cells of rare special bins, where it is 0.
+        """
+        expected = max(n_samples, 1.0) * self.weight
+        used = expected > 0.0
+        apart = np.where(used, noisy - expected, 0.0)
+        scatter = float((apart**2).sum())
+        kept = max(0.0, 1.0 - noise_std**2 * int(used.sum()) / max(scatter, 1e-12))
+        return np.maximum(expected + kept * apart, _LEAST_COUNT * expected)
+
+
+def curvature_of_cells(
+    grid: Grid,
+    counts: FloatArray,
+    terms: AdditiveTerms,
+    objective: Objective,
+    plan: Schedule,
+    clip: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the curvature of the loss and the variance of the residual sum, by cell.
+
+    The pair is treated as a single feature whose bins are the cells.
+
+    Parameters
+    ----------
+    grid : Grid
+    counts : ndarray of shape (n_cells,)
+        Number of records in each cell.
+    terms : AdditiveTerms
+        Released curves.
+    objective : Objective
+    plan : Schedule
+    clip : float
+        Bound on a residual, in score units of the loop.
+
+    Returns
+    -------
+    curvature, variance : ndarray of shape (n_cells,)
+        Second derivative of the loss, summed over the records of a cell, and variance of the sum
+        of clipped residuals, in score units of the loop.
+    """
+    first, second = grid.sides
+    others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]
+    joined: AdditiveTerms = replace(
+        terms,
+        scores=(
+            np.add.outer(first.score, second.score).ravel(),
+            *(terms.scores[k] for k in others),
+        ),
+        counts=(counts, *(terms.counts[k] for k in others)),
+    )
+    found = objective.curvature(joined, objective.residual_unit * clip, plan.clip_quantile)
+    return found.mass[0], found.variance[0] / objective.scale**2
+
+
+def sides_of(
+    counts: Sequence[BinCounts], curves: Sequence[FloatArray], n_groups: int
+) -> list[Side]:
+    """Group the bins of all features; see `side_of`."""
+    return [side_of(k, c, t, n_groups) for k, (c, t) in enumerate(zip(counts, curves, strict=True))]

@@ -1,0 +1,157 @@
+"""Which pairs a fit may have, and what they cost: public settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from dpexplain._utils.names import closest_name
+from dpexplain._utils.validation import shown
+from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.recipe import Schedule
+from dpexplain.schema import Schema
+
+Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str]]
+
+_AUTO = 3
+"""Maximum number of pairs for ``pairs="auto"``."""
+
+_CHOICE_SHARE = 0.1
+_GRID_SHARE = 0.2
+_DECLARED_GRID_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """Public plan of the pair terms of a fit.
+
+    Attributes
+    ----------
+    declared : tuple of (int, int)
+        Pairs of features that are declared; empty if pairs are chosen privately.
+    candidates : tuple of int
+        Features that may be part of a chosen pair.
+    most : int
+        Maximum number of pairs.
+    """
+
+    declared: tuple[tuple[int, int], ...]
+    candidates: tuple[int, ...]
+    most: int
+
+    @property
+    def choice_share(self) -> float:
+        """Share of mu squared for choosing pairs, of what pair sums leave to the boosting phase."""
+        return 0.0 if self.declared else _CHOICE_SHARE
+
+    @property
+    def grid_share(self) -> float:
+        """Share of mu squared for the grids, of what pair sums leave to the boosting phase."""
+        return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
+
+
+def main_part(plan: Schedule, share: float) -> Schedule:
+    """Return the first part of a schedule, before the pairs are fitted.
+
+    Parameters
+    ----------
+    plan : Schedule
+        Schedule of a fit without pairs, of at least two passes.
+    share : float
+        Share of the passes that pairs replace.
+
+    Returns
+    -------
+    Schedule
+        At least one pass, and at least one pass fewer than `plan`.
+    """
+    n_fewer = min(max(1, round(share * plan.n_epochs)), plan.n_epochs - 1)
+    return replace(plan, n_epochs=plan.n_epochs - n_fewer)
+
+
+def checked_pairs(
+    pairs: Pairs, schema: Schema, directions: Sequence[Direction | None]
+) -> PairPlan | None:
+    """Validate the parameter `pairs`.
+
+    Parameters
+    ----------
+    pairs : int, "auto" or sequence of (str, str)
+    schema : Schema
+    directions : sequence of {"increasing", "decreasing", None}
+        Required direction of each curve; a constrained feature cannot be part of a pair.
+
+    Returns
+    -------
+    PairPlan or None
+        None if there are no pairs.
+
+    Raises
+    ------
+    ValueError
+        If `pairs` has another form, a name is unknown, a pair repeats or is of one feature, or no
+        pair is possible.
+    """
+    free = tuple(k for k, d in enumerate(directions) if d is None)
+    if not isinstance(pairs, int | str):
+        declared = _declared(pairs, schema, directions)
+        return PairPlan(declared, (), len(declared)) if declared else None
+    most = _AUTO if pairs == "auto" else pairs
+    if isinstance(most, str | bool) or most < 0:
+        raise ValueError(
+            f"pairs={shown(pairs)} must be 'auto', a number of pairs such as 2, or a list of pairs "
+            "of feature names such as [('age', 'income')]."
+        )
+    if most == 0:
+        return None
+    if len(free) < 2:
+        raise ValueError(
+            f"pairs={shown(pairs)} needs two features without monotone_constraints, and the schema "
+            f"has {len(free)}; use pairs=0, or remove a constraint."
+        )
+    return PairPlan((), free, min(most, len(list(combinations(free, 2)))))
+
+
+def _declared(
+    pairs: Sequence[tuple[str, str]], schema: Schema, directions: Sequence[Direction | None]
+) -> tuple[tuple[int, int], ...]:
+    """Return the features of declared pairs."""
+    names = list(schema.feature_names)
+    found: list[tuple[int, int]] = []
+    for pair in _listed(pairs):
+        for name in pair:
+            if name not in names:
+                meant = closest_name(name, names)
+                hint = "" if meant is None else f" Did you mean {meant!r}?"
+                raise ValueError(f"pairs: no feature {name!r} in the schema.{hint}")
+            if directions[names.index(name)] is not None:
+                raise ValueError(
+                    f"pairs: {name!r} has a monotone constraint, which a pair with {name!r} would "
+                    "break; remove the pair or the constraint."
+                )
+        first, second = sorted(names.index(name) for name in pair)
+        if first == second:
+            raise ValueError(f"pairs: {pair!r} names one feature twice; name two features.")
+        if (first, second) in found:
+            raise ValueError(f"pairs: {pair!r} is listed twice; list every pair once.")
+        found.append((first, second))
+    return tuple(found)
+
+
+def _listed(pairs: object) -> list[tuple[str, str]]:
+    """Return declared pairs as tuples of two names."""
+    try:
+        listed = [tuple(pair) for pair in pairs if not isinstance(pair, str)]  # type: ignore[attr-defined]
+        well_formed = len(listed) == len(list(pairs))  # type: ignore[call-overload]
+    except TypeError:
+        listed, well_formed = [], False
+    if not well_formed or not all(
+        len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in listed
+    ):
+        raise ValueError(
+            f"pairs={shown(pairs)} must be 'auto', a number of pairs such as 2, or a list of pairs "
+            "of feature names such as [('age', 'income')]."
+        )
+    return listed

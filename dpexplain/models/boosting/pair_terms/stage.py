@@ -1,0 +1,77 @@
+"""The pair terms of a fit, after its curves: choice, grids and scores."""
+
+from __future__ import annotations
+
+from dpexplain.mechanisms import Mechanism
+from dpexplain.models.additive.pair_tables import PairTable
+from dpexplain.models.boosting.objectives import Objective, centered_terms
+from dpexplain.models.boosting.pair_terms.choice import choose_pairs
+from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS, GridBudget, fit_pairs
+from dpexplain.models.boosting.pair_terms.grids import Grid, sides_of
+from dpexplain.models.boosting.pair_terms.plan import PairPlan
+from dpexplain.models.boosting.records.binned import BinnedRecords
+from dpexplain.models.boosting.released import PrivateFit
+
+
+def private_pairs(
+    records: BinnedRecords,
+    fit: PrivateFit,
+    objective: Objective,
+    plan: PairPlan,
+    budget: GridBudget,
+    mechanism: Mechanism,
+) -> tuple[PairTable, ...]:
+    """Choose pairs, unless they are declared, and fit their scores.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+        Records with the scores of the curves.
+    fit : PrivateFit
+        The fitted curves.
+    objective : Objective
+    plan : PairPlan
+    budget : GridBudget
+    mechanism : Mechanism
+
+    Returns
+    -------
+    tuple of PairTable
+        Empty if no pair was chosen; then nothing of the budget of the grids was spent.
+    """
+    counts, clip = fit.binned.counts, float(fit.clips[-1])
+    terms = centered_terms(
+        fit.binned.bins,
+        fit.bags,
+        [c.counts for c in counts],
+        objective,
+        neutral=[c.perhaps_nobody for c in counts],
+        monotone=fit.monotone,
+    )
+    pairs = plan.declared or choose_pairs(
+        records,
+        counts,
+        terms,
+        objective,
+        fit.schedule,
+        plan,
+        n_samples=fit.binned.n_samples,
+        clip=clip,
+        budget=budget.budget,
+        mechanism=mechanism,
+    )
+    if not pairs:
+        return ()
+    sides = sides_of(counts, terms.scores, N_GROUPS)
+    grids = [Grid((sides[i], sides[j]), len(counts) + k) for k, (i, j) in enumerate(pairs)]
+    return fit_pairs(
+        records,
+        grids,
+        terms,
+        objective,
+        fit.schedule,
+        n_samples=fit.binned.n_samples,
+        clip=clip,
+        budget=budget,
+        mechanism=mechanism,
+    )

@@ -1,0 +1,275 @@
+"""Pair terms: what one record does to their choice, counts and sums together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain.audit import record, replay
+from dpexplain.mechanisms import Mechanism
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting.pair_terms import choice, fitting
+from dpexplain.models.boosting.records.binned import Records
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from effort import examples
+
+pytestmark = pytest.mark.full
+
+FEATURES = {
+    "age": Numeric(0, 100),
+    "dose": Numeric(0, 1),
+    "ward": Categorical(["a", "b", "c"]),
+    "stay": Numeric(0, 9, step=1),
+}
+DECLARED = [("age", "dose"), ("ward", "stay")]
+
+
+def make(kind="classes", **settings_):
+    regression = kind == "numbers"
+    target = Range(-1, 3) if regression else Classes(["no", "yes"])
+    estimator = DPExplainableBoostingRegressor if regression else DPExplainableBoostingClassifier
+    schema = Schema(FEATURES, target=target)
+    defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5, "pairs": DECLARED}
+    return estimator(**{**defaults, **settings_})
+
+
+def make_data(n, seed, kind="classes"):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.2, np.nan, rng.uniform(0, 100, n)),
+            "dose": rng.uniform(0, 1, n),
+            "ward": rng.choice(["a", "b", "c", "x"], n),
+            "stay": rng.integers(0, 10, n).astype(float),
+        }
+    )
+    y = rng.choice([-1.0, 3.0], n) if kind == "numbers" else rng.choice(["no", "yes"], n)
+    return X, pd.Series(y)
+
+
+def without(data, i):
+    return tuple(part.drop(index=part.index[i]) for part in data)
+
+
+def driven(seed, bits=35):
+    """Answers that drive curves, counts of cells and scores of cells anywhere."""
+    rng = np.random.default_rng(seed)
+
+    def forge(phase, answer):
+        if phase.label in ("count", "histograms"):
+            return answer
+        return rng.choice([-1, 1], answer.shape) * rng.integers(0, 2**bits, answer.shape)
+
+    return forge
+
+
+@examples(25)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    adjacency=st.sampled_from(["add_remove", "replace"]),
+    epsilon=st.sampled_from([0.1, 1.0, 20.0]),
+    kind=st.sampled_from(["classes", "numbers"]),
+    pairs=st.sampled_from([DECLARED, "auto", 1]),
+    bits=st.sampled_from([0, 15, 35, 45]),
+)
+@pytest.mark.filterwarnings("ignore:epsilon")
+def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pairs, bits):
+    estimator = make(kind, adjacency=adjacency, epsilon=epsilon, pairs=pairs)
+    data = make_data(n, seed, kind)
+    model, transcript = record(estimator, *data, answers=driven(seed, bits) if bits else None)
+    if adjacency == "replace":
+        neighbor = tuple(part.copy() for part in data)
+        neighbor[0].iloc[0] = [100.0, 0.0, "c", 9.0]
+    else:
+        neighbor = without(data, 0)
+    report = replay(estimator, neighbor, model, transcript)
+    assert report.holds, report
+
+
+def labels(transcript):
+    return [phase.label for phase in transcript.phases]
+
+
+def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
+    _, transcript = record(make(), *make_data(30, 1))
+    assert "pair choice" not in labels(transcript)
+    assert {e.label for e in make().planned_events(make_data(1, 0)[0])} == {
+        *labels(transcript),
+        "count",
+    }
+
+
+@pytest.mark.parametrize("bits", [0, 40], ids=["none is chosen", "some are chosen"])
+def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(bits):
+    """Continued passes over the features spend exactly what grids would have."""
+    estimator = make(pairs="auto")
+    model, transcript = record(
+        estimator, *make_data(30, 1), answers=driven(1, bits) if bits else None
+    )
+    assert bool(model.explain_global(effect=False).pairs) == bool(bits)
+    spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
+    charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
+    assert spent == pytest.approx(charged.mu**2, rel=1e-9)
+
+
+def test_pairs_are_paid_for_by_the_curves():
+    X, _ = make_data(2, 0)
+    bought = {e.label: e for e in make(pairs="auto").planned_events(X)}
+    none = {e.label: e for e in make(pairs=0).planned_events(X)}
+    paid = bought["boosting"].mu ** 2 + bought["pair choice"].mu ** 2
+    assert paid == pytest.approx(none["boosting"].mu ** 2)
+    assert bought["pair choice"].mu ** 2 == pytest.approx(0.1 * paid)
+
+
+def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
+    """The bounds are tight, so that an audit would notice a noise that is a little too small."""
+    data = make_data(40, 1, "numbers")
+    data[1].iloc[:] = 1.0
+    data[1].iloc[0] = 3.0
+    estimator = make("numbers", pairs="auto", clip=0.3)
+
+    def quiet(phase, answer):
+        if phase.label in ("count", "histograms", "pair choice"):
+            return answer
+        return np.zeros_like(answer)
+
+    model, transcript = record(estimator, *data, answers=quiet)
+    neighbor = without(data, 0)
+    assert replay(estimator, neighbor, model, transcript).holds
+    _, second = record(estimator, *neighbor, answers=transcript.answers)
+    place = labels(transcript).index("pair choice")
+    apart = transcript.queries[place] - second.queries[place]
+    stated = transcript.phases[place].sensitivity_int
+    assert np.linalg.norm(apart.astype(float)) == pytest.approx(stated, rel=1e-5)
+
+
+# Planted mistakes. An audit that misses one of them proves nothing.
+
+
+def choice_without_noise(monkeypatch):
+    """The best pair by the exact sums of the candidates is chosen."""
+    monkeypatch.setattr(choice, "LEVEL", 1e9)
+    honest = choice.choose_pairs
+
+    class Exact:
+        def __init__(self, mechanism):
+            self._mechanism = mechanism
+
+        def phase(self, phase):
+            return self._mechanism.phase(phase)
+
+        def release(self, query):
+            self._mechanism.release(query)
+            return query
+
+    def choose(*parts, mechanism, **settings_):
+        return honest(*parts, mechanism=Exact(mechanism), **settings_)
+
+    monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
+
+
+def choice_that_nobody_pays_for(monkeypatch):
+    """The choice is a release that its phase states as a hundred times smaller."""
+    honest = choice.choice_phase
+    monkeypatch.setattr(
+        choice, "choice_phase", lambda *parts: honest(*parts).with_sensitivity(0.01)
+    )
+
+
+def counts_of_one_grid(monkeypatch):
+    """The counts of all grids are released as if a record were in one of them only."""
+    honest = fitting.GridBudget.count_phase
+
+    def of_one(self, n_cells):
+        return honest(self, n_cells).with_sensitivity(1 / np.sqrt(len(n_cells)))
+
+    monkeypatch.setattr(fitting.GridBudget, "count_phase", of_one)
+
+
+def cells_with_half_the_noise(monkeypatch):
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
+    honest = fitting.GridBudget.sum_phase
+    monkeypatch.setattr(
+        fitting.GridBudget, "sum_phase", lambda self, n: honest(self, n).with_noise(0.5)
+    )
+
+
+def test_grids_with_less_noise_than_was_charged_are_refused(monkeypatch):
+    honest = fitting.GridBudget.sum_phase
+    monkeypatch.setattr(
+        fitting.GridBudget, "sum_phase", lambda self, n: honest(self, n).with_noise(0.9)
+    )
+    with pytest.raises(RuntimeError, match="after its budget was charged"):
+        make().fit(*make_data(30, 1))
+
+
+def rounds_that_are_not_counted(monkeypatch):
+    """Every visit of a pair is calibrated as if there were no other."""
+    monkeypatch.setattr(Mechanism, "limit_to", lambda self, charged: None)
+    honest = fitting.GridBudget.sum_phase
+    monkeypatch.setattr(
+        fitting.GridBudget,
+        "sum_phase",
+        lambda self, n: honest(self, n).with_noise(1 / np.sqrt(fitting.N_ROUNDS * len(n))),
+    )
+
+
+def residuals_of_cells_unclipped(monkeypatch):
+    honest = Records.leaf_sums
+
+    def unclipped(self, feature, leaf_of_bin, n_leaves, clip):
+        wide = 3 if feature >= len(FEATURES) else 1
+        return wide * honest(self, feature, leaf_of_bin, n_leaves, clip)
+
+    monkeypatch.setattr(Records, "leaf_sums", unclipped)
+
+
+def records_counted_twice_in_cells(monkeypatch):
+    honest = Records.cell_counts
+    monkeypatch.setattr(Records, "cell_counts", lambda self, *where: 2 * honest(self, *where))
+
+
+def cells_at_the_exact_median(monkeypatch):
+    """Where groups of bins end follows from the records."""
+    honest = Records.cross
+
+    def cross(self, crossing):
+        honest(self, crossing)
+        first = self._bins[crossing.features[0]]
+        above = first > np.median(first) if len(first) else first
+        self._bins[crossing.column] = np.asarray(above, dtype=np.uint8)
+
+    monkeypatch.setattr(Records, "cross", cross)
+
+
+MUTANTS = {
+    choice_without_noise: 1,
+    choice_that_nobody_pays_for: "auto",
+    counts_of_one_grid: DECLARED,
+    cells_with_half_the_noise: DECLARED,
+    rounds_that_are_not_counted: DECLARED,
+    residuals_of_cells_unclipped: DECLARED,
+    records_counted_twice_in_cells: DECLARED,
+    cells_at_the_exact_median: DECLARED,
+}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "pairs"), MUTANTS.items(), ids=lambda m: getattr(m, "__name__", "")
+)
+def test_replay_catches_a_planted_mistake_about_pairs(mutant, pairs, monkeypatch):
+    X, y = make_data(30, 5)
+    X["age"], X["ward"] = [10.0, 90.0] * 15, ["a", "c"] * 15  # the middle moves with any record
+    X["dose"] = X["age"] / 100
+    y[:] = np.where(np.arange(30) % 4 < 2, "no", "yes")
+    estimator = make(pairs=pairs, epsilon=8.0)
+    model, transcript = record(estimator, X, y)
+    assert replay(estimator, without((X, y), 0), model, transcript).holds
+    mutant(monkeypatch)
+    model, transcript = record(estimator, X, y)
+    found = (replay(estimator, without((X, y), i), model, transcript) for i in range(30))
+    assert not all(report.holds for report in found)

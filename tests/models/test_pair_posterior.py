@@ -1,0 +1,133 @@
+"""The posterior of the cells of a pair, the test of a pair, and the candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models.boosting.pair_terms import choice, grids, posterior
+from dpexplain.models.boosting.pair_terms.plan import main_part
+from dpexplain.models.boosting.recipe import Schedule
+from effort import examples
+
+
+def make_grid(seed=0, ordered=(True, True), n_groups=5):
+    rng = np.random.default_rng(seed)
+    sides = []
+    for k, has_order in enumerate(ordered):
+        people = np.append(rng.uniform(20, 100, 9), rng.choice([0.0, 60.0]))
+        counts = BinCounts(people, np.full(10, 1.0), 1, has_order)
+        sides.append(grids.side_of(k, counts, rng.normal(0, 1, 10), n_groups))
+    return grids.Grid(tuple(sides), 2)
+
+
+def made_up_sums(grid, seed):
+    rng = np.random.default_rng(seed)
+    curvature = 200.0 * grid.weight * grid.n_cells * rng.uniform(0.5, 1.5, grid.n_cells)
+    variance = rng.uniform(1.0, 9.0, grid.n_cells)
+    return 30.0 * rng.normal(0, 1, grid.n_cells), curvature, variance
+
+
+def naive_prior(grid, prior):
+    parts = [posterior.covariance(s, x) for s, x in zip(grid.sides, prior.lengths, strict=True)]
+    n = grid.shape[1]
+    cells = [divmod(c, n) for c in range(grid.n_cells)]
+    return prior.size**2 * np.array(
+        [[parts[0][i, k] * parts[1][j, m] for k, m in cells] for i, j in cells]
+    )
+
+
+@examples(20)
+@given(seed=st.integers(0, 999), ordered=st.tuples(st.booleans(), st.booleans()))
+def test_the_posterior_is_that_of_the_normal_equations(seed, ordered):
+    grid = make_grid(seed, ordered)
+    sums, curvature, variance = made_up_sums(grid, seed)
+    prior = posterior.Prior(0.3, (0.3, 1.0))
+    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    spread = naive_prior(grid, prior)
+    design = np.diag(curvature)
+    response = spread @ design @ np.linalg.inv(design @ spread @ design + np.diag(variance))
+    np.testing.assert_allclose(found.response, response, atol=1e-9)
+    np.testing.assert_allclose(found.scores, response @ sums, atol=1e-7)
+    noise = np.sqrt(np.diag(response @ np.diag(variance) @ response.T))
+    np.testing.assert_allclose(found.std(variance), noise, atol=1e-9)
+
+
+@examples(10)
+@given(seed=st.integers(0, 999))
+def test_the_likely_prior_has_the_largest_likelihood_of_all(seed):
+    grid = make_grid(seed, (True, False))
+    sums, curvature, variance = made_up_sums(grid, seed)
+
+    def likelihood(prior):
+        design = np.diag(curvature)
+        total = design @ naive_prior(grid, prior) @ design + np.diag(variance)
+        _, log_det = np.linalg.slogdet(total)
+        return -0.5 * (log_det + sums @ np.linalg.solve(total, sums))
+
+    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    others = [
+        posterior.Prior(size, (length, posterior.LENGTHS[0]))
+        for size in posterior.SIZES
+        for length in posterior.LENGTHS
+    ]
+    best = max(likelihood(prior) for prior in others)
+    assert likelihood(chosen) == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e15, 1e30])
+def test_any_released_numbers_give_finite_scores(size):
+    """A release may be anything, and a fit that failed on it would say something about it."""
+    grid = make_grid(3)
+    rng = np.random.default_rng(0)
+    sums = size * rng.normal(0, 1, grid.n_cells)
+    curvature = np.abs(size * rng.normal(0, 1, grid.n_cells))
+    variance = np.full(grid.n_cells, 1.0)
+    prior = posterior.likely_prior(grid, sums, curvature, variance)
+    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    assert np.isfinite(found.scores).all()
+    assert np.isfinite(found.std(variance)).all()
+    assert np.isfinite(choice.log_p_value(grid, sums, curvature, variance))
+
+
+def test_cells_of_rare_special_bins_have_no_score():
+    grid = make_grid(2)
+    assert any(side.has_rest for side in grid.sides) == (grid.weight == 0.0).any()
+    sums, curvature, variance = made_up_sums(grid, 1)
+    prior = posterior.Prior(1.0, (1.0, 1.0))
+    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    assert not found.scores[grid.weight == 0.0].any()
+
+
+@pytest.mark.full
+def test_the_test_of_a_pair_rejects_as_often_as_it_states_if_there_are_curves_only():
+    grid, rng = make_grid(5, n_groups=4), np.random.default_rng(7)
+    _, curvature, variance = made_up_sums(grid, 2)
+    log_p = []
+    for _ in range(2000):
+        rows, columns = (rng.normal(0, 1, n) for n in grid.shape)
+        curves = curvature * np.add.outer(rows, columns).ravel()
+        sums = curves + np.sqrt(variance) * rng.normal(0, 1, grid.n_cells)
+        log_p.append(choice.log_p_value(grid, sums, curvature, variance))
+    share = np.mean(np.exp(log_p) < 0.1)
+    assert 0.1 - 5 * np.sqrt(0.09 / 2000) < share < 0.1 + 5 * np.sqrt(0.09 / 2000)
+
+
+@given(n_samples=st.floats(-10, 1e9), multiplier=st.floats(0.1, 1e4), n_features=st.integers(2, 12))
+def test_candidates_are_pairs_of_the_most_important_features(n_samples, multiplier, n_features):
+    counts = [BinCounts(np.full(4, 100.0), np.ones(4), 1, True)] * n_features
+    curves = [k * np.array([-1.0, 0.0, 1.0, 0.0]) for k in range(n_features)]
+    pairs = choice.candidate_pairs(counts, curves, range(n_features), n_samples, multiplier)
+    used = {k for pair in pairs for k in pair}
+    assert used == set(range(n_features - len(used), n_features))
+    assert len(used) >= min(n_features, choice.LEAST_FEATURES)
+    assert len(pairs) == len(used) * (len(used) - 1) // 2
+
+
+@given(n=st.integers(2, 200), share=st.floats(0.01, 0.99))
+def test_the_passes_before_the_pairs_are_some_and_not_all(n, share):
+    first = main_part(Schedule(n, 0.1, 1.0), share)
+    assert 1 <= first.n_epochs < n

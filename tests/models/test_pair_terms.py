@@ -1,0 +1,203 @@
+"""Private pair terms: what they predict, how they are explained, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain.edit import EditLog, Remove
+from dpexplain.io import load, save
+from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting.pair_terms.plan import checked_pairs
+from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+
+FEATURES = {
+    "age": Numeric(0, 100, unit="years", step=1),
+    "dose": Numeric(0, 1),
+    "ward": Categorical(["a", "b", "c"]),
+}
+
+
+def schema_of(kind):
+    return Schema(FEATURES, target=Range(-4, 4) if kind == "numbers" else Classes(["no", "yes"]))
+
+
+def make(kind="numbers", **settings):
+    estimator = (
+        DPExplainableBoostingRegressor if kind == "numbers" else DPExplainableBoostingClassifier
+    )
+    defaults = {"epsilon": 4.0, "schema": schema_of(kind), "reproducible_seed": 1}
+    return estimator(**{**defaults, **settings})
+
+
+def make_data(n=4000, seed=0, kind="numbers"):
+    """Age and dose act only together; there are missing and unknown cells."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(0, 101, n).astype(float),
+            "dose": rng.uniform(0, 1, n),
+            "ward": rng.choice(["a", "b", "c"], n).astype(object),
+        }
+    )
+    score = 2.0 * np.sign(X["age"] - 50) * np.sign(X["dose"] - 0.5)
+    noise = rng.normal(0, 0.5, n) if kind == "numbers" else rng.logistic(size=n)
+    X.loc[rng.random(n) < 0.1, "age"] = np.nan
+    X.loc[rng.random(n) < 0.01, "ward"] = "unknown"
+    y = score.fillna(0.0) + noise
+    return X, y.clip(-4, 4) if kind == "numbers" else pd.Series(np.where(y > 0, "yes", "no"))
+
+
+@pytest.fixture(scope="module", params=["numbers", "classes"])
+def fitted(request):
+    X, y = make_data(kind=request.param)
+    return make(request.param, pairs=[("dose", "age"), ("age", "ward")]).fit(X, y), X
+
+
+def scores(model, X):
+    return model.predict(X) if hasattr(model, "objective") else model.decision_function(X)
+
+
+def test_declared_pairs_are_terms_in_the_order_of_their_declaration(fitted):
+    model, _ = fitted
+    assert model.term_names_ == ["age", "dose", "ward", "age & dose", "age & ward"]
+    pairs = model.explain_global(effect=False).pairs
+    assert [pair.name for pair in pairs] == model.term_names_[3:]
+    for pair, table in zip(pairs, model.term_scores_[3:], strict=True):
+        np.testing.assert_array_equal(pair.contribution, table)
+
+
+def test_the_explanation_predicts_what_the_model_predicts(fitted):
+    model, X = fitted
+    explanation = model.explain_global(effect=False)
+    np.testing.assert_array_equal(explanation.predict(X), model.predict(X))
+    local, plain = model.explain_local(X[:50]), explanation.explain_local(X[:50])
+    np.testing.assert_array_equal(local.contributions, plain.contributions)
+    assert local.bin_labels == plain.bin_labels
+    np.testing.assert_array_equal(local.scores, scores(model, X[:50]))
+    np.testing.assert_array_equal(local.contributions, model.eval_terms(X[:50]))
+
+
+def test_the_noise_of_pairs_is_part_of_the_noise_of_a_score(fitted):
+    model, X = fitted
+    local = model.explain_local(X[:50])
+    assert local.noise_std.shape == local.total_std.shape == (50, 5)
+    assert (local.total_std[:, 3:] >= local.noise_std[:, 3:]).all()
+    assert (local.score_std >= np.hypot(*local.total_std[:, 3:].T) - 1e-12).all()
+
+
+def test_a_saved_explanation_keeps_its_pairs(fitted, tmp_path):
+    model, X = fitted
+    explanation = model.explain_global(effect=False)
+    read = load(save(explanation, tmp_path / "model.json"))
+    np.testing.assert_array_equal(read.predict(X), model.predict(X))
+
+
+def test_an_edited_model_keeps_its_pairs(fitted):
+    model, X = fitted
+    edited = EditLog().edit(Remove("dose")).apply(model)
+    assert edited.term_names_ == model.term_names_
+    before, after = model.eval_terms(X), edited.eval_terms(X)
+    assert not after[:, 1].any()
+    np.testing.assert_array_equal(after[:, [0, 2, 3, 4]], before[:, [0, 2, 3, 4]])
+
+
+def test_pairs_find_an_effect_that_curves_cannot_show(fitted):
+    model, _ = fitted
+    table = model.explain_global(effect=False).pair("age & dose")
+    corners = [table.evaluate([a], [d])[0] for a, d in ((10, 0.1), (90, 0.9), (10, 0.9), (90, 0.1))]
+    assert min(corners[:2]) > 1.0
+    assert max(corners[2:]) < -1.0
+
+
+def test_rows_and_columns_of_a_pair_have_mean_zero(fitted):
+    """What depends on one feature alone belongs to its curve."""
+    for pair in fitted[0]._terms.pairs:
+        weight = pair.counts.sum(axis=1), pair.counts.sum(axis=0)
+        size = np.abs(pair.scores).max()
+        assert np.abs(weight[0] @ pair.scores).max() < 0.1 * size * weight[0].sum()
+        assert np.abs(pair.scores @ weight[1]).max() < 0.1 * size * weight[1].sum()
+
+
+def test_categories_keep_their_names_and_rare_special_bins_contribute_nothing(fitted):
+    model, _ = fitted
+    pair = model.explain_global(effect=False).pair("age & ward")
+    assert pair.axes[1].bin_labels == ("a", "b", "c", "other", "missing")
+    assert not pair.contribution[:, 3:].any()
+    assert set(pair.axes[0].bin_edges) <= set(model.explain_global(effect=False)["age"].bin_edges)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_a_pair_is_chosen_if_it_has_an_effect_and_only_then(kind):
+    X, y = make_data(kind=kind)
+    assert make(kind, pairs="auto").fit(X, y).term_names_[3:] == ["age & dose"]
+    rng = np.random.default_rng(1)
+    apart = make(kind, pairs="auto").fit(X, y.iloc[rng.permutation(len(y))].reset_index(drop=True))
+    assert apart.term_names_ == ["age", "dose", "ward"]
+    assert apart.n_rounds_ > make(kind, pairs=1).fit(X, y).n_rounds_
+
+
+def test_a_model_without_pairs_states_no_choice():
+    X, _ = make_data(10)
+    assert {e.label for e in make(pairs="auto").planned_events(X)} - {
+        e.label for e in make().planned_events(X)
+    } == {"pair choice"}
+
+
+REFUSED = {
+    "another preset": ({"preset": "paper"}, "preset='paper'"),
+    "another composition": ({"composition": "gdp"}, "composition='gdp'"),
+    "several bags": ({"outer_bags": 2}, "outer_bags=2"),
+    "a single pass": ({"max_rounds": 1}, "max_rounds=1"),
+    "no schema": ({"schema": None}, "needs schema="),
+    "counts": ({"objective": "poisson", "schema": Schema(FEATURES, target=Range(0, 9))}, "poisson"),
+    "an unknown name": ({"pairs": [("age", "doze")]}, "Did you mean 'dose'"),
+    "one feature": ({"pairs": [("age", "age")]}, "names one feature twice"),
+    "a repeated pair": ({"pairs": [("age", "dose"), ("dose", "age")]}, "is listed twice"),
+    "a constrained feature": (
+        {"pairs": [("age", "dose")], "monotone_constraints": {"age": 1}},
+        "'age' has a monotone constraint",
+    ),
+    "too many constraints": (
+        {"pairs": "auto", "monotone_constraints": {"age": 1, "dose": 1}},
+        "the schema has 1",
+    ),
+    "a word": ({"pairs": "all"}, "must be 'auto'"),
+    "a negative number": ({"pairs": -1}, "must be 'auto'"),
+    "a truth value": ({"pairs": True}, "must be 'auto'"),
+    "names that are no pairs": ({"pairs": ["age", "dose"]}, "must be 'auto'"),
+    "three names": ({"pairs": [("age", "dose", "ward")]}, "must be 'auto'"),
+    "a fraction": ({"pairs": 1.5}, "must be 'auto'"),
+}
+
+
+@pytest.mark.parametrize(("settings", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_pairs_do_not_work_with_is_refused_before_anything_is_charged(settings, words):
+    X, y = make_data(20)
+    estimator = make(**{"pairs": [("age", "dose")], "reproducible_seed": None, **settings})
+    with pytest.raises(ValueError, match=words):
+        estimator.fit(X, y)
+    assert not hasattr(estimator, "ledger_")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"calibrated": True}, "calibrated"), ({"schema": "several"}, "more than two classes")],
+)
+def test_what_pairs_of_classes_do_not_work_with_is_refused(settings, words):
+    if "schema" in settings:
+        settings = {"schema": Schema(FEATURES, target=Classes(["a", "b", "c"]))}
+    X, y = make_data(20, kind="classes")
+    with pytest.raises(ValueError, match=words):
+        make("classes", pairs="auto", **settings).fit(X, y)
+
+
+@pytest.mark.parametrize("nothing", [0, [], ()])
+def test_no_pairs_is_the_fit_of_before(nothing):
+    X, y = make_data(500)
+    plain, none = make().fit(X, y), make(pairs=nothing).fit(X, y)
+    for own, other in zip(plain.term_scores_, none.term_scores_, strict=True):
+        np.testing.assert_array_equal(own, other)
+    assert checked_pairs(nothing, schema_of("numbers"), (None,) * 3) is None
