@@ -79,7 +79,7 @@ def plot_comparison(
         raise ValueError(f"show={show!r} must be 'released' or 'effect'.")
     if term is None:
         largest = comparison.explanations[comparison.epsilons[-1]][0]
-        term = str(largest.importances().index[0])
+        term = max(largest, key=lambda name: largest[name].importance)
     ax = new_axes(ax, (6.8, 4.2))
     colors = theme(ax)
     curves = list(_curves(comparison, term, colors, show_reference, show))

@@ -14,8 +14,11 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.bands._noisy_model import NOT_AVAILABLE
+from dpexplain.explain.bands._noisy_part import NoisyPart
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise_model import half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +76,11 @@ class PairAxis(Binned):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class PairCurve(Record, ModelDisplay):
+class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Models of this library have no pairs, because estimating a grid of cells would use much of the
-    privacy budget for little gain. InterpretML models may have pairs; see :func:`from_interpret`.
+    Private models have pairs only if they were fitted with pairs. The pairs of an InterpretML model
+    have no known noise; see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -93,11 +96,14 @@ class PairCurve(Record, ModelDisplay):
         Privacy guarantee of these numbers.
     score_unit : str, default=""
         Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
+    noise_std : array-like of the same shape or None, default=None
+        Standard deviation of the privacy noise of each contribution, given the released grid, in
+        `score_unit`; None if there is no noise or if it is unknown.
 
     Raises
     ------
     ValueError
-        If shapes are inconsistent or a number is not finite.
+        If shapes are inconsistent, a number is not finite, or a standard deviation is negative.
     """
 
     name: str
@@ -107,6 +113,7 @@ class PairCurve(Record, ModelDisplay):
     _: dataclasses.KW_ONLY
     guarantee: Guarantee
     score_unit: str = ""
+    noise_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
@@ -121,6 +128,45 @@ class PairCurve(Record, ModelDisplay):
         shape = (axes[0].n_bins, axes[1].n_bins)
         self._set("contribution", read_only("contribution", self.contribution, shape))
         self._set("count", read_only("count", self.count, shape))
+        if self.noise_std is not None:
+            self._set("noise_std", read_only("noise_std", self.noise_std, shape))
+            if (self.noise_std < 0).any():
+                raise ValueError("noise_std must not be negative.")
+
+    @property
+    def total_std(self) -> FloatArray | None:
+        """Standard deviation of each contribution, which is `noise_std`, in `score_unit`.
+
+        For a curve, the corresponding number also includes random structure and sampling, which are
+        not estimated for a pair.
+        """
+        return self.noise_std
+
+    @cached_property
+    def band_factor(self) -> float:
+        """Half-width, in standard deviations, of a band that covers all cells simultaneously.
+
+        The confidence level is 95%, for any correlation between the cells.
+        """
+        return half_width(max(1, np.count_nonzero(self.noise_std)))
+
+    @property
+    def noise_words(self) -> str:
+        """Description of the cells that rise above the noise.
+
+        If the noise is unknown, the description says so. Empty if the pair is not private and has
+        no known noise.
+        """
+        if self.signal is None or self.noise_floor is None:
+            return NOT_AVAILABLE if self.guarantee.private else ""
+        above = int(self.signal.sum())
+        which = f"{above or 'None'} of {self.signal.size} cells"
+        rise = "rises" if above in (0, 1) else "rise"
+        return (
+            f"{which} {rise} above the noise; noise alone gives an importance of about "
+            f"{short_number(self.noise_floor, 3)}, and the importance of the pair is "
+            f"{short_number(self.importance, 3)}."
+        )
 
     @property
     def feature_names(self) -> tuple[str, str]:
@@ -216,9 +262,14 @@ class PairCurve(Record, ModelDisplay):
         -------
         DataFrame
             Columns term; first and second, the bins of the two features; first_feature and
-            second_feature, their names; contribution; and count.
+            second_feature, their names; contribution; noise_std, band_low and band_high, the ends
+            of the band that covers all cells with 95% confidence (NaN if unknown); signal, whether
+            the cell rises above the noise (None if unknown); and count.
         """
         first, second = (axis.bin_labels for axis in self.axes)
+        size = self.contribution.size
+        low, high = (None, None) if self.band is None else self.band
+        stds = {"noise_std": self.noise_std, "band_low": low, "band_high": high}
         return pd.DataFrame(
             {
                 "term": self.name,
@@ -227,6 +278,15 @@ class PairCurve(Record, ModelDisplay):
                 "second_feature": self.axes[1].name,
                 "second": list(second) * len(first),
                 "contribution": self.contribution.ravel(),
+                **{
+                    name: np.full(size, np.nan) if values is None else values.ravel()
+                    for name, values in stds.items()
+                },
+                "signal": (
+                    np.full(size, None)
+                    if self.signal is None
+                    else self.signal.ravel().astype(object)
+                ),
                 "count": self.count.ravel(),
             }
         )
@@ -269,5 +329,6 @@ class PairCurve(Record, ModelDisplay):
             _html.heading(self.name),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.note(f"{size}; {reach} {self.score_unit}".rstrip()),
+            _html.note(self.noise_words) if self.noise_words else "",
             _html.note(".plot() draws the heat map, .frame() lists the cells"),
         )

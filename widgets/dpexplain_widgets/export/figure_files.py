@@ -244,9 +244,10 @@ def _shape_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
 def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     terms = fit["terms"]
     places = [each["ranks"] or [None, None] for each in terms]
-    unknown = [math.nan] * len(terms)
-    sizes = [[each.get(name) for each in terms] for name in ("effect_size", "effect_size_std")]
-    effect, effect_std = (each if None not in each else unknown for each in sizes)
+    effect, effect_std = (
+        [math.nan if each.get(name) is None else each[name] for each in terms]
+        for name in ("effect_size", "effect_size_std")
+    )
     table = pd.DataFrame(
         {
             "term": list(view.term_names),

@@ -1,19 +1,19 @@
 // A term of two features: its heat map and its cells.
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
-import { html, listen, setText } from "../../kit/dom.js";
-import { formatCount, formatSigned, quotedName, shortName } from "../../kit/format.js";
+import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
 import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, plainTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
-import { scoreWords } from "../../kit/words.js";
+import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
-const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. A pair has no " +
-  "noise band and no curve to compare or edit: no private model here has pairs.";
+const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. The band covers all cells with " +
+  "95% certainty. A pair cannot be edited.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
   PageUp: [5, 0], PageDown: [-5, 0], Home: [0, -Infinity], End: [0, Infinity],
@@ -51,8 +51,19 @@ function pairSummary(state, termFit) {
     const value = best(...contribution);
     return `${formatSigned(value)} at ${cellWords(termFit, contribution.indexOf(value))}`;
   };
+  const inside = binsInsideNoise(termFit);
+  const noise = inside === null ? "" : `; ${inside} of ${contribution.length} may be noise`;
   return `Heat map of ${quotedName(state.term.name)}: ${rows} by ${columns} cells, from ` +
-    `${extreme(Math.min)} to ${extreme(Math.max)}`;
+    `${extreme(Math.min)} to ${extreme(Math.max)}${noise}`;
+}
+
+/** A sentence for a pair that the model shown does not have, and the epsilons at which it exists. */
+export function absentWords({ payload, termIndex, atReference, ...state }) {
+  const has = payload.fits.map((row) => row.some((fit) => !fit.terms[termIndex].absent));
+  const others = payload.epsilons.filter((_, stop) => has[stop]).map(formatEpsilon);
+  const where = atReference ? "The reference" : `The model at ${epsilonWords({ payload, ...state })}`;
+  const elsewhere = others.length ? ` Models at ε = ${others.join(", ")} have it.` : "";
+  return `${where} does not have this pair of features, so it adds nothing to the score.${elsewhere}`;
 }
 
 class PairPanel {
@@ -60,6 +71,7 @@ class PairPanel {
     this.model = model;
     this.pointed = null;
     this.width = 0;
+    this.hatchId = uniqueId("hatch");
     this.build(host, standalone);
     this.root = host.closest(".dpx") ?? host;
     this.themes = new MutationObserver(() => this.draw());
@@ -86,12 +98,16 @@ class PairPanel {
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.termBox.element.hidden = !standalone;
     this.table = numbersTable(() => this.asTable());
-    host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Heat map of ", this.title), this.termBox.element),
-      this.about, this.scale, this.plot,
+    this.absent = html("p", { class: "dpx-note", role: "status" });
+    this.present = [
+      this.scale, this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
       html("p", { class: "dpx-note" }, PAIR_LIMITS),
       this.table.element,
+    ];
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Heat map of ", this.title), this.termBox.element),
+      this.about, this.absent, ...this.present,
     );
   }
 
@@ -103,27 +119,33 @@ class PairPanel {
 
   draw() {
     const state = readState(this.model);
-    if (state.term?.kind !== "pair" || this.width < 40) return;
+    if (state.term?.kind !== "pair") return;
     const termFit = mainTerm(state);
+    const absent = Boolean(termFit.absent);
+    for (const each of this.present) each.hidden = absent;
+    setText(this.absent, absent ? absentWords(state) : "");
+    setText(this.title, shortName(state.term.name, 120));
+    setText(this.about, shortName(state.term.description ?? "", 400));
+    this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
+    if (!absent && this.width >= 40) this.drawPair(state, termFit);
+  }
+
+  drawPair(state, termFit) {
     const cell = chosenBin(state, termFit.labels.length);
     const pointed = pointedCell(this.pointed, state.term.name);
     const marked = [[pointed, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
-    const { width, font, root } = this;
-    this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked });
+    const { width, font, root, hatchId } = this;
+    this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked, hatchId });
     this.plot.replaceChildren(this.drawn.element);
-    setText(this.title, shortName(state.term.name, 120));
-    setText(this.about, shortName(state.term.description ?? "", 400));
-    this.scale.replaceChildren(
-      html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`), ...heatScale(termFit, root));
-    this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
+    this.scale.replaceChildren(html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`),
+      ...heatScale(termFit, root, hatchId));
     this.describe(state, termFit, { cell, pointed });
     this.table.draw();
   }
 
   readOut(state, termFit, cell) {
     if (cell === null) return ["", PAIR_HINT];
-    const value = `contribution ${formatSigned(termFit.contribution[cell])}`;
-    return [cellWords(termFit, cell), `${value} · count ${formatCount(termFit.count[cell])}`];
+    return [cellWords(termFit, cell), binSentence(state, termFit, cell)];
   }
 
   describe(state, termFit, { cell, pointed }) {
@@ -144,10 +166,11 @@ class PairPanel {
     const termFit = mainTerm(readState(this.model));
     const [first, second] = termFit.axes;
     const columns = second.labels.length;
-    const rows = first.labels.map((name, row) => {
-      const values = termFit.contribution.slice(row * columns, (row + 1) * columns);
-      return [shortName(name, 80), ...values.map((value) => formatSigned(value, 3))];
-    });
+    const band = (cell) => (termFit.total_std
+      ? ` ± ${formatNumber(termFit.band_factor * termFit.total_std[cell], 2)}` : "");
+    const texts = termFit.contribution.map((value, cell) => `${formatSigned(value, 3)}${band(cell)}`);
+    const rows = first.labels.map((name, row) =>
+      [shortName(name, 80), ...texts.slice(row * columns, (row + 1) * columns)]);
     const corner = `${shortName(first.name, 40)} \\ ${shortName(second.name, 40)}`;
     return plainTable([corner, ...second.labels.map((name) => shortName(name, 40))], rows);
   }
