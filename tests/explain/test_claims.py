@@ -15,6 +15,7 @@ import view_examples
 from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
 from dpexplain.explain._contrasts import LEVELS, pair_levels, range_levels, share_of
 from dpexplain.explain._score_errors import STEPS, part_correlations
+from dpexplain.explain.noise_model import half_width
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from example_explanations import age, classifier, job, private_guarantee
