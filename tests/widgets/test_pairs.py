@@ -174,10 +174,23 @@ def test_pictures_leave_out_a_pair_that_the_model_does_not_have():
     assert "education &amp; chi" not in static_svg(explorer.payload, without, "age")
 
 
+def test_a_figure_of_a_pair_needs_a_model_that_has_it(tmp_path):
+    explorer = Explorer(swept(), term="age & children", epsilon_index=1)
+    assert "may be noise" in explorer.export_svg(tmp_path / "a.svg").read_text(encoding="utf-8")
+    with pytest.raises(KeyError, match="'age & children' is a pair of features"):
+        explorer.export_svg(tmp_path / "b.svg", what="epsilons")
+    explorer.epsilon_index = 0
+    with pytest.raises(ValueError, match="no pair 'age & children' at this epsilon"):
+        explorer.export_svg(tmp_path / "c.svg")
+
+
 def test_effects_of_curves_stay_in_the_saved_table_of_importances(tmp_path):
     found = view_examples.with_effects(swept())
-    path = ImportanceView(found, epsilon_index=2).export_csv(tmp_path / "importances.csv")
-    known = pd.read_csv(path).set_index("term")["effect"].notna()
+    path = ImportanceView(found, epsilon_index=2).export_csv(
+        tmp_path / "importances.csv", what="importance", release_safe=False
+    )
+    table = pd.read_csv(path)
+    known = table[table["private"]].set_index("term")["effect"].notna()
     assert known.drop(["age & children", "education & children"]).all()
     assert not known[["age & children", "education & children"]].any()
 

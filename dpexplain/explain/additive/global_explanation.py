@@ -225,6 +225,8 @@ class GlobalExplanation(
         for term in self.terms:
             if term.name == name:
                 return term
+        if any(pair.name == name for pair in self.pairs):
+            raise KeyError(f"{shorten(name)!r} is a pair of features, not a term; see .pair(name).")
         meant = closest_name(str(name), self)
         hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
         raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")

@@ -164,6 +164,8 @@ def _reference(shown: _Shown) -> GlobalExplanation | None:
 
 def _draw_shape(ax: Axes, shown: _Shown) -> None:
     explanation, term = shown.explanation, shown.view.term
+    if all(term != part.name for part in explanation.parts):
+        raise ValueError(f"there is no pair {term[:60]!r} at this epsilon; choose another one.")
     options = {"show": shown.view.shown_curve} if term in explanation else {}
     explanation.plot(term, ax, **options)
 
