@@ -147,7 +147,7 @@ def test_the_page_shows_the_pair_of_each_epsilon_or_says_that_there_is_none(open
     page = open_sweep(epsilon_index=0)
     plot = page.locator(".dpx-plot[aria-roledescription='heat map']")
     page.get_by_text("The model at ε = 0.5 does not have this pair of features").wait_for()
-    page.get_by_text("Models at ε = 1, 4 have it.").wait_for()
+    page.get_by_text("; models at ε = 1, 4 have it.").wait_for()
     assert plot.is_hidden()
     row = page.locator(".dpx-term", has_text="age & children")
     assert "not in this model" in row.get_attribute("aria-label")

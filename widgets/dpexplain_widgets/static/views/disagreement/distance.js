@@ -65,7 +65,7 @@ export function commonParts(one, other) {
 
 // Whether only one of the fits has a pair of features, or they have it on different grids.
 function differInGrid(one, other) {
-  return Boolean(one.axes) && (one.absent || other.absent || one.labels.some((name, i) => name !== other.labels[i]));
+  return one.axes && (one.absent || other.absent || String(one.labels) !== String(other.labels));
 }
 
 /**

@@ -88,8 +88,7 @@ class RankPanel {
     if (state.term === undefined) return;
     this.state = state;
     this.controls?.draw(state);
-    const ranked = rankedTerms(state.payload);
-    this.listed = listedTerms(this.model, state).filter((i) => ranked.includes(i));
+    this.listed = listedTerms(this.model, state).filter((i) => !state.fit.terms[i].axes);
     this.mark.hidden = state.reference === null || state.payload.fits.length === 0;
     this.describe(state);
     this.table.draw();
@@ -107,18 +106,17 @@ class RankPanel {
   }
 
   describe(state) {
-    const { epsilons } = state.payload;
-    const total = rankedTerms(state.payload).length;
+    const { terms, epsilons } = state.payload;
     setText(this.about, aboutRanks(state, this.listed.length));
     const words = rankWords(state, state.termIndex);
     setText(this.readout, `${words}.`);
     const places = placesOf(state.fit);
-    const name = `Ranks of ${this.listed.length} of ${total} terms at ${epsilons.length} values of epsilon`;
+    const name = `Ranks of ${this.listed.length} of ${terms.length} terms at ${epsilons.length} values of epsilon`;
     this.plot.setAttribute("aria-label", name);
     this.plot.setAttribute("aria-orientation", "vertical");
     this.plot.setAttribute("aria-valuemin", "1");
-    this.plot.setAttribute("aria-valuemax", String(total));
-    this.plot.setAttribute("aria-valuenow", String(Math.min(total, places[state.termIndex])));
+    this.plot.setAttribute("aria-valuemax", String(places.length));
+    this.plot.setAttribute("aria-valuenow", String(places[state.termIndex]));
     this.plot.setAttribute("aria-valuetext", words);
   }
 

@@ -81,13 +81,13 @@ function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], kind) {
 
 /** Hatching over the cells that may be noise; null if there are none, or if the noise is unknown. */
 function noiseHatching(termFit, { x, y, cellWidth, cellHeight }, id) {
-  if (!termFit.signal || termFit.signal.every(Boolean)) return null;
-  const outlines = termFit.signal.map((mark, cell) => {
+  if (!termFit.signal?.includes(false)) return null;
+  const d = termFit.signal.map((mark, cell) => {
     const [row, column] = cellPlace(termFit, cell);
-    const corner = `${x(column) - cellWidth / 2} ${y(row) - cellHeight / 2}`;
-    return mark ? "" : `M${corner}h${cellWidth}v${cellHeight}h${-cellWidth}Z`;
-  });
-  return [svg("defs", {}, hatchPattern(id)), svg("path", { d: outlines.join(""), fill: `url(#${id})` })];
+    const [left, top] = [x(column) - cellWidth / 2, y(row) - cellHeight / 2];
+    return mark ? "" : `M${left} ${top}h${cellWidth}v${cellHeight}h${-cellWidth}Z`;
+  }).join("");
+  return [svg("defs", {}, hatchPattern(id)), svg("path", { d, fill: `url(#${id})` })];
 }
 
 /**
@@ -143,10 +143,9 @@ export function heatScale(termFit, root, hatchId) {
     html("span", {}, `−${limit}`),
     svg("svg", { class: "dpx-swatch", width: 160, height: HEAT.scale, "aria-hidden": "true" }, strip),
     html("span", {}, `+${limit}`),
-    ...(termFit.signal?.includes(false) ? [
+    termFit.signal?.includes(false) ? html("span", { class: "dpx-legend-item" },
       svg("svg", { class: "dpx-swatch", width: 30, height: HEAT.scale, "aria-hidden": "true" },
         svg("rect", { width: 30, height: HEAT.scale, fill: `url(#${hatchId})` })),
-      html("span", {}, "hatched: may be noise, because the band of the cell covers 0"),
-    ] : []),
+      "hatched: may be noise") : "",
   ];
 }

@@ -2,18 +2,17 @@
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
-import { formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
+import { formatEpsilon, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
 import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
-import { numbersTable, plainTable } from "../../kit/table.js";
+import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
-const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. The band covers all cells with " +
-  "95% certainty. A pair cannot be edited.";
+const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
   PageUp: [5, 0], PageDown: [-5, 0], Home: [0, -Infinity], End: [0, Infinity],
@@ -57,13 +56,13 @@ function pairSummary(state, termFit) {
     `${extreme(Math.min)} to ${extreme(Math.max)}${noise}`;
 }
 
-/** A sentence for a pair that the model shown does not have, and the epsilons at which it exists. */
-export function absentWords({ payload, termIndex, atReference, ...state }) {
-  const has = payload.fits.map((row) => row.some((fit) => !fit.terms[termIndex].absent));
-  const others = payload.epsilons.filter((_, stop) => has[stop]).map(formatEpsilon);
-  const where = atReference ? "The reference" : `The model at ${epsilonWords({ payload, ...state })}`;
-  const elsewhere = others.length ? ` Models at ε = ${others.join(", ")} have it.` : "";
-  return `${where} does not have this pair of features, so it adds nothing to the score.${elsewhere}`;
+/** Words for a pair that the model shown does not have, with the epsilons at which it exists. */
+export function absentWords(state) {
+  const { epsilons, fits } = state.payload;
+  const others = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[state.termIndex].absent));
+  const where = state.atReference ? "The non-private reference" : `The model at ${epsilonWords(state)}`;
+  const elsewhere = others.length ? `; models at ε = ${others.map(formatEpsilon).join(", ")} have it` : "";
+  return `${where} does not have this pair of features${elsewhere}.`;
 }
 
 class PairPanel {
@@ -97,7 +96,7 @@ class PairPanel {
     this.readoutText = html("span");
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.termBox.element.hidden = !standalone;
-    this.table = numbersTable(() => this.asTable());
+    this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.absent = html("p", { class: "dpx-note", role: "status" });
     this.present = [
       this.scale, this.plot,
@@ -121,7 +120,7 @@ class PairPanel {
     const state = readState(this.model);
     if (state.term?.kind !== "pair") return;
     const termFit = mainTerm(state);
-    const absent = Boolean(termFit.absent);
+    const { absent = false } = termFit;
     for (const each of this.present) each.hidden = absent;
     setText(this.absent, absent ? absentWords(state) : "");
     setText(this.title, shortName(state.term.name, 120));
@@ -160,19 +159,6 @@ class PairPanel {
       "aria-valuetext": cell === null ? `no cell of ${quotedName(state.term.name)} chosen` : spoken,
     };
     for (const [name, value] of Object.entries(values)) this.plot.setAttribute(name, String(value));
-  }
-
-  asTable() {
-    const termFit = mainTerm(readState(this.model));
-    const [first, second] = termFit.axes;
-    const columns = second.labels.length;
-    const band = (cell) => (termFit.total_std
-      ? ` ± ${formatNumber(termFit.band_factor * termFit.total_std[cell], 2)}` : "");
-    const texts = termFit.contribution.map((value, cell) => `${formatSigned(value, 3)}${band(cell)}`);
-    const rows = first.labels.map((name, row) =>
-      [shortName(name, 80), ...texts.slice(row * columns, (row + 1) * columns)]);
-    const corner = `${shortName(first.name, 40)} \\ ${shortName(second.name, 40)}`;
-    return plainTable([corner, ...second.labels.map((name) => shortName(name, 40))], rows);
   }
 
   cellUnder(event) {
