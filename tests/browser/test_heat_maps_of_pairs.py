@@ -157,7 +157,9 @@ def test_the_page_shows_the_pair_of_each_epsilon_or_says_that_there_is_none(open
         plot.locator("image").wait_for()
         settle(page)
         assert expected in plot.get_attribute("aria-label")
-    for tab in ("Edit", "All terms", "Disagreement", "Ranks", "One sample"):
+    for tab in ("All terms", "Disagreement", "Ranks", "One sample"):
         page.locator(".dpx-tab", has_text=tab).click()
         settle(page)
+        shown = page.locator(".dpx-tab-panel").inner_text()
+        assert ("education & children" in shown) is (tab != "Ranks")
         assert layout_problems(page) == []

@@ -75,7 +75,9 @@ def job(guarantee: Guarantee | None = None, **changes) -> ShapeFunction:
 def age_and_job(guarantee: Guarantee | None = None, **changes) -> PairCurve:
     """Make a pair of three by three cells, of which two rise above the noise."""
     axes = (
-        PairAxis("age", "numeric", bin_edges=[17.0, 45.0, 90.0], unit="years", special=("missing",)),
+        PairAxis(
+            "age", "numeric", bin_edges=[17.0, 45.0, 90.0], unit="years", special=("missing",)
+        ),
         PairAxis("job", "categorical", categories=("nurse", "clerk"), special=("missing",)),
     )
     fields = {
