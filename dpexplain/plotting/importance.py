@@ -193,7 +193,7 @@ def _draw_bars(
 
 def _importances(explanation: GlobalExplanation, names: list[str]) -> FloatArray:
     """Return importances, NaN for pairs that this model does not have."""
-    return explanation.importances().reindex(names).to_numpy(dtype=np.float64)
+    return np.asarray(explanation.importances().reindex(names), dtype=np.float64)
 
 
 def _rises(explanation: GlobalExplanation, name: str) -> bool:

@@ -148,7 +148,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
         The confidence level is 95%, for any correlation between the cells.
         """
-        return half_width(max(1, np.count_nonzero(self.noise_std)))
+        noisy = 0 if self.noise_std is None else int(np.count_nonzero(self.noise_std))
+        return half_width(max(1, noisy))
 
     @property
     def noise_words(self) -> str:

@@ -88,7 +88,7 @@ class NoisyModel:
         stds = [pair.noise_std for pair in self.pairs if pair.noise_std is not None]
         if not stds or len(stds) < len(self.pairs):
             return None
-        n_cells = sum(np.count_nonzero(std) for std in stds)
+        n_cells = sum(int(np.count_nonzero(std)) for std in stds)
         factor = half_width(max(1, n_cells), STANDS_OUT_LEVEL)
         found = [pair for pair in self.pairs if _largest_ratio(pair) > factor]
         return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
