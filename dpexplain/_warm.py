@@ -46,7 +46,7 @@ def simulated_rows() -> pd.DataFrame:
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
-    """Fit one model, explain it and predict, once for each set of kernels.
+    """Fit, explain and predict once with each set of kernels that a model uses.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models in this process, without the notice."""
+    """Compile the kernels of several models in this process, printing no notice."""
     WORD.said = True
     for name in names:
         warm_model(name, quick=quick)
 
 
 def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
-    """Compile the kernels of models on all processors, with a progress bar.
+    """Compile the kernels of models in parallel, and show a progress bar.
 
     Parameters
     ----------

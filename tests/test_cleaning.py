@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from any_cells import as_object_array, cells
@@ -23,6 +23,7 @@ from dpexplain.tables.cells import cell_day, cell_number
 from dpexplain.tables.encoding import encode_classes, encode_features, encode_range
 from dpexplain.tables.lines import LineFormat, read_texts
 from dpexplain.tables.spellings import day_format, day_reader, number_reader
+from effort import examples
 
 SCHEMA = Schema(
     {
@@ -77,6 +78,7 @@ def twin_of_a_day(cell: object) -> float:
 dose_texts = st.from_regex(r"-?[0-9]{1,3}(,[0-9]{1,2})?", fullmatch=True) | st.sampled_from(
     NASTY["dose"][:7]
 )
+
 day_texts = st.builds(
     lambda day, shape: day.strftime(shape),
     st.dates(date(2000, 1, 1), date(2024, 12, 31)),
@@ -93,7 +95,7 @@ def encoded(table: list[Any]) -> np.ndarray:
     return np.array([column.astype(float) for column in encode_features(X, SCHEMA)])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(table=st.lists(rows, min_size=1, max_size=6), other=rows, data=st.data())
 def test_replacing_or_removing_a_row_changes_no_other_row(
     table: list[Any], other: Any, data: st.DataObject
@@ -106,7 +108,7 @@ def test_replacing_or_removing_a_row_changes_no_other_row(
     np.testing.assert_array_equal(np.delete(replaced, place, axis=1), rest)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(table=st.lists(st.tuples(dose_texts, day_texts, sex_texts), min_size=1, max_size=8))
 def test_cleaning_equals_a_naive_twin(table: list[Any]) -> None:
     doses, days, sexes = encoded(table)

@@ -34,8 +34,8 @@ def needed(what: str, package: str, extra: str) -> str:
 def install_command(extra: str) -> str:
     """Return the command that installs an extra for this installation of dpexplain.
 
-    If dpexplain was installed from a clone, the command installs from the clone; otherwise, it
-    installs the project by name. It uses uv if dpexplain was installed with uv.
+    If dpexplain was installed or imported from a clone, the command installs from the clone;
+    otherwise, it installs the project by name. It uses uv if dpexplain was installed with uv.
     """
     try:
         installed = distribution("dpexplain")

@@ -28,7 +28,7 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     text : str
         The whole document.
     max_bytes : int, default=64 MiB
-        Longer input is rejected before parsing.
+        Size limit; longer input is rejected before parsing.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Limit the number of values, which take about 30 times more memory once parsed."""
+    """Reject a text with too many values; parsed, they need about 30 times its memory."""
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -148,7 +148,7 @@ def read_document(
     read : callable
         Function that is called with the format and the content.
     max_bytes : int, default=64 MiB
-        Longer input is rejected before parsing.
+        Size limit; longer input is rejected before parsing.
 
     Returns
     -------

@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 
 def without_records(function: Callable[P, T]) -> Callable[P, T]:
-    """Strip frames and causes from the errors that a function of records raises.
+    """Strip frames and causes from the errors of a function that takes records.
 
     The message and the line of the caller are kept. The variables of the caller cannot be removed.
 
     Parameters
     ----------
     function : callable
-        Function that takes records as arguments.
+        Function whose arguments contain records.
 
     Returns
     -------

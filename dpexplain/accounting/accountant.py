@@ -1,9 +1,9 @@
 """Convert events to epsilon, with the tightest valid bound or a chosen accountant.
 
-Gaussian releases have a closed form. Everything else is composed as a privacy loss distribution,
-and bounded by Rényi divergences and by the Gaussian closed form if these are tighter or the
-distributions are unavailable (delta near double precision, dp-accounting missing). All of these
-overestimate the privacy loss, so the smallest result is valid.
+Gaussian releases have a closed form. For other releases, epsilon is computed from privacy loss
+distributions, and also bounded by Rényi divergences and by the Gaussian closed form. These bounds
+are used if they are smaller or if the distributions are unavailable (delta near double precision,
+dp-accounting missing). No method underestimates the privacy loss, so the smallest result is valid.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def epsilon_from_events(
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Adjacency to which the noise multipliers of the events refer.
     replace : bool, default=False
-        State epsilon for replace-one adjacency instead, in which one record is replaced by
-        another.
+        Whether to state epsilon for replace-one adjacency, in which one record is replaced by
+        another, instead of for `adjacency`.
     accountant : {"pld", "rdp", "moments"}, default="pld"
         "pld": privacy loss distributions, the tightest method, or the closed form if all releases
         are Gaussian. "rdp": Rényi divergences. "moments": the moments accountant of 2016, to

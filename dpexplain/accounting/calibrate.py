@@ -100,7 +100,7 @@ def additive_budget(
     n_train_releases : int
         Number of training releases, one per tree.
     composition : {"gdp", "classic"}, default="gdp"
-        Composition rule that determines the noise for each part.
+        Composition rule that determines the noise of each phase.
 
     Returns
     -------

@@ -82,7 +82,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits, on the sum of separately counted pure epsilons and on mu."""
+        """Pairs of limits: on the sum of separately counted pure epsilons, and on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -125,7 +125,7 @@ class Cap:
         Returns
         -------
         float
-            The cap itself if nothing has been spent; 0 if nothing is left.
+            The remaining epsilon: the cap itself if nothing has been spent, 0 if nothing is left.
         """
         if math.isinf(self.epsilon) or all(spending.empty for spending in before):
             return self.epsilon
@@ -154,7 +154,7 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Return the squared mu left under the loosest limit; negative if it is exceeded."""
+        """Return the largest squared mu that a pair of limits leaves; may be negative."""
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -171,7 +171,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum the squares of the mu that cover the entries within their shares of delta."""
+    """Sum the squared mu of all entries, each valid up to a small share of delta."""
     n_tails = 0
     squares = []
     for spending in entries:
@@ -190,15 +190,15 @@ def squared_mu(entries: Sequence[Spending], delta: float) -> float:
 def _tail(place: int, delta: float) -> float:
     """Return the share of delta for the tail of one entry.
 
-    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``. Each of the
-    two ways of counting pure releases uses one half.
+    The shares of all entries add up to at most half of ``TAIL_SHARE * delta``, because pure
+    releases are counted in two ways, and each way uses one half.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 
 
 @lru_cache(maxsize=1024)
 def approximate_mu(spending: Spending, tail: float) -> float:
-    """Return the smallest mu that covers releases except for a tail, rounded up.
+    """Return the smallest mu that covers releases up to a tail, rounded up.
 
     Parameters
     ----------

@@ -91,8 +91,8 @@ def epsilon_from_mu(mu: float, delta: float) -> float:
     """Return the smallest epsilon at which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the epsilon at which the delta of mu-GDP equals
-    ``delta * (1 - 1e-10)``. The result is the upper end of the bracket, at a relative width of
-    1e-12.
+    ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the upper end of the
+    bracket.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def mu_from_epsilon(epsilon: float, delta: float) -> float:
     """Return the largest mu at which mu-GDP implies (epsilon, delta)-DP.
 
     Bisection narrows a bracket around the mu at which the delta of mu-GDP equals
-    ``delta * (1 - 1e-10)``. The result is the lower end of the bracket, at a relative width of
-    1e-12, lowered by a fraction of 1e-9.
+    ``delta * (1 - 1e-10)``, down to a relative width of 1e-12. The result is the lower end of the
+    bracket, reduced by a fraction of 1e-9.
 
     Parameters
     ----------
@@ -235,12 +235,12 @@ def _bisect(holds: Callable[[float], bool], low: float, high: float) -> tuple[fl
 
 
 def _covers_small_pure(z: float, epsilon: float) -> bool:
-    """Check that P(0 < Z < z) is at least tanh(epsilon / 2) / 2; avoids cancellation."""
+    """Return whether P(0 < Z < z) >= tanh(epsilon / 2) / 2, without cancellation."""
     return math.erf(z / math.sqrt(2.0)) >= math.tanh(0.5 * epsilon)
 
 
 def _covers_large_pure(z: float, epsilon: float) -> bool:
-    """Check that 1 / P(Z > z) is at least 1 + exp(epsilon), on a log scale."""
+    """Return whether 1 / P(Z > z) >= 1 + exp(epsilon), compared on a log scale."""
     return -_log_upper_tail(z) >= epsilon + math.log1p(math.exp(-epsilon))
 
 

@@ -46,7 +46,7 @@ def raised(epsilon: float) -> float:
     Returns
     -------
     float
-        Loss used by `masses_on_grid`.
+        The increased loss, which `masses_on_grid` uses.
     """
     return epsilon * (1.0 + _LOSS_MARGIN)
 
@@ -54,9 +54,10 @@ def raised(epsilon: float) -> float:
 def masses_on_grid(epsilon: float, n_steps: int, step: float) -> tuple[int, NDArray[np.float64]]:
     """Round the loss of discrete Laplace noise to a grid without underestimating it.
 
-    The probability of each grid cell is divided between the two ends of the cell, so that its
-    probabilities under both data sets stay the same. The true loss is an average of the rounded
-    losses, so no later composition is underestimated; at the grid points, delta is exact [1]_.
+    The probability of each grid cell is divided between the two ends of the cell in such a way
+    that the total probability of the cell stays the same under both data sets. The true loss is an
+    average of the rounded losses, so no later composition is underestimated; at the grid points,
+    delta is exact [1]_.
 
     Parameters
     ----------

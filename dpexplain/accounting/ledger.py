@@ -37,7 +37,8 @@ class PrivacyLedger(LedgerReading):
     mu), and otherwise the reading of a privacy odometer.
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
-    total for a unit only if every entry has a bound for it, see `dpexplain.accounting.Person`.
+    finite total for a unit only if it can bound the cost of every entry for this unit; see
+    `dpexplain.accounting.Person`.
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
     ledger that has no `path` can be charged only in the process that created it. A second ledger
@@ -183,10 +184,10 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError
-            If the cap would be exceeded, or protects a unit for which the charge has no bound; if
-            the adjacency differs; if the ledger belongs to another process; or if its file or
-            database cannot be read or written. In these cases nothing has changed, unless the
-            message says that a database stopped responding.
+            If the cap would be exceeded; if the cap protects a unit for which the cost of the
+            charge cannot be bounded; if the adjacency differs; if the ledger belongs to another
+            process; or if its file or database cannot be read or written. In these cases nothing
+            has changed, unless the message says that a database stopped responding.
         ValueError
             If there is no event, or `events` contains something that is not an event.
         TypeError
@@ -252,7 +253,7 @@ class PrivacyLedger(LedgerReading):
     def add_release(
         self, entry: int, sha256: str, provenance: Provenance | None = None
     ) -> ReleasedFile:
-        """Record the hash of a released file of an entry, at no privacy cost.
+        """Record the hash of a released file that belongs to an entry; this costs nothing.
 
         The hash of a file that is not private would let others test guesses about records.
         Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.
@@ -319,7 +320,7 @@ class PrivacyLedger(LedgerReading):
 
         Notes
         -----
-        Later charges stay within the new cap. The guarantee that everything together stays within
+        Later charges stay within the new cap. The guarantee that all charges together stay within
         a cap, even if budgets were chosen after looking at results, holds only for a cap set
         before the first charge; privacy statements continue to state that cap, or the reading of
         the odometer.

@@ -1,6 +1,6 @@
 """Immutable state of a ledger: totals, limits and file format.
 
-Everything here is arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
+This module only does arithmetic on public numbers; `PrivacyLedger` adds the lock and the file.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits that must equal the stored limits before a stored ledger is continued."""
+        """Limits; to continue a stored ledger, a new one must have the same limits."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Return whether an earlier state had the same limits, except for a higher cap."""
+        """Return whether this state can follow an earlier one: same limits, no higher cap."""
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -166,7 +166,7 @@ class LedgerState:
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
-        """List the cost of each entry for a unit; infinite if there is no bound."""
+        """List the cost of each entry for a unit; infinite if it cannot be bounded."""
         chosen = self.entries if entries is None else entries
         return [spending_for([entry], unit, self.adjacency) or _ENDLESS for entry in chosen]
 
@@ -212,7 +212,7 @@ class LedgerState:
     def without_bound(
         self, unit: Unit, entries: Iterable[LedgerEntry] | None = None
     ) -> tuple[str, ...]:
-        """Return the labels of the entries that have no bound for a unit."""
+        """Return the labels of the entries whose cost cannot be bounded for a unit."""
         chosen = self.entries if entries is None else entries
         return without_bound(chosen, unit, self.adjacency)
 
@@ -224,7 +224,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return how much of the cap charges use, as the epsilon of a Gaussian charge."""
+        """Return how much of the cap these charges use, as epsilon of a Gaussian charge."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -265,7 +265,10 @@ class LedgerState:
         )
 
     def _unit_totals(self) -> tuple[UnitTotal, ...]:
-        """Return totals for the ledger's unit, one record and each kind of person."""
+        """Return totals for the ledger's unit, one record and each kind of person.
+
+        Of several unnamed kinds of persons, only the first is included.
+        """
         found: list[Unit] = [self.total_unit]
         for unit in (RECORD, *(entry.unit for entry in self.entries if entry.events)):
             if not any(same_unit(unit, known) for known in found):
@@ -409,8 +412,8 @@ def state_of_older_summary(
     Returns
     -------
     LedgerState
-        State whose units are parsed as in an older ledger file; they never strengthen the
-        guarantee.
+        The rebuilt state. Its units are parsed in the same way as the units of an older ledger
+        file; this never strengthens the guarantee.
     """
     found = tuple(
         LedgerEntry(
@@ -431,15 +434,15 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return infinity for the unknown cap at the first private charge.
+    """Return infinity, because the cap at the first private charge is unknown.
 
-    Return None if no charge is private.
+    If no charge is private, return None.
     """
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all parts of a charge for replace-one adjacency if any part is."""
+    """State all parts of a charge for replace-one adjacency if one of them is."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

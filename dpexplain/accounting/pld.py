@@ -53,7 +53,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        False if the accountant has to use other bounds.
+        True if it is installed; otherwise, the accountant uses other bounds.
     """
     return find_spec("dp_accounting") is not None
 
@@ -219,7 +219,7 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the grid step so that the most important loss is a multiple of the step."""
+    """Shorten the grid step so that it divides the most important loss evenly."""
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

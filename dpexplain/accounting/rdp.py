@@ -232,11 +232,11 @@ def _log_sum(terms: NDArray[np.float64]) -> float:
 
 
 def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cumulants of discrete Laplace noise or the worst epsilon-DP mechanism.
+    """Return cumulants of discrete Laplace noise or of the worst pure mechanism.
 
     With the probabilities of `dpexplain.accounting.ladder`, ``sum p**alpha q**(1 - alpha)`` is a
-    geometric series between its two ends. Only the first term below is large, so there is no
-    cancellation.
+    geometric series between its two ends. Of the terms that the code adds up, only the first is
+    large, so there is no cancellation.
     """
     step = epsilon / n_steps
     twice = 2.0 * alphas - 1.0

@@ -1,4 +1,4 @@
-"""Merged costs of a collection of events, which do not depend on their order.
+"""Merged costs of private events; the order of the events does not matter.
 
 Events of one kind with the same parameters are merged, so that two collections of the same events
 are equal, and costs can be cached.
@@ -36,11 +36,14 @@ class Spending:
     squared_mu : float, default=0.0
         Sum of the squared Gaussian-DP parameters of the Gaussian events.
     subsampled : tuple of (float, float, int), default=()
-        Noise multiplier, sampling probability and count of the subsampled Gaussian events.
+        Noise multiplier, sampling probability and count of each group of equal subsampled Gaussian
+        events.
     laplace : tuple of (int, int, int), default=()
-        Scale and sensitivity in lattice steps, and count, of the discrete Laplace events.
+        Scale in lattice steps, sensitivity in lattice steps, and count of each group of equal
+        discrete Laplace events.
     pure : tuple of (float, int), default=()
-        Epsilon and count of the pure events, and of Laplace events on an unknown lattice.
+        Epsilon and count of each group of equal pure events, or of Laplace events on an unknown
+        lattice.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors. The other fields are stated for this adjacency, except
         that the noise multipliers of subsampled events are relative to the bound on one record's
@@ -67,7 +70,7 @@ class Spending:
         Returns
         -------
         Spending
-            Identical to the last bit for any order of the events.
+            The merged costs, identical to the last bit for any order of the events.
         """
         squares: list[float] = []
         subsampled: list[tuple[float, float, int]] = []
@@ -130,7 +133,7 @@ class Spending:
         Returns
         -------
         float
-            Exact for these events; it does not cover the others.
+            The parameter; it is exact for the Gaussian events and covers no other events.
         """
         return math.sqrt(self.squared_mu)
 
@@ -152,7 +155,7 @@ class Spending:
         Returns
         -------
         bool
-            False if there are events of other kinds.
+            False if there are events that are not Gaussian.
         """
         return not (self.subsampled or self.laplace or self.pure)
 
@@ -162,8 +165,8 @@ class Spending:
         Returns
         -------
         Spending
-            The object itself, if it is already stated for replace-one adjacency. Otherwise, the
-            change of each sum is doubled, and so is the epsilon of each pure mechanism.
+            The object itself, if it is already stated for replace-one adjacency. Otherwise, a copy
+            in which the change of each sum and the epsilon of each pure mechanism are doubled.
         """
         if self.adjacency == "replace":
             return self
@@ -210,8 +213,8 @@ class Spending:
         Returns
         -------
         float
-            A pure mechanism counts as the smallest parameter that covers it; a subsampled release
-            counts as if every record were included.
+            Parameter of all releases together. Each pure mechanism is counted as the smallest
+            parameter that covers it, each subsampled release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
         return math.sqrt(

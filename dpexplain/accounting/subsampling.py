@@ -92,7 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
-        """Return the epsilon of all steps with this noise, by the given accountant."""
+        """Return the epsilon of all steps with this noise, computed by the method `by`."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 
@@ -130,7 +130,7 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Interpolate on a log scale to estimate where the curve crosses the target."""
+    """Estimate by interpolation on a log scale which multiplier meets the target."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
     # Aim slightly at the safe side, and not so close to an end that the bracket hardly shrinks.

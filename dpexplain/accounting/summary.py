@@ -142,8 +142,9 @@ class LedgerSummary:
     unit : str, default="one record"
         Unit of `private_epsilon`, `replace_epsilon` and `naive_epsilon`.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events, valid for adaptive choices, see `UnitTotal`.
-        `private_epsilon` holds if the number and the budgets of the fits were fixed in advance.
+        Epsilon of all private events that also holds for adaptive choices, see `UnitTotal`;
+        `private_epsilon` holds only if the number and the budgets of the fits were fixed in
+        advance.
     units : tuple of UnitTotal, default=()
         One total for each unit in the ledger, starting with `unit`.
     """
@@ -191,8 +192,8 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Older versions described units in words, and their totals do not
-            hold if units differ; when their output is parsed, the totals are recomputed.
+            Output of `to_dict`. If it was written by an older version, which described units in
+            words, the totals are recomputed, because the old totals do not hold if units differ.
 
         Returns
         -------
@@ -230,7 +231,7 @@ class LedgerSummary:
         Returns
         -------
         str
-            One to three sentences.
+            Description in one to three sentences.
         """
         if not self.entries:
             return f"Nothing has been spent on {self.dataset!r}."
@@ -261,7 +262,7 @@ class LedgerSummary:
         Returns
         -------
         UnitTotal
-            The total; its epsilons are infinite if the ledger has no bound for this unit.
+            The total for this unit; if there is none, a total with infinite epsilons.
         """
         own = UnitTotal(
             self.unit, self.private_epsilon, self.replace_epsilon, self.adaptive_epsilon
@@ -276,8 +277,8 @@ class LedgerSummary:
         Returns
         -------
         int
-            It includes entries that also contain non-private events, because their private
-            releases spend budget.
+            Number of entries, including those that also contain non-private events, because the
+            private releases of these entries spend budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)
@@ -349,7 +350,7 @@ class ReleaseSet:
         Returns
         -------
         str
-            Two sentences.
+            Description in two sentences.
         """
         count = len(self.labels)
         which = "One published entry" if count == 1 else f"The {count} published entries"

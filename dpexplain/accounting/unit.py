@@ -74,12 +74,13 @@ class Person:
     Parameters
     ----------
     kind : str
-        Name of the grouping, such as ``"patient_id"``. It is published. Charges of one kind are
-        added up, so two groupings must not share a name.
+        Name of the grouping, such as ``"patient_id"``. It is published. The costs of
+        charges with the same name are added up, so two groupings must not share a name.
     max_rows : int or None, default=None
         Maximum number of rows used per person. If it is a number k, the events of an entry are
         stated for all k rows together, and a single row changes a query by at most 1/k of the
-        stated change. None if this does not hold, or for the unit of a ledger.
+        stated change. It is None for entries for which this does not hold, and for the unit of a
+        ledger.
     named : bool, default=True
         False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 
@@ -156,7 +157,7 @@ class Person:
 
 @dataclass(frozen=True)
 class OtherUnit:
-    """Unit in an older file that this version cannot interpret.
+    """Unit that was read from an older file and that this version cannot interpret.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ class OtherUnit:
         Returns
         -------
         str
-            The text.
+            `text`, the description of the unit in the file.
         """
         return self.text
 
@@ -190,7 +191,7 @@ class OtherUnit:
         Returns
         -------
         str
-            The text.
+            `text`, the description of the unit in the file.
         """
         return self.text
 
@@ -216,7 +217,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Returns
     -------
     bool
-        The result does not depend on the number of rows used per person.
+        True if they do, even if the numbers of rows used per person differ.
     """
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
@@ -325,9 +326,9 @@ def unit_from_text(text: object, place: int) -> Unit:
     Returns
     -------
     Unit
-        The unit that the text describes. If the file names no unit, a separate kind of person: the
-        cost for one record is then computed as if one row per person were used, which gives the
-        weaker guarantee.
+        The unit that the text describes. If the file names no unit, the result is a separate kind
+        of person, and the cost for one record is computed as if one row per person were used, which
+        gives the weaker guarantee.
 
     Raises
     ------
@@ -352,11 +353,13 @@ def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     max_rows_per_person : int or None
         Maximum number of rows used per person; None if rows are not counted by person.
     kind : str or None, default=None
-        Name of the grouping. If None, every call returns a separate kind of person.
+        Name of the grouping. If None, each call creates a kind of person that differs from all
+        others.
 
     Returns
     -------
     Record or Person
+        One record if `max_rows_per_person` is None, otherwise one person.
     """
     if max_rows_per_person is None:
         return RECORD

@@ -1,8 +1,8 @@
 """Audits of private estimators, for the tests of this library and for its users.
 
-Four tiers: `replay` of transcripts, `audit_noise`, `refute_transcripts`, `audit_final_model`;
-`audit_transcripts` gives bounds for the third tier. All of them run on simulated data;
-``python -m dpexplain.audit`` prints the results.
+An audit has four tiers: `replay`, `audit_noise`, `refute_transcripts` and `audit_final_model`. As
+an alternative to the third tier, `audit_transcripts` computes lower bounds on the Gaussian-DP
+parameter. All tiers run on simulated data; ``python -m dpexplain.audit`` prints the results.
 """
 
 from __future__ import annotations

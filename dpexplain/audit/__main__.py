@@ -23,7 +23,7 @@ from dpexplain.audit.subjects import Subject, powerful_tiers, private_estimators
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; return 1 if a guarantee is broken or a mistake is missed.
+    """Audit the estimators named on the command line and print the results.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status.
+        Exit status: 1 if a guarantee is refuted or a planted mistake is missed, otherwise 0.
     """
     parser, known = _parser(), private_estimators()
     asked = parser.parse_args(arguments)

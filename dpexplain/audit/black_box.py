@@ -1,10 +1,11 @@
 """Audit of the final model: predictions, explanation and attributes.
 
-The audit uses nothing from the fit itself. Models are fitted many times with and without the
-canary. From some of the models, a linear discriminant learns which published numbers show whether
-the canary was present. For the others it guesses, and its errors bound epsilon from below. This is
-the classic membership audit with a worst-case record [1]_: it makes no assumptions, needs a few
-hundred fits, and can prove an epsilon of at most about the logarithm of the number of fits.
+The audit uses only what a fitted model publishes. Models are fitted many times with and without
+the canary, which is a worst-case record. A linear discriminant is trained on some of the models to
+recognize the canary from the published numbers. It then guesses for the other models, and its
+error rates give a lower bound on epsilon. This is the classic membership audit with a worst-case
+record [1]_: it makes no assumptions and needs a few hundred fits, and its bound is at most about
+the logarithm of the number of fits.
 
 References
 ----------
@@ -37,19 +38,22 @@ _LEARNING_SHARE = 0.4
 
 @dataclass(frozen=True)
 class FinalModelAudit:
-    """Result of guesses from final models, on fits held out from the attacker.
+    """Result of guessing whether final models were fitted with the canary.
+
+    The guesses are about fits that the attacker was not trained on.
 
     Parameters
     ----------
     balanced : Guesses
-        Guesses with equally many false alarms and misses, which bound the Gaussian-DP parameter
-        best.
+        Guesses with the threshold 0 for the attacker's score, which balances false alarms and
+        misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses at the threshold that gives the largest epsilon on the attacker's training fits.
+        Guesses with the threshold that gives the largest lower bound on epsilon for the attacker's
+        training fits.
     epsilon, delta : float
-        The guarantee.
+        Epsilon and delta of the guarantee.
     mu : float or None
-        Gaussian-DP parameter of the guarantee, if stated.
+        Gaussian-DP parameter of the guarantee; None if the guarantee does not state one.
     """
 
     balanced: Guesses
@@ -59,7 +63,7 @@ class FinalModelAudit:
     mu: float | None
 
     def epsilon_bound(self, confidence: float = 0.95) -> float:
-        """Lower bound on the epsilon of the final model, for any mechanism.
+        """Return a lower bound on the epsilon of the final model, for any mechanism.
 
         Parameters
         ----------
@@ -73,7 +77,7 @@ class FinalModelAudit:
         return self.confident.epsilon_bound(self.delta, confidence)
 
     def mu_bound(self, confidence: float = 0.95) -> float:
-        """Lower bound on the Gaussian-DP parameter of the final model.
+        """Return a lower bound on the Gaussian-DP parameter of the final model.
 
         Parameters
         ----------
@@ -87,7 +91,7 @@ class FinalModelAudit:
         return self.balanced.mu_bound(confidence)
 
     def violations(self, confidence: float) -> list[str]:
-        """List the refuted statements.
+        """List the statements of the guarantee that the guesses refute.
 
         Parameters
         ----------
@@ -117,7 +121,7 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Number of fits with the canary, and of fits without it. The attacker learns from 40% of
+        Number of fits with the canary, and of fits without it. The attacker is trained on 40% of
         them.
 
     Returns
@@ -154,7 +158,7 @@ def _guesses(told: NDArray[np.bool_], present: NDArray[np.bool_]) -> Guesses:
 
 
 def _confident(suspicion: NDArray[np.float64], present: NDArray[np.bool_], delta: float) -> float:
-    """Return the threshold with the largest lower bound on epsilon."""
+    """Return the threshold for `suspicion` that gives the largest bound on epsilon."""
     tried = np.unique(np.quantile(suspicion, np.linspace(0.0, 1.0, 201)))
     bounds = [_guesses(suspicion > t, present).epsilon_bound(delta, 0.95) for t in tried]
     return float(tried[int(np.argmax(bounds))])
@@ -166,14 +170,15 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     Parameters
     ----------
     model : private estimator
-        Fitted.
+        Fitted model.
     probes : DataFrame of shape (n_probes, n_features)
         Rows for which to request predictions.
 
     Returns
     -------
     dict of str to float
-        Scores of the probes, the global explanation and public fitted attributes.
+        Numbers by name, from the scores of the probes, the global explanation and the public fitted
+        attributes.
     """
     score = getattr(model, "decision_function", model.predict)
     found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}
@@ -185,7 +190,10 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
 
 
 def _without_bands(model: Any) -> Any:
-    """Copy a model without bands, which follow from the releases and are slow to compute."""
+    """Return a copy of a model whose explanations have no bands.
+
+    Bands are slow to compute and follow from the releases, so they reveal nothing more.
+    """
     if not isinstance(model, AdditiveModel):
         return model
     bare = copy.copy(model)
@@ -195,13 +203,13 @@ def _without_bands(model: Any) -> Any:
 
 @singledispatch
 def explained_numbers(explanation: Any) -> dict[str, float]:
-    """Return numbers of a global explanation that are comparable between fits.
+    """Return the numbers in a global explanation that can be compared between fits.
 
     Parameters
     ----------
     explanation : object
-        Output of ``explain_global()``. Kinds of explanations that have no function of their own
-        yield no numbers; their models are attacked through predictions and attributes.
+        Output of ``explain_global()``. If no function is registered for its type, the result is
+        empty, and the model is attacked only through its predictions and attributes.
 
     Returns
     -------
@@ -216,12 +224,12 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
     for shape in explanation.values():
         found[f"{shape.name}: people"] = float(shape.count.sum())
         if shape.categories is None:
-            continue  # numeric bins are merged differently in each fit; probes stand in them
+            continue  # numeric bins differ between fits; the scores of the probes cover them
         names = (*shape.categories, *shape.special)
         for name, score, count in zip(names, shape.contribution, shape.count, strict=True):
             found[f"{shape.name}={name}: score"] = float(score)
             found[f"{shape.name}={name}: people"] = float(count)
-            # Scores are sums over people: the product takes the noisy denominator out.
+            # Scores are sums divided by noisy counts; the product recovers the sums.
             found[f"{shape.name}={name}: sum"] = float(score + explanation.intercept) * max(
                 1.0, float(count)
             )
@@ -229,7 +237,11 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Yield each number in an attribute, named by its index, and 1 for each string."""
+    """Yield the name and value of each number in an attribute.
+
+    Sequences also yield their lengths, and each string yields a name that contains it, with the
+    value 1.
+    """
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
     elif isinstance(value, numbers.Real):
@@ -246,19 +258,20 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Stack observations, and add an indicator column for each value that some models lack.
+    """Stack observations as rows, with indicator columns for missing values.
 
     Parameters
     ----------
     seen : list of dict of str to float
         Observations of each model.
     learning : ndarray of shape (n_models,), dtype bool
-        Models on which the scaling and the choice of columns are based.
+        Mask of the models on which the scaling and the choice of columns are based.
 
     Returns
     -------
     ndarray of shape (n_models, n_numbers)
-        Standardized; columns that are constant on the attacker's training fits are dropped.
+        Standardized observations, without columns that are constant on the attacker's training
+        fits.
     """
     table = pd.DataFrame.from_records(seen).astype(np.float64)
     lacking = table.isna().astype(np.float64)
@@ -266,7 +279,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     center, spread = matrix[learning].mean(axis=0), matrix[learning].std(axis=0)
     varies = spread > 0
     standard = (matrix[:, varies] - center[varies]) / spread[varies]
-    # A discriminant needs some spread within each world: models without noise have none.
+    # A discriminant needs some variance within each group, and models without noise have none.
     jitter = np.random.default_rng(0).standard_normal(standard.shape)
     return np.asarray(standard + 1e-4 * jitter)
 
@@ -274,7 +287,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
 def _suspicion(
     matrix: NDArray[np.float64], present: NDArray[np.bool_], learning: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return each model's evidence for the canary; positive means present."""
+    """Return a score for each model, positive if the canary is likely to be present."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     attacker = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")

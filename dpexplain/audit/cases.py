@@ -14,13 +14,13 @@ from dpexplain.audit.records import Records
 from dpexplain.audit.subjects import Subject, audit_of, features_for, known_settings
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
-# With one column the whole budget is spent on what the canary moves.
+# With one column, the whole budget is spent on releases that the canary changes.
 _ONE_FEATURE: Mapping[str, Numeric | Categorical] = {
     "job": Categorical(["clerk", "nurse", "smith"])
 }
 
-# Where an estimator has such a parameter: a clip below the first residual of every model here
-# and steps too short to change it, so that the canary stays at the clip throughout.
+# For the estimators that have these parameters: a clip below the canary's first residual, and steps
+# too short to change that residual much, so that it exceeds the clip throughout.
 _SATURATING: Mapping[str, Any] = {"clip": 0.2, "learning_rate": 1e-3, "max_rounds": 2}
 
 
@@ -31,15 +31,15 @@ class CanaryCase:
     Parameters
     ----------
     estimator : private estimator
-        Unfitted, with settings under which the canary contributes as much to every sum as the clip
-        allows.
+        Unfitted estimator with settings under which the canary contributes as much to every sum as
+        the clip allows.
     present : tuple of DataFrame and Series
         Background records and the canary. Only the canary has the last category of every column.
         Its target is the last class, which background records may also have, or the upper end of
         the range.
     absent : tuple of DataFrame and Series
-        Background records alone; for replace-one adjacency, also a record at the other end of the
-        target in place of the canary.
+        Background records alone. Under replace-one adjacency, they are followed by a record that
+        replaces the canary: its features are the same, and its target is the opposite extreme.
     """
 
     estimator: Any
@@ -58,21 +58,22 @@ def canary_case(
     lone_class: bool = False,
     **settings: Any,
 ) -> CanaryCase:
-    """Create the data sets and the estimator for tiers 3 and 4.
+    """Create the data sets and the estimator for an audit with a canary.
 
     Parameters
     ----------
     subject : Subject
         The subject to audit.
     epsilon : float, default=8.0
-        Epsilon of the guarantee. If it is large, the fewest fits are needed to detect a violation.
+        Epsilon of the guarantee. The larger it is, the fewer fits are needed to detect a violation.
     n_background : int, default=20
         Number of records besides the canary.
     lone_class : bool, default=False
         Whether no other record has the canary's class. If False, the residuals of the other
-        records nearly cancel, so that a final model reveals the canary best.
+        records nearly cancel, so that the canary is easiest to detect in a final model.
     **settings
-        Parameters that extend or override the saturating ones.
+        Parameters of the estimator, which extend or override the parameters under which the canary
+        saturates every clip.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Give the canary's person a second row, which a fit uses instead of the canary.
+    """Add a second row for the canary's person, to be used instead of the canary.
 
     Parameters
     ----------
@@ -111,7 +112,8 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
         Table, target and person of each row. If one of the person's two rows is removed, a fit
         uses the other.
     kept, instead : list of int
-        Rows in use with the canary, and with the other row of the same person instead.
+        Positions of the rows that are used by a fit with the canary, and by a fit with the person's
+        other row instead.
     """
     estimator = clone(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
@@ -121,7 +123,7 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
 
 
 def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
-    """Return the cells and target of a record that shares nothing with the canary."""
+    """Return a record whose features and target all differ from the canary's."""
     cells = {
         name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
         for name, feature in schema.features.items()
@@ -130,7 +132,10 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 
 
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
-    """Create records that share no category (or class) with the canary."""
+    """Create records that have none of the canary's categories.
+
+    If `lone_class` is True, they do not have the canary's class either.
+    """
     rows = np.arange(n)
     columns = {}
     for name, feature in schema.features.items():
@@ -150,7 +155,7 @@ def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
 
 
 def _extreme(schema: Schema, *, last: bool) -> tuple[dict[str, Any], Any]:
-    """Return the canary's cells, with its own or the opposite target."""
+    """Return a record with the canary's features and the last or first target."""
     cells = {
         name: feature.categories[-1] if isinstance(feature, Categorical) else feature.high
         for name, feature in schema.features.items()

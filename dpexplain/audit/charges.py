@@ -1,4 +1,4 @@
-"""Check that charged events cover the releases, by event type."""
+"""Check that charged events cover the releases, for each type of event."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ _ROUNDING = 1e-9
 
 @singledispatch
 def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the ratio of stated noise to charged noise.
+    """Return the ratio of the noise stated by releases to the noise that was charged.
 
     Parameters
     ----------
     event : Event
         The first of `events`; its type determines how they are compared.
     events : sequence of Event
-        Charged events of one label.
+        Charged events with one label.
     phases : sequence of Phase
-        Phase of each release of that label, one entry per release.
+        Phase of each release with that label.
 
     Returns
     -------
     float
-        1 if both agree, less if the releases have less noise than charged.
+        1 if both agree; less than 1 if the releases have less noise than was charged.
     """
     raise _unknown(event)
 
 
 @singledispatch
 def charged_mu(event: Any, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter charged for events of one label.
+    """Return the Gaussian-DP parameter that was charged for the events with one label.
 
     Parameters
     ----------
     event : Event
         The first of `events`; its type determines how they are composed.
     events : sequence of Event
-        Charged events of one label.
+        Charged events with one label.
 
     Returns
     -------
@@ -78,11 +78,11 @@ def _(event: GaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) ->
 
 @charged_mu.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter at which the best attacker is wrong equally often.
+    """Return the Gaussian-DP parameter with the same total variation as the events.
 
-    Releases on samples have no Gaussian-DP parameter of their own. Their total variation, which is
-    delta at epsilon 0, determines how often the best attacker, who uses the likelihood ratio, is
-    wrong. A Gaussian release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
+    Releases from samples have no Gaussian-DP parameter of their own. Their total variation, which
+    is delta at epsilon 0, determines the lowest error rate that an attacker can achieve. A Gaussian
+    release with parameter mu has total variation ``2 Phi(mu / 2) - 1``.
     """
     sampled = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     if all(e.sampling_probability == 1.0 for e in sampled):
@@ -92,7 +92,10 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the smallest ratio of stated to charged noise; 0 if more was released than charged."""
+    """Return the smallest ratio of stated to charged noise over the releases.
+
+    The ratio is 0 if there are more releases, or larger samples, than were charged.
+    """
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]
     probability = max(e.sampling_probability for e in charged)
@@ -119,7 +122,7 @@ def _(event: Event, events: Sequence[Event], phases: Sequence[LaplacePhase | Cho
 
 
 def error_mu(events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter that allows attackers as few errors as these events.
+    """Return the Gaussian-DP parameter with the same total variation as the events.
 
     The two error rates of any attacker add up to at least ``1 - delta(0)``, where ``delta(0)`` is
     the total variation that the events allow. Under mu-GDP, they add up to at least
@@ -142,17 +145,17 @@ def error_mu(events: Sequence[Event]) -> float:
 
 
 def by_label(named: Iterable[Any]) -> dict[str, list[Any]]:
-    """Group events or phases by label, in order.
+    """Group events or phases by label, keeping their order.
 
     Parameters
     ----------
     named : iterable of Event or Phase
-        Anything with a label.
+        Objects with a ``label`` attribute.
 
     Returns
     -------
     dict of str to list
-        Items of each label, in order.
+        Items with each label, in their original order.
     """
     groups: dict[str, list[Any]] = {}
     for one in named:
@@ -166,13 +169,13 @@ def private_events(model: Any) -> list[Event]:
     Parameters
     ----------
     model : private estimator
-        Fitted, with its own ledger.
+        Fitted model with its own ledger.
 
     Returns
     -------
     list of Event
-        Events of the last ledger entry that has private events. A recorded fit has one more entry
-        after it, which has none.
+        Events of the last ledger entry that has private events. In the ledger of a recorded fit,
+        this entry is followed by one that has no private events.
     """
     of_entries = [
         [event for event in entry.events if not isinstance(event, NonPrivateEvent)]
@@ -182,19 +185,20 @@ def private_events(model: Any) -> list[Event]:
 
 
 def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
-    """List the releases that the charged events do not cover.
+    """Describe releases not covered by charges, and charges beyond the guarantee.
 
     Parameters
     ----------
     model : private estimator
-        Fitted, with its own ledger.
+        Fitted model with its own ledger.
     phases : sequence of Phase
         Phase of each release.
 
     Returns
     -------
     list of str
-        Empty if the events cover all releases and are within the guarantee.
+        Description of each fault; empty if the events cover all releases and are within the
+        guarantee.
     """
     paying = by_label(private_events(model))
     found = []
@@ -207,7 +211,7 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
             found.append(f"releases {label!r} state {ratio:.3g} times the noise that was charged")
     guarantee = model.guarantee_
     charged = charged_epsilon(model)
-    # Epsilon is found by bisection from mu and mu from epsilon: a share of 1e-6 is left to that.
+    # Epsilon and mu are computed from each other by bisection, hence the relative tolerance.
     if charged > guarantee.epsilon * (1.0 + 1e-6):
         found.append(
             f"the events cost epsilon={charged:g}, but epsilon={guarantee.epsilon:g} is stated"
@@ -235,7 +239,7 @@ def charged_epsilon(model: Any) -> float:
     Parameters
     ----------
     model : private estimator
-        Fitted, with its own ledger.
+        Fitted model with its own ledger.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Mixins that plant mistakes in private estimators.
 
-They change the noise source, the mechanism, the records read, what is stored, and how samples are
-drawn. Never use them outside tests.
+They change the noise source, the mechanism, the records that are used, the attributes that are
+stored, and the way samples are drawn. Never use them outside tests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OF_COUNTS = ("count", "histograms")
 
 
 class _Disguised(NoiseSource):
-    """Noise source that claims to be an honest one."""
+    """Base class for faulty noise sources that pose as the honest source they wrap."""
 
     def __init__(self, honest: NoiseSource) -> None:
         super().__init__(honest.backend)
@@ -45,7 +45,7 @@ class _Disguised(NoiseSource):
 
 
 class HalvedSource(_Disguised):
-    """Noise source with half the noise and twice the epsilon for choices."""
+    """Mutant: draws half of the noise, and makes choices with twice the epsilon."""
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
         """Draw half of the honest noise."""
@@ -81,12 +81,12 @@ class SameEachTime(_Disguised):
 
 
 def with_source(disguise: type[_Disguised]) -> type:
-    """Create an estimator mixin with a disguised noise source.
+    """Create an estimator mixin that replaces the noise source with a faulty one.
 
     Parameters
     ----------
     disguise : type
-        Disguised version of the noise source of an estimator.
+        Faulty noise source, which wraps the estimator's own.
 
     Returns
     -------
@@ -100,22 +100,22 @@ def with_source(disguise: type[_Disguised]) -> type:
     return NoiseMistake
 
 
-# --- the mechanism that a fit is handed -------------------------------------------------------
+# --- the mechanism of a fit -------------------------------------------------------------------
 
 
 class _Tampered(Mechanism):
-    """Wrapper around the mechanism of a fit."""
+    """Base class for faulty mechanisms that wrap the mechanism of a fit."""
 
     def __init__(self, honest: Mechanism, *, first: str = "", factor: float = 1.0) -> None:
         super().__init__(honest.source)
-        honest.limit_to(None)  # which would refuse noise that was not charged
+        honest.limit_to(None)  # a limit would refuse noise that was not charged
         self._honest = honest
         self._first = first
         self._factor = factor
         self._label = ""
 
     def begin(self, phase: AnyPhase) -> None:
-        """Begin a tampered phase."""
+        """Begin an altered version of the phase."""
         self._label = phase.label
         self._honest.begin(self._tampered(phase))
 
@@ -155,10 +155,10 @@ class WrongSensitivity(_Tampered):
 
 
 class _Unclipped(_Tampered):
-    """Mechanism with a wider clip, but the noise for the narrow clip."""
+    """Mechanism that releases sums for a wide clip with the noise for a narrow clip."""
 
     def release(self, query: Integers) -> Integers:
-        """Release sums with the wider clip; leave counts unchanged."""
+        """Release sums for the wide clip; counts are unaffected."""
         if self._label in _OF_COUNTS:
             return self._honest.release(query)
         wide = np.rint(query * self._factor).astype(np.int64)
@@ -169,33 +169,33 @@ class FirstSilent(_Tampered):
     """Mutant: omits the noise of the first phase."""
 
     def begin(self, phase: AnyPhase) -> None:
-        """Begin a phase; erase the noise of the first one."""
+        """Begin a phase, and set its noise to zero if it is the first."""
         super().begin(phase)
         if phase.label == self._first:
             self._honest._noise[:] = 0
 
 
 class FirstUnused(_Tampered):
-    """Mutant: draws the first phase's noise, but releases exact answers."""
+    """Mutant: draws noise for the first phase, but releases its exact answers."""
 
     def release(self, query: Integers) -> Integers:
-        """Release the exact sums in the first phase."""
+        """Release exact sums in the first phase, and noisy sums later."""
         noisy = self._honest.release(query)
         return query.copy() if self._label == self._first else noisy
 
     def choose(self, utilities: Integers) -> Integers:
-        """Choose the best candidate without randomness in the first phase."""
+        """Choose the best candidate in the first phase, and at random later."""
         chosen = self._honest.choose(utilities)
         return utilities.argmax(axis=1) if self._label == self._first else chosen
 
 
 def with_mechanism(tampered: type[_Tampered]) -> type:
-    """Create an estimator mixin with a tampered mechanism.
+    """Create an estimator mixin that replaces the mechanism with a faulty one.
 
     Parameters
     ----------
     tampered : type
-        Tampered version of the mechanism of a fit.
+        Faulty mechanism, which wraps the mechanism of a fit.
 
     Returns
     -------
@@ -225,7 +225,7 @@ class ForgottenClip:
             self.clip = stated
 
 
-# --- records, schema and what is kept ---------------------------------------------------------
+# --- records, schema and stored attributes ----------------------------------------------------
 
 
 class CountedTwice:
@@ -255,7 +255,7 @@ class CategoriesSeen:
         super()._fit_released(X, y, self._seen, mechanism)  # type: ignore[misc]
 
     def explain_global(self, **options: Any) -> Any:
-        """Explain with the categories of the fit, as they are part of the explanation."""
+        """Return the explanation, which lists only the categories that the fit kept."""
         given, self.schema_ = self.schema_, self._seen
         try:
             return super().explain_global(**options)  # type: ignore[misc]
@@ -272,7 +272,7 @@ class ClassesSeen:
 
 
 class RangeSeen:
-    """Mutant: takes the target range from the records."""
+    """Mutant: derives the target range from the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         seen = pd.to_numeric(pd.Series(list(y)), errors="coerce").dropna()
@@ -292,7 +292,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Mutant: charges noise that protects persons as if it protected records equally well."""
+    """Mutant: charges a fit that protects persons as a fit that protects records."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD
@@ -302,7 +302,7 @@ class RecordsForPersons:
 
 
 class _Shuffled:
-    """Mutant: uses equal batches of a shuffled table as Poisson samples."""
+    """Sampler that yields batches of a shuffled table instead of Poisson samples."""
 
     def __init__(self, n: int, probability: float, coins: Coins) -> None:
         self._n, self._size, self._coins = n, max(1, round(probability * n)), coins
@@ -315,7 +315,7 @@ class _Shuffled:
 
 
 class ShuffledBatches:
-    """Mutant: uses batches of a shuffled table as Poisson samples."""
+    """Mutant: uses batches of a shuffled table instead of Poisson samples."""
 
     def _sampler(self, person: Any, probability: float) -> Any:
         return _Shuffled(len(person), probability, self._coins())  # type: ignore[attr-defined]
@@ -369,7 +369,7 @@ class RealizedBatchSize:
 
 
 class NoMargin:
-    """Mutant: lets gradients exceed the clip by single-precision rounding."""
+    """Mutant: lets gradients exceed the clip by a single-precision rounding error."""
 
     def _gradient_sums(self, *parts: Any) -> Any:
         sums = super()._gradient_sums(*parts)  # type: ignore[misc]
@@ -378,7 +378,7 @@ class NoMargin:
 
 
 class NoiseOfTheMean(_Tampered):
-    """Mutant: adds the noise for the mean to the sum."""
+    """Mutant: adds to a sum the noise that would be enough only for its mean."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.125)

@@ -37,22 +37,23 @@ from dpexplain.schema import Categorical, Classes, Range
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mistake, how to plant it, and which tiers must detect it.
+    """Mistake to plant in an estimator, and the audit tiers that must detect it.
 
     Parameters
     ----------
     name : str
         Description of the mistake.
     seen_by : frozenset of int
-        Tiers that must detect it in every run.
+        Tiers that must detect the mistake in every run.
     mixin : type
-        Mixin placed before the estimator class.
+        Class that makes the mistake; the faulty estimator inherits from it before the estimator
+        class.
     applies : callable
-        Function that tells whether an estimator can make this mistake.
+        Function that returns whether an estimator can make this mistake.
     lone_class : bool, default=False
-        Whether it is detectable only if no other record has the canary's class.
+        Whether the mistake is detectable only if no other record has the canary's class.
     settings : mapping, default={}
-        Parameters under which it is detectable, for the estimators that have them.
+        Parameters under which the mistake is detectable, for the estimators that have them.
     """
 
     name: str
@@ -68,12 +69,12 @@ class Mutant:
         Parameters
         ----------
         estimator : private estimator
-            Unfitted; not modified.
+            Unfitted estimator, which is not modified.
 
         Returns
         -------
         private estimator
-            An instance of a subclass, with the same parameters.
+            Instance of a faulty subclass, with the same parameters.
         """
         honest = type(estimator)
         return type(honest.__name__, (self.mixin, honest), {})(**estimator.get_params(deep=False))

@@ -1,9 +1,9 @@
-"""Check that noise is fresh and has the charged scale.
+"""Check that the noise is independent and has the scale that was charged for.
 
-The noise of a recorded fit is its answers minus its queries. In the units stated by the charged
-events, it must be standard normal. This is checked by a chi-square test of its scale, a bound on
-the distance between its distribution and the normal one (DKW), and correlations, which must vanish
-between fits and between the releases of one fit.
+The noise of a recorded fit is the difference between its answers and its queries. In units of the
+scale that was charged for, it must be standard normal. Its scale is checked by a chi-square test,
+and its distribution by the Dvoretzky-Kiefer-Wolfowitz bound on the distance to the normal
+distribution. The noise of different fits, and of the releases of one fit, must be uncorrelated.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from dpexplain.audit.recording import Transcript, record
 from dpexplain.audit.records import Records
 from dpexplain.audit.releases import standard_noise
 
-# Products of two independent standard normals have standard deviation 1, and tails a little
-# above the normal ones: seven deviations of their mean of some hundred are beyond one in 1e9.
+# The product of two independent standard normal variables has standard deviation 1 and slightly
+# heavier tails than a normal variable. The mean of some hundred products is more than seven
+# standard deviations from zero with probability below 1e-9.
 _CORRELATION_LIMIT = 7.0
 
 
 @dataclass(frozen=True)
 class NoiseAudit:
-    """Noise of the releases of one label, over several fits.
+    """Test results for the noise of all releases with one label, over several fits.
 
     Parameters
     ----------
@@ -46,8 +47,9 @@ class NoiseAudit:
     distance_limit : float
         Limit that `distance` exceeds with probability at most `alpha`.
     correlations : dict of str to float
-        Mean products of noise "between fits" and "between releases", times the square root of the
-        number of products; standard normal if all noise is fresh.
+        Correlations of noise, with the keys "between fits" and "between releases": the mean product
+        of paired values, times the square root of the number of products. They are approximately
+        standard normal if all noise is independent.
     """
 
     label: str
@@ -60,7 +62,7 @@ class NoiseAudit:
 
     @property
     def problems(self) -> list[str]:
-        """Describe the faults found in the noise; empty if there are none."""
+        """Descriptions of the faults found in the noise; empty if there are none."""
         low, high = self.scale_limits
         found = []
         if not low <= self.scale <= high:
@@ -86,15 +88,15 @@ def audit_noise(
     Parameters
     ----------
     estimator : private estimator
-        With a schema and a `structure_seed`.
+        Estimator with a schema and a `structure_seed`.
     records : tuple of DataFrame and Series
         Public or simulated data.
     n_draws : int, default=1000
-        Noisy values per label to examine; fits are repeated until there are enough. To detect a
-        noise standard deviation of 0.8 times the correct one, 1000 draws are enough.
+        Number of noisy values to examine per label; fits are repeated until there are enough. To
+        detect a noise standard deviation of 0.8 times the correct one, 1000 draws are enough.
     max_fits : int, default=200
-        Maximum number of fits. It matters if each release of a label is a single value; 200 draws
-        are enough to reveal halved noise.
+        Maximum number of fits. If each fit releases only one value with a label, no more than this
+        number of draws can be examined for the label; 200 draws are enough to reveal halved noise.
     alpha : float, default=1e-9
         Probability of a false alarm per test.
 
@@ -111,9 +113,9 @@ def audit_noise(
 
 
 def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.float64]]]:
-    """Return the noise of each release in units of the charged noise, by label."""
+    """Return the noise of each release in units of the charged scale, by label."""
     events, phases = by_label(private_events(model)), by_label(transcript.phases)
-    # Releases that no event pays for are the business of the replay; here they count as stated.
+    # The replay reports releases that no event pays for; here they need only the noise they state.
     factor = {
         label: stated_over_charged(events[label][0], events[label], released)
         if label in events
@@ -131,14 +133,14 @@ def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.floa
 def _noise_of(
     phase: Any, query: NDArray[np.int64], answer: NDArray[np.int64], factor: float
 ) -> NDArray[np.float64]:
-    """Return the noise of one release in units of the charged noise."""
+    """Return the noise of one release in units of the charged scale."""
     return standard_noise(phase.with_noise(1.0 / factor), query, answer)
 
 
 def _audit(label: str, fits: list[list[NDArray[np.float64]]], alpha: float) -> NoiseAudit:
     z = np.concatenate([one for fit in fits for one in fit])
     n = len(z)
-    # Quantiles of chi-square with n degrees of freedom are twice those of a gamma variable.
+    # Chi-square quantiles with n degrees of freedom are twice the gamma quantiles of shape n / 2.
     low, high = (2.0 * special.gammaincinv(n / 2, p) for p in (alpha / 2, 1.0 - alpha / 2))
     return NoiseAudit(
         label=label,

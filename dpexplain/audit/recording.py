@@ -1,4 +1,4 @@
-"""Recorded fits, with random or forced answers."""
+"""Fits that record their releases, with drawn or forced answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Transcript:
     phases : list of Phase
         Phase of each release.
     queries : list of ndarray of int64
-        Exact sums on the integer lattice, only for audits on public or simulated data.
+        Exact sums on the integer lattice. They may be recorded only for public or simulated data.
     answers : list of ndarray of int64
         Released answers, in lattice steps.
     """
@@ -55,8 +55,8 @@ class RecordingMechanism(Mechanism):
     source : NoiseSource
         Source of the noise.
     answers : sequence of ndarray of int64, callable or None
-        Forced answers: one for each release, or a function of the phase and the drawn answer. None
-        if no answer is forced.
+        Answers that replace the drawn ones: one array for each release, or a function that computes
+        the answer from the phase and the drawn answer. None if no answer is forced.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class RecordingMechanism(Mechanism):
         place = len(self.transcript.answers)
         if place < len(self._answers) and len(self._answers[place]) == len(drawn):
             return self._answers[place]
-        # The fits have parted ways, which the report will say.
+        # The two fits have diverged, and the report will state how.
         return drawn
 
 
@@ -128,14 +128,17 @@ class _LastSampled:
         self._honest = honest
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Yield the samples of the other sampler, each with the last record."""
+        """Yield the samples of the other sampler, each with the last record added."""
         last = len(self._honest._person) - 1
         for rows in self._honest.samples(n_steps):
             yield rows if last in rows else np.append(rows, last)
 
 
 class _Silence(NoiseSource):
-    """Noise source that poses as another source but draws zeros, because answers are forced."""
+    """Noise source that poses as another source but draws zeros.
+
+    It is used when all answers are forced.
+    """
 
     def __init__(self, source: NoiseSource) -> None:
         super().__init__(source.backend)
@@ -188,20 +191,21 @@ def record(
     Parameters
     ----------
     estimator : private estimator
-        With a schema and a `structure_seed`, so that its public structure repeats.
+        Estimator with a schema and a `structure_seed`, so that its public structure is the same in
+        every fit.
     X, y : DataFrame and Series, or array-like
-        As for ``fit``.
+        Records and targets, as for ``fit``.
     groups : array-like or None, default=None
-        As for ``fit``.
+        Person of each row, as for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
-        Answers to force instead of drawing noise: one for each release, or a function of the
-        phase and the drawn answer. None if no answer is forced.
+        Answers that replace the drawn ones: one array for each release, or a function that computes
+        the answer from the phase and the drawn answer. None if no answer is forced.
     coins : int, default=2718
         Seed of the random choices that are otherwise secret.
     last_is_sampled : bool, default=False
-        Whether the last record is in every sample, if the estimator draws samples.
+        Whether to include the last record in every sample, if the estimator draws samples.
     kept : sequence of int or None, default=None
-        Rows to use for each person; None for a random choice.
+        Positions of the rows to use. If None, the rows of each person are chosen at random.
 
     Returns
     -------
@@ -210,6 +214,7 @@ def record(
         the clone is copied from the estimator, so that audits can compare it with the transcript;
         it does not cover these releases.
     transcript : Transcript
+        Releases of the fit, with their exact sums.
 
     Raises
     ------
@@ -227,7 +232,7 @@ def record(
     model = clone(estimator).set_params(ledger=None)
     mechanism = RecordingMechanism(model._noise_source(), answers)
     model._mechanism = lambda: mechanism
-    # As the proofs have it: given which records are in which sample.
+    # As in the proofs, everything is conditional on which records are in which sample.
     model._coins = lambda: SeededCoins(coins)
     if last_is_sampled:
         honest = model._sampler

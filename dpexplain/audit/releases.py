@@ -1,6 +1,6 @@
-"""Functions that audits need for each kind of mechanism.
+"""Audit functions that depend on the type of the mechanism.
 
-New mechanisms register their phase type here, and their events in `charges`.
+To support a new mechanism, register its phase type here and its event types in `charges`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 @singledispatch
 def distance(phase: Any, first: Integers, second: Integers) -> float:
-    """Return the distance between two exact answers, in units of the sensitivity.
+    """Return the distance between two exact queries, in units of the sensitivity.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     Returns
     -------
     float
-        At most 1 if the sensitivity is correct.
+        The distance, which is at most 1 if the sensitivity is correct.
     """
     raise _unknown(phase)
 
@@ -52,7 +52,8 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     Returns
     -------
     float
-        Logarithm of the ratio of the two densities, with the noise that the phase states.
+        Logarithm of the ratio of two densities of the answer, computed for the noise that the phase
+        states: the density given the query `first`, divided by the density given `second`.
     """
     raise _unknown(phase)
 
@@ -71,7 +72,7 @@ def standard_noise(phase: Any, query: Integers, answer: Integers) -> NDArray[np.
     Returns
     -------
     ndarray of shape (n,)
-        Standard normal if the noise is what the phase states.
+        Transformed noise, which is standard normal if the phase states the noise correctly.
     """
     raise _unknown(phase)
 
@@ -90,10 +91,10 @@ def _(phase: Phase, answer: Integers, first: Integers, second: Integers) -> floa
 
 @log_likelihood_ratio.register
 def _(phase: SampledPhase, answer: Integers, first: Integers, second: Integers) -> float:
-    """Return the log-likelihood ratio when the record may be in the sample.
+    """Return the log-likelihood ratio for a release computed from a random sample.
 
-    `first` is the sum with the record in the sample. If the record is present in the data set, the
-    distribution of the answer is a mixture.
+    `first` is the sum if the record is in the sample. If the record is in the data set, it may or
+    may not be in the sample, so the distribution of the answer is a mixture.
     """
     apart = (first - second) / phase.sigma_int
     beyond = (answer - first) / phase.sigma_int
@@ -121,7 +122,7 @@ def _(phase: LaplacePhase, answer: Integers, first: Integers, second: Integers) 
 @standard_noise.register
 def _(phase: LaplacePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
     noise = (answer - query) / phase.scale_int
-    # The tail on the far side keeps its digits.
+    # The quantile is computed from the smaller tail, which avoids cancellation.
     return np.asarray(-np.sign(noise) * special.ndtri(0.5 * np.exp(-np.abs(noise))))
 
 
@@ -140,7 +141,11 @@ def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -
 
 @standard_noise.register
 def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Return the quantile of the choice, which is uniform on [0, 1] if the mechanism is correct."""
+    """Return a randomized normal score of each choice.
+
+    The quantile of the choice, which is uniform on [0, 1] if the mechanism is correct, is mapped to
+    the normal scale.
+    """
     chances = np.exp(_log_chances(phase, query))
     rows = np.arange(len(answer))
     below = np.where(np.arange(phase.n_candidates) < answer[:, None], chances, 0.0).sum(axis=1)

@@ -34,17 +34,17 @@ class ReplayReport:
     Parameters
     ----------
     spent_mu : float
-        Gaussian-DP parameter spent on this pair of data sets: the root of the sum of the squared
-        distances between queries, each in units of the noise standard deviation.
+        Gaussian-DP parameter spent on this pair of data sets: the square root of the sum of the
+        squared distances between queries, each in units of the noise standard deviation.
     claimed_mu : float or None
-        The parameter that the estimator's guarantee states; None if it states none.
+        Gaussian-DP parameter stated by the guarantee; None if the guarantee does not state one.
     spent_epsilon : float
-        Sum of the largest log-ratios of probabilities, over the answers of pure mechanisms.
+        Sum of the bounds on the log-ratio of probabilities, over the releases of pure mechanisms.
     claimed_epsilon : float
-        Epsilon stated by the guarantee, compared with `spent_epsilon` if there is no mu.
+        Epsilon stated by the guarantee. It is compared with `spent_epsilon` if no mu is stated.
     differences : tuple of str
-        Differences despite equal answers: in the order of calls, shapes, noise scales, or
-        attributes of the fitted model.
+        Differences between the two fits despite equal answers: in the number, order, noise or
+        shape of the releases, in the attributes of the models, or in the charged events.
     overspent : tuple of str
         Releases whose queries differ by more than their stated sensitivity, or that have less
         noise than the charged events state.
@@ -86,23 +86,24 @@ def replay(
     kept: Sequence[int] | None = None,
     unit: Unit | None = None,
 ) -> ReplayReport:
-    """Fit on a neighboring data set with the recorded answers, and compare.
+    """Fit on a neighboring data set with the recorded answers, and compare both fits.
 
     Parameters
     ----------
     estimator : private estimator
-        As given to `record`.
+        Estimator that was passed to `record`.
     neighbor : tuple of X, y or X, y, groups
-        Data set that differs by one person.
+        Neighboring data set, which differs from the recorded one by one `unit`.
     model : private estimator
         Model that `record` returned.
     transcript : Transcript
         Transcript that `record` returned.
     kept : sequence of int or None, default=None
-        Rows of the neighbor to use for each person, instead of a secret random choice.
+        Positions of the rows that the fit on the neighboring data set uses. If None, the rows of
+        each person are chosen at random.
     unit : Unit or None, default=None
-        Unit by which the data sets differ; the distance is compared with the cost for this unit in
-        the ledger. None for the unit of the guarantee.
+        Privacy unit by which the data sets differ. The distances are compared with the cost that
+        the ledger states for this unit. None means the unit of the guarantee.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def replay(
     mu, epsilon, reach = _claims(model, unit)
     try:
         other, second = record(estimator, *neighbor, answers=transcript.answers, kept=kept)
-    except RuntimeError as error:  # one that asks of its neighbor what cannot be answered
+    except RuntimeError as error:  # the fit on the neighbor made an invalid request
         return ReplayReport(
             spent_mu=0.0,
             claimed_mu=mu,
@@ -137,9 +138,12 @@ def replay(
 
 
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
-    """Return mu and epsilon stated for a unit, and how many sensitivities it can change a sum."""
+    """Return mu, epsilon, and the largest change of a sum in units of its sensitivity.
+
+    All three are for a change of the data by one `unit`.
+    """
     guarantee = model.guarantee_
-    # The last entry says that exact sums were recorded.
+    # The last entry states that exact sums were recorded, so the last private one is used.
     entry = next(e for e in reversed(model.ledger_.entries) if e.private)
     if unit is None or same_unit(unit, entry.unit):
         return guarantee.mu, guarantee.epsilon, 1.0
@@ -152,7 +156,7 @@ def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
 
 
 def _distances(first: Transcript, second: Transcript) -> list[float]:
-    """Return the distance between the two queries of each release; 0 if their shapes differ."""
+    """Return the distance between the two queries of each release; 0 if shapes differ."""
     return [
         distance(phase, q, p) if q.shape == p.shape else 0.0
         for phase, q, p in zip(first.phases, first.queries, second.queries, strict=False)
@@ -169,7 +173,7 @@ def _spent_mu(transcript: Transcript, apart: list[float]) -> float:
 
 
 def _spent_epsilon(transcript: Transcript, apart: list[float]) -> float:
-    """Add up the bounds on the log-ratio of probabilities of all answers of pure mechanisms."""
+    """Return the sum of the log-ratio bounds over all releases of pure mechanisms."""
     return math.fsum(
         d * (phase.epsilon if isinstance(phase, ChoicePhase) else 1.0 / phase.noise_multiplier)
         for phase, d in zip(transcript.phases, apart, strict=False)
@@ -217,7 +221,7 @@ def _structural_differences(first: Transcript, second: Transcript) -> list[str]:
 
 
 def _state_differences(first: Any, second: Any) -> list[str]:
-    """Name the attributes that differ, and say whether the charged events do."""
+    """List the attributes that differ, and "charged events" if those differ."""
     names = sorted(set(vars(first)) | set(vars(second)))
     skipped = {"ledger", "ledger_"}  # times and identifiers differ from charge to charge
     found = [
@@ -230,7 +234,7 @@ def _state_differences(first: Any, second: Any) -> list[str]:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Compare two values bit for bit, including the content of containers and plain objects.
+    """Return whether two values are equal bit for bit, including nested values.
 
     Parameters
     ----------

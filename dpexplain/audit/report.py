@@ -1,4 +1,4 @@
-"""Audit tables: lower bounds, and which tier detects which mistake."""
+"""Audit tables: lower bounds, and the mistakes that each tier detects."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dpexplain.audit.tiers import CONFIDENCE, TIERS, planted_case, problems
 
 @dataclass(frozen=True)
 class BoundRow:
-    """Lower bounds for one estimator at one epsilon, each with 95% confidence.
+    """Lower bounds for one estimator at one epsilon, each at the 95% confidence level.
 
     Parameters
     ----------
     estimator : str
-        Name and target.
+        Name of the estimator and its target.
     epsilon : float
         The stated epsilon.
     mu : float or None
@@ -33,9 +33,9 @@ class BoundRow:
     model_epsilon : float
         Lower bound on epsilon from final models, for any mechanism (tier 4).
     model_epsilon_of_mu : float or None
-        Epsilon equivalent to `model_mu`, for a Gaussian mechanism.
+        Epsilon of a Gaussian mechanism with the parameter `model_mu`; None if no `mu` is stated.
     problems : tuple of str
-        Statements refuted with an error probability of one in ten million.
+        Refuted statements of the guarantee; the error probability is at most one in ten million.
     """
 
     estimator: str
@@ -50,18 +50,19 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class PowerRow:
-    """Detection rate of one planted mistake, by tier.
+    """Detection rate of one planted mistake in a group of estimators, by tier.
 
     Parameters
     ----------
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that have power on these estimators; see `powerful_tiers`.
+        Tiers that must detect every mistake they test for in the estimators of the group; see
+        `powerful_tiers`.
     runs : int
         Number of audits per tier.
     noticed : dict of int to int
-        Number of audits of each tier that detected it.
+        Number of audits that detected the mistake, by tier.
     """
 
     mutant: Mutant
@@ -76,12 +77,12 @@ class PowerRow:
 
     @property
     def survives(self) -> list[int]:
-        """Tiers that missed a mistake they must detect."""
+        """Tiers that must detect the mistake but missed it in at least one run."""
         return [tier for tier in sorted(self.seen_by) if self.noticed[tier] < self.runs]
 
 
 def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
-    """Audit one estimator at one epsilon with tiers 3 and 4.
+    """Compute the lower bounds of tiers 3 and 4 for one estimator at one epsilon.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     epsilon : float
         Epsilon of the guarantee.
     n_fits : int
-        Number of final models with the canary, and as many without it. Half as many transcripts
-        are used, because each needs a second fit.
+        Number of final models to fit with the canary, and again without it. Half as many
+        transcripts are recorded, because each needs a second fit.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def bound_row(subject: Subject, epsilon: float, *, n_fits: int) -> BoundRow:
     """
     case = canary_case(subject, epsilon=epsilon)
     transcripts, models = audit_transcripts(case, n_fits // 2), audit_final_model(case, n_fits)
-    # Only of a Gaussian mechanism do errors bound a Gaussian parameter, and has it an epsilon.
+    # Error rates bound mu, and mu determines an epsilon, only if the mechanism is Gaussian.
     mu = None if models.mu is None else models.mu_bound()
     return BoundRow(
         estimator=subject.name,
@@ -123,14 +124,14 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         The subject to audit.
     n_fits : int
-        Number of final models with the canary, and as many without it, for tier 4. A tenth of them
-        are examined first; the full number is examined only if tier 4 must detect the mistake.
-        Tiers 1 to 3 use as many fits as they need.
+        Number of final models that tier 4 fits with the canary, and again without it. It first
+        fits a tenth of them, and the full number only if it must detect the mistake. Tiers 1 to 3
+        use as many fits as they need.
 
     Returns
     -------
     dict of int to bool or None
-        Whether each tier noticed it; None if the estimator cannot make this mistake.
+        Whether each tier detected the mistake; None if the estimator cannot make this mistake.
     """
     case = planted_case(mutant, subject)
     if case is None:
@@ -147,7 +148,7 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
 def _finds(tier: int, case: CanaryCase, n_fits: int) -> bool:
     try:
         return bool(problems(tier, case, n_fits=n_fits))
-    except RuntimeError:  # a mistake may stop what this tier does: it has then noticed nothing
+    except RuntimeError:  # the mistake made the tier fail, which is not a detection
         return False
 
 
@@ -156,7 +157,9 @@ Verdict = tuple[Mutant, Subject, dict[int, bool] | None]
 
 
 def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
-    """Count detections of each mistake, grouping estimators by the tiers that have power.
+    """Count how often each tier detected each mistake, by group of estimators.
+
+    The estimators of a group have the same `powerful_tiers`.
 
     Parameters
     ----------
@@ -166,8 +169,8 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Returns
     -------
     list of PowerRow
-        One for each group and each mistake that some estimator in the group can make; the group
-        with the most tiers comes first.
+        One row for each group and each mistake that some estimator in the group can make. The group
+        with the most such tiers comes first.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:
@@ -193,7 +196,7 @@ def bounds_table(rows: Sequence[BoundRow]) -> str:
     Parameters
     ----------
     rows : sequence of BoundRow
-        One for each estimator and epsilon.
+        One row for each estimator and epsilon.
 
     Returns
     -------
@@ -217,12 +220,12 @@ def power_table(rows: Sequence[PowerRow]) -> str:
     Parameters
     ----------
     rows : sequence of PowerRow
-        One for each group of estimators and mistake.
+        One row for each group of estimators and each mistake.
 
     Returns
     -------
     str
-        Table of detection rates, in bold if the tier must detect the mistake in every run.
+        Table of detection rates. A rate is bold if the tier must detect the mistake in every run.
     """
 
     def share(row: PowerRow, tier: int) -> str:

@@ -1,8 +1,8 @@
 """Audit subjects: each private estimator with each target and objective.
 
 Everything is derived from the estimator class, so a new model usually needs no entry here. A model
-that needs different columns, or is most vulnerable with different parameters, has an `Audit` in
-`audit_of`, or in its class attribute ``_audit`` if it is from another library.
+that needs different columns, or is most vulnerable with different parameters, has an `Audit`: in
+the table of this module, or in its class attribute ``_audit`` if it is from another library.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ class Audit:
     variants : mapping
         Values of additional parameters that tier 1 tries, by the name of the parameter.
     size : mapping
-        Parameters that make the fits of tiers 1 and 2 small.
+        Parameters that keep the fits of tiers 1 and 2 small.
     powerful : frozenset of int
         Tiers that detect every mistake they test for; all four by default. A tier may miss
-        mistakes because no canary uses up the stated guarantee (a model for which this is true
-        needs separate tests), or because the final model reveals little.
+        mistakes if no canary uses up the stated guarantee (the model then needs separate tests),
+        or if the final model reveals little.
     replaced : float
-        Fraction of the guarantee that a canary uses up, for two classes or a numeric target, if it
-        is replaced by a record with the same features at the other end of the target.
+        Fraction of the guarantee that the canary uses up under replace-one adjacency, for two
+        classes or a numeric target. The canary is then replaced by a record with the same features
+        and the opposite extreme of the target.
     by_place : bool
         Whether records are sampled by secret random draws that depend on the row position.
     """
@@ -54,7 +55,7 @@ class Audit:
 
 _DPBOOST = Audit(
     by_place=True,
-    powerful=frozenset({2}),  # what a record does depends on splits that are chosen by chance
+    powerful=frozenset({2}),  # the influence of a record depends on randomly chosen splits
     size={"n_trees": 3, "trees_per_ensemble": 2, "depth": 2},
     settings={"n_trees": 1, "trees_per_ensemble": 1, "depth": 1},
     variants={
@@ -69,7 +70,7 @@ _AUDITS: Mapping[str, Audit] = {
     "DPBoostClassifier": _DPBOOST,
     "DPBoostRegressor": _DPBOOST,
     "DPBoostedTreesClassifier": Audit(
-        powerful=frozenset({2}),  # weights start at one half: no record can do all it might
+        powerful=frozenset({2}),  # weights start at 1/2, so no record uses up the guarantee
         size={"n_trees": 2, "depth": 2},
         settings={"n_trees": 1, "depth": 1},
         variants={
@@ -80,15 +81,15 @@ _AUDITS: Mapping[str, Audit] = {
             "n_public": (1000,),
         },
     ),
-    # Histograms and second moments do not move, and the square of an exchanged target does not.
+    # If the canary is replaced, histograms, second moments and the squared target do not change.
     "DPLinearRegression": Audit(
         replaced=0.4,
-        powerful=frozenset({1, 2, 3}),  # coefficients show half of what moments do
+        powerful=frozenset({1, 2, 3}),  # coefficients reveal half of what the moments reveal
     ),
-    "DPLogisticRegression": Audit(replaced=0.8),  # histograms and second moments do not move
+    "DPLogisticRegression": Audit(replaced=0.8),  # histograms and second moments do not change
     "DPLocallyLinearClassifier": Audit(
         by_place=True,
-        # The last filters show six tenths of what all steps together do.
+        # The last filters reveal six tenths of what all steps together reveal.
         powerful=frozenset({1, 2, 3}),
         settings={
             "clip": 0.05,
@@ -110,7 +111,7 @@ _AUDITS: Mapping[str, Audit] = {
     ),
     "DPRandomForestClassifier": Audit(
         replaced=0.9,
-        # Tier 4 proves about the logarithm of its fits: less than the epsilon stated there.
+        # The bound of tier 4 is about the log of the number of fits, below the stated epsilon.
         powerful=frozenset({1, 2, 3}),
         settings={"n_trees": 3, "depth": 2},
         size={"n_trees": 3, "depth": 3},
@@ -170,7 +171,8 @@ def private_estimators() -> dict[str, type[Any]]:
     Returns
     -------
     dict of str to type
-        In the order of ``__all__``, except that estimators with pure mechanisms come last.
+        Estimator classes in the order of ``__all__``, except that those with pure mechanisms come
+        last.
     """
     found = {name: getattr(models, name) for name in models.__all__}
     private = {
@@ -192,7 +194,7 @@ class Subject:
     target : Range or Classes
         A target that the estimator accepts.
     settings : mapping
-        Parameters that define a different model, such as an objective.
+        Parameters that select a variant of the model, such as an objective.
     """
 
     estimator_class: type[Any]
@@ -226,12 +228,12 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     Returns
     -------
     list of Subject
-        At least one per estimator.
+        At least one subject for each estimator.
 
     Raises
     ------
     ValueError
-        If an estimator accepts no target.
+        If an estimator accepts none of the targets that are tried.
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:
@@ -288,7 +290,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the values of an estimator's parameters that tier 1 combines.
+    """Return the parameter values of an estimator that tier 1 tries in combination.
 
     Parameters
     ----------
@@ -354,8 +356,8 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     -------
     frozenset of int
         All four, unless no canary can use up the stated guarantee, or the final model reveals so
-        little that a thousand fits cannot detect halved noise. The latter is the case for several
-        classes, and for estimators whose audit settings say so.
+        little that a thousand fits cannot detect halved noise. The latter is the case with three
+        or more classes, and for the estimators whose audit settings exclude tier 4.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated
@@ -394,17 +396,17 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Whether random draws that depend on the row position decide how a record is used.
+    """Return whether the use of a record depends on random draws by row position.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted.
+        Unfitted estimator.
 
     Returns
     -------
     bool
-        If True, a replay needs data sets that differ in their last records.
+        If True, the data sets of a replay must differ in their last records.
     """
     sampled = audit_of(type(estimator)).by_place
     return bool(sampled or estimator.get_params(deep=False).get("outer_bags", 1) != 1)

@@ -24,7 +24,10 @@ CONFIDENCE = 1.0 - 1e-7
 
 
 def hostile(seed: int) -> Forge:
-    """Create a function that forces extreme answers: zero, huge, or as drawn, at random.
+    """Create a function that forces random extreme answers.
+
+    Each answer is zero, very large or the drawn answer itself; each choice is a random candidate or
+    the drawn one.
 
     Parameters
     ----------
@@ -53,7 +56,7 @@ def hostile(seed: int) -> Forge:
 
 
 def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
-    """Run tier 1: record a fit with the canary, and replay it without the canary.
+    """Run tier 1: record fits with the canary, and replay them without the canary.
 
     Parameters
     ----------
@@ -77,8 +80,9 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can change which row is chosen at random. So fits on two tables that
-    differ by one *record* can differ in this way, and the ledger states a separate cost for it.
+    Adding a row of a person can change which of the person's rows is chosen at random. Fits on two
+    tables that differ by one *record* can therefore use different rows of this person, and the
+    ledger states a separate cost for one record.
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ def _final_model(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 Tier = Callable[[CanaryCase, int], list[str]]
-"""Maps a case and a number of final models, with and without the canary, to the faults found."""
+"""Function of a case and a number of final models that runs a tier and returns the faults found."""
 
 TIERS: Mapping[int, Tier] = MappingProxyType(
     {1: _replay, 2: _noise, 3: _transcripts, 4: _final_model}
@@ -127,7 +131,7 @@ TIERS: Mapping[int, Tier] = MappingProxyType(
 
 
 def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
-    """Run one tier.
+    """Run one audit tier.
 
     Parameters
     ----------
@@ -136,8 +140,8 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of final models with the canary, and as many without it, for tier 4. The other tiers
-        use as many fits as they need to decide.
+        Number of final models that tier 4 fits with the canary, and again without it. The other
+        tiers use as many fits as they need.
 
     Returns
     -------
@@ -148,7 +152,7 @@ def problems(tier: int, case: CanaryCase, *, n_fits: int = 500) -> list[str]:
 
 
 def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> CanaryCase | None:
-    """Plant a mistake in the estimator of a canary case.
+    """Create a canary case whose estimator makes a planted mistake.
 
     Parameters
     ----------
@@ -162,7 +166,7 @@ def planted_case(mutant: Mutant, subject: Subject, *, epsilon: float = 8.0) -> C
     Returns
     -------
     CanaryCase or None
-        None if the estimator cannot make this mistake.
+        Case with the faulty estimator; None if the estimator cannot make this mistake.
     """
     settings = known_settings(subject.estimator_class, mutant.settings)
     case = canary_case(subject, epsilon=epsilon, lone_class=mutant.lone_class, **settings)

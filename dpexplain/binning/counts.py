@@ -45,7 +45,7 @@ class BinCounts:
     def perhaps_nobody(self) -> NDArray[np.bool_]:
         """Whether each bin is a special bin that may be empty.
 
-        This is the case if the count is less than three standard deviations of its noise.
+        A special bin may be empty if its count is less than three standard deviations of the noise.
         """
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

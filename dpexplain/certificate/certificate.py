@@ -88,9 +88,10 @@ class Certificate:
     n_entries, n_releases : int
         Number of entries, and of released files, in the ledger when the certificate was created.
     head : str
-        Hash of the ledger at that time.
+        Hash of the ledger when the certificate was created.
     fitted_with, library : str
-        Versions of the library with which the model was fitted and the certificate was created.
+        Version of the library with which the model was fitted, and version with which the
+        certificate was created.
     signature : tuple of (str, str) or None, default=None
         Public key and Ed25519 signature, in hexadecimal digits.
 

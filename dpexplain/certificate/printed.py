@@ -150,7 +150,7 @@ def page_of(stated: Stated, data: str | None) -> str:
     stated : Certificate
         Content of the page.
     data : str or None
-        The certificate as JSON, which is embedded in the page; None omits it.
+        The certificate as JSON, which is embedded in the page; None for a page without it.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def _release_rows(stated: Stated) -> list[tuple[str, str]]:
 
 
 def _meaning(stated: Stated) -> list[str]:
-    """Return paragraphs that explain the guarantee by the number of correct guesses."""
+    """Return paragraphs that explain the guarantee in terms of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
     but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
@@ -352,7 +352,7 @@ def _checking(stated: Stated) -> list[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Join names for a sentence, shortened and limited in number."""
+    """Join shortened names for a sentence; names beyond a limit are only counted."""
     known = [shorten(text, 60) for text in texts]
     more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
     return (", ".join(known[:_MOST]) or "nothing") + more

@@ -70,12 +70,13 @@ def release(
     ------
     ValueError
         If the file is not an explanation of one model, if it is not private, if no entry or more
-        than one entry matches it, or if the schema is different. An entry matches the file if both
-        have the same unit, adjacency, target and schema, and the epsilon of its events matches the
-        epsilon of the file. Nothing is recorded in this case.
+        than one entry matches it, or if `schema` is not the schema of the fit. An entry matches the
+        file if both have the same unit, adjacency, target and schema, and the epsilon of the
+        entry's events matches the epsilon of the file. If this error is raised, nothing is
+        recorded.
     ImportError
-        If `key` is given but the package ``cryptography`` is not installed. Nothing is recorded in
-        this case.
+        If `key` is given but the package ``cryptography`` is not installed. If this error is
+        raised, nothing is recorded.
     BudgetError
         If the ledger cannot be read or written.
     """
@@ -217,7 +218,8 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
     """Return the index of the entry of a file, or raise ValueError.
 
-    This is the given entry, the entry with which the file was recorded, or the only matching entry.
+    The result is the given entry, the entry with which the file was recorded, or the only matching
+    entry.
     """
     guarantee, model = shown.guarantee, shown.model_name
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
@@ -246,7 +248,7 @@ def _advice(fitting: list[int]) -> str:
 
 
 def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
-    """Check whether an entry matches a file in unit, target, schema and epsilon.
+    """Check whether a ledger entry matches a released file.
 
     Parameters
     ----------
@@ -259,8 +261,9 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        False also if the epsilon of the events is clearly smaller than that of the file, because
-        the events then belong to another fit.
+        Whether the unit, adjacency, target, schema and epsilon match. If the epsilon of the
+        entry's events is clearly smaller than the epsilon of the file, they do not match, because
+        the events belong to another fit.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:

@@ -26,8 +26,8 @@ def sign(key: str | os.PathLike[str]) -> Callable[[Mapping[str, Any]], tuple[str
     Returns
     -------
     function
-        Function of ``Certificate.promise()`` that returns the public key and the signature, both in
-        hexadecimal digits.
+        Function that maps the output of ``Certificate.promise()`` to the public key and the
+        signature, both in hexadecimal digits.
 
     Raises
     ------

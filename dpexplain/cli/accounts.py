@@ -58,7 +58,7 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     Parameters
     ----------
     asked : argparse.Namespace
-        As for :func:`opened_ledger`.
+        Parsed arguments, with the same attributes as for :func:`opened_ledger`.
 
     Yields
     ------

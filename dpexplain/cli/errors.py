@@ -7,18 +7,17 @@ from collections.abc import Iterator
 
 
 class CommandError(Exception):
-    """Error raised if command-line input is invalid; no privacy budget was spent."""
+    """Error raised for invalid command-line input; no privacy budget is spent."""
 
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """State in the message of errors raised in the block that the charge remains.
+    """State in the message of an error in a ``with`` block that the charge remains.
 
     Raises
     ------
     RuntimeError
-        If the block raises an error that would indicate invalid input before the charge, such as a
-        ValueError.
+        If the block raises an error of a type that usually means invalid input, such as ValueError.
     """
     try:
         yield

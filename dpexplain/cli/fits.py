@@ -111,7 +111,7 @@ def _health(estimator: Any) -> Health | None:
 
 
 def record_file(estimator: Any, path: Path) -> None:
-    """Record the hash of a saved private explanation with the ledger entry of its fit."""
+    """Record the hash of a saved file in the ledger, if the fit was private."""
     if not estimator.guarantee_.private:
         return
     ledger = estimator.ledger_

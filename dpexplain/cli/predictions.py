@@ -1,4 +1,4 @@
-"""``dpexplain predict``: predict the rows of a table with a saved explanation."""
+"""``dpexplain predict``: predict targets of table rows with a saved explanation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_predict(asked: argparse.Namespace) -> None:
-    """Predict the rows of a table and write the predictions to a CSV file."""
+    """Predict the target of each row of a table and write a CSV file."""
     given = [path for path in (asked.file, asked.table, asked.schema) if path]
     check_place(asked.out, suffixes=(".csv",), kept=tuple(given))
     explanation = dpexplain.io.load(asked.file)
@@ -79,7 +79,8 @@ def predictions(
     Returns
     -------
     DataFrame of shape (n_samples, n_outcomes)
-        Column ``prediction``; for a classifier, also the probability of each class.
+        The column ``prediction``; for a classifier, also a column with the probability of each
+        class.
     """
     import pandas as pd
 
@@ -91,7 +92,10 @@ def predictions(
 
 
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
-    """Load the schema given in the options; reject it if the explanation has its own."""
+    """Load the schema given in the options, or return None if no schema is given.
+
+    A schema is rejected if the explanation has its own.
+    """
     from dpexplain.schema import Schema
 
     if asked.schema is None:

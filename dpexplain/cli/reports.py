@@ -105,7 +105,10 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 
 
 def _check_class(asked: argparse.Namespace) -> None:
-    """Raise an error if the requested class does not exist, before the charge."""
+    """Check that the class selected in the options exists, if one is selected.
+
+    The check needs only the schema, so it can be made before the ledger is charged.
+    """
     if asked.of_class is None:
         return
     target = read_schema(asked.schema).target

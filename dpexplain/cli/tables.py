@@ -27,9 +27,9 @@ class Records(NamedTuple):
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the features and the target of a private fit from the table of a command.
+    """Read the records of a private fit from the table named on the command line.
 
-    For private boosting, a Parquet file is not read here, because the model reads it in parts.
+    For private boosting, a Parquet file is not read here, because the model reads it in chunks.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def any_table(asked: argparse.Namespace) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A line of a text file that cannot be parsed becomes a row of empty cells.
+        The whole table. A line of a text file that cannot be parsed becomes a row of empty cells.
     """
     if _in_lines(asked):
         return read_texts(asked.table, asked.sep, asked.encoding)
@@ -167,7 +167,8 @@ def read_texts(
     Returns
     -------
     DataFrame of str
-        A line that cannot be parsed becomes a row of empty cells.
+        One row for each line after the first. A line that cannot be parsed becomes a row of empty
+        cells.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Explanations looked up by epsilon."""
+"""Read-only mapping from epsilons to explanations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ Model = TypeVar("Model")
 
 
 class ByEpsilon(Mapping[float, tuple[Model, ...]]):
-    """Read-only mapping from each epsilon, in ascending order, to the repeats fitted with it.
+    """Read-only mapping from each epsilon to the repeats fitted with it.
+
+    Iteration is in ascending order of epsilon.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Checks before a sweep is charged; none of them reads a data value."""
+"""Checks that are made before a sweep is charged; none of them reads a data value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Check that the estimator plans its events and has a non-private reference."""
+    """Check that the estimator can plan its events and has a non-private reference."""
     needed = ("planned_events", "reference_estimator", "get_params", "set_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
         raise ValueError(
@@ -45,14 +45,17 @@ def checked_epsilons(epsilons: Any, estimator: Any) -> tuple[float, ...]:
 
 
 def check_n_jobs(n_jobs: object) -> None:
-    """Check the number of threads before the charge."""
+    """Check that the number of threads is None or a nonzero integer."""
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of threads, or -1.")
 
 
 def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
-    """Check that held-out features and targets have the same length."""
+    """Check that held-out features and targets have equal lengths, and return them.
+
+    None if there are no held-out records.
+    """
     if evaluate is None:
         return None
     if not isinstance(evaluate, (tuple, list)) or len(evaluate) != 2:
@@ -68,7 +71,10 @@ def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
 
 
 def check_rows(name: str, X: Any, values: Any) -> None:
-    """Compare shapes only; the message omits the number of rows."""
+    """Check that `values` contains one value for each row of `X`.
+
+    Only shapes are compared, and the error message omits the number of rows.
+    """
     shape = tuple(getattr(values, "shape", ()))
     flat = len(shape) < 2 or shape[1:] == (1,)
     if not flat or _n_rows(name, values) != _n_rows("X", X):
@@ -83,7 +89,7 @@ def _n_rows(name: str, values: Any) -> int:
 
 
 def check_parts(X: Any, reference: bool, groups: Any) -> bool:
-    """Check arguments for a chunked table; return whether `X` is one."""
+    """Return whether `X` is a table in chunks, and check the arguments if it is."""
     kind = kind_in_parts(X)
     if kind and reference:
         raise ValueError(
@@ -99,7 +105,11 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
 
 
 def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
-    """Check that groups are given if the estimator bounds rows per person."""
+    """Check the groups of a sweep, and return them; None if the rows have no groups.
+
+    Groups must be given if the estimator bounds the number of rows per person, and must be omitted
+    otherwise.
+    """
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     if (groups is None) != (bound is None):
         raise ValueError(
@@ -113,12 +123,12 @@ def checked_groups(groups: Any, X: Any, estimator: Any) -> Grouping | None:
     return grouping
 
 
-# Label of a fit, and what it will release.
+# Label of a fit, and the events that it will be charged for.
 Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """The ledgers and adjacency of a sweep."""
+    """Ledgers, adjacency and privacy unit with which a sweep is charged."""
 
     ledgers: tuple[PrivacyLedger, ...]
     adjacency: str
@@ -126,11 +136,11 @@ class Payer(NamedTuple):
 
     @property
     def ledger(self) -> PrivacyLedger:
-        """The ledger of the sweep itself, which is the last of `ledgers`."""
+        """Ledger of the sweep itself, which is the last of `ledgers`."""
         return self.ledgers[-1]
 
     def charge(self, charges: list[Charge], schema: Schema | None) -> None:
-        """Charge one entry per fit atomically, or raise."""
+        """Charge one entry for each fit; if the charge is refused, no fit is charged."""
         for ledger in self.ledgers:
             ledger.charge_all(
                 charges,

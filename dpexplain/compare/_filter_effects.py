@@ -1,4 +1,4 @@
-"""Coordinates of filters that do not depend on units; distances are differences of scores."""
+"""Coordinates of filters, computed so that the units of the columns do not matter."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from dpexplain.explain._record import FloatArray
 
 
 def filter_effects(bank: FilterBank) -> FloatArray:
-    """Express filters by their scores on records within the public bounds.
+    """Express filters in terms of their scores on records within the public bounds.
 
     The squared distance between two filters is the mean squared difference of their scores over
-    these records: numbers are uniform between their bounds, categories are equally likely, and
-    columns are independent. If each record is centered and scaled to the same norm, all its
-    directions are equally likely; inputs whose preparation is unknown have mean 0 and variance 1.
-    So changing the unit of a column, or subtracting a constant from it, does not change a
-    distance.
+    hypothetical records: numbers are uniform between their bounds, categories are equally likely,
+    and columns are independent. Changing the unit of a column, or subtracting a constant from it,
+    does not change this distance.
+
+    There are two other cases. If the preparation centers each record and scales it to the same
+    norm, all directions are equally likely. If the preparation is unknown, inputs are independent
+    and have mean 0 and variance 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Base class of comparisons: fits at each epsilon, and their joint cost."""
+"""Base class for comparisons of fits at several epsilons."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import NOT_PRIVATE, Guarantee
 
 Model = TypeVar("Model")
-"""Kind of the explanations that are compared; it has a guarantee."""
+"""Type of the explanations that are compared; each of them has a guarantee."""
 
 
 class Fits(Record, Display, Generic[Model]):
-    """Base class of frozen comparisons with the fields named below."""
+    """Base class for immutable comparisons of fits at several epsilons."""
 
     epsilons: tuple[float, ...]
     explanations: Mapping[float, tuple[Model, ...]]
@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that all explanations are of the same type and agree in the fields `same`."""
+        """Check that explanations are of type `kind` and agree in the fields `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -59,7 +59,7 @@ class Fits(Record, Display, Generic[Model]):
             self._set("metrics", checked_metrics(self.metrics))
 
     def fits(self) -> Iterator[tuple[float, int, Model]]:
-        """Iterate over all fits, the reference last.
+        """Iterate over all fits; the reference comes last.
 
         Yields
         ------
@@ -78,7 +78,7 @@ class Fits(Record, Display, Generic[Model]):
         Returns
         -------
         dict of float to tuple of explanation
-            The reference, if there is one, has the key infinity.
+            Explanations by epsilon; the key of the reference, if there is one, is infinity.
         """
         reference = {} if self.reference is None else {math.inf: (self.reference,)}
         return {**self.explanations, **reference}
@@ -137,8 +137,8 @@ class Fits(Record, Display, Generic[Model]):
     def epsilon_together(self) -> float:
         """Total epsilon of all private models shown here, if published together.
 
-        It holds at the delta of the ledger. It leaves out the reference, and is infinite if a
-        model at a finite epsilon is not private.
+        The total is for the delta of the ledger. It excludes the reference, and is infinite if
+        any other model is not private.
         """
         guarantees = [each for row in self._guarantees().values() for each in row]
         if not all(guarantee.private for guarantee in guarantees):
@@ -150,7 +150,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels shown in every view: the cost of each model, and of all models together."""
+        """Labels that state the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (

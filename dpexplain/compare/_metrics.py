@@ -62,15 +62,16 @@ def macro_auroc(
     Parameters
     ----------
     texts : ndarray of object, shape (n,)
-        Labels as text.
+        Labels of the records, as strings.
     classes : sequence of length n_classes
         Labels of the columns of `probability`.
     probability : ndarray of float64, shape (n, n_classes)
+        Predicted probability of each class.
 
     Returns
     -------
     float
-        Averaged over the classes that occur; NaN unless at least two occur.
+        Mean over the classes that occur; NaN if fewer than two occur.
     """
     found = np.array(
         [auroc(texts == cell_text(label), probability[:, c]) for c, label in enumerate(classes)]
@@ -89,7 +90,7 @@ def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Held-out records.
     y : sequence of length n_samples
-        Their labels, read cell by cell as in :func:`measure`.
+        Labels of these records, parsed as in :func:`measure`.
 
     Returns
     -------
@@ -115,7 +116,7 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
     Returns
     -------
     float
-        NaN if there are no records, or if a count is NaN.
+        Mean deviance; NaN if there are no records, or if a count is NaN.
     """
     if not count.size:
         return float("nan")
@@ -126,7 +127,7 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
 
 
 def read_targets(y: Any, schema: Schema | None) -> Any:
-    """Read held-out targets in the same way as a fit reads its targets.
+    """Parse held-out targets in the same way as a fit parses its targets.
 
     Parameters
     ----------
@@ -138,8 +139,9 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     Returns
     -------
     array-like of shape (n_samples,)
-        Labels as the schema spells them, or None for each unusable cell; for a regression,
-        numbers that are not clipped to the range of the target, or NaN for each unusable cell.
+        For a classification, labels as the schema spells them, with None for unusable cells. For a
+        regression, numbers, with NaN for unusable cells; they are not clipped to the range of the
+        target.
     """
     if schema is None or schema.target is None:
         return y
@@ -150,7 +152,7 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
 
 
 def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
-    """Measure a fitted model: AUROC for a classifier, an error for a regression.
+    """Compute the AUROC of a fitted classifier, or the error of a regression model.
 
     With more than two classes, the AUROC of each class against the rest is computed, and averaged
     over the classes that occur.
@@ -158,25 +160,25 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     The error is the Poisson deviance for a model with the Poisson objective, and the root mean
     squared error for any other model.
 
-    Cells of `y` are read one by one as the models read them, and records without a usable target
-    are left out, as in a fit. No value raises an error: an unreadable cell must not waste a budget
-    that is already spent.
+    The values of `y` are parsed one by one as in a fit, and records without a usable target are
+    left out. No value raises an error, because the budget for the fit has already been spent and
+    must not be wasted.
 
     Parameters
     ----------
     model : estimator
-        Fitted; with two classes, ``classes_[1]`` is the positive one.
+        Fitted model; with two classes, ``classes_[1]`` is the positive class.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Held-out records.
     y : sequence of length n_samples
-        Their labels or targets.
+        Labels or targets of these records.
 
     Returns
     -------
     tuple of (str, float)
-        Name and value; the root mean squared error is in the unit of the target.
+        Name and value of the metric; the root mean squared error is in the unit of the target.
     """
-    with np.errstate(all="ignore"):  # a warning of an overflow would tell of a record
+    with np.errstate(all="ignore"):  # an overflow warning would reveal something about a record
         return _measured(model, X, np.asarray(y, dtype=object).ravel())
 
 
@@ -198,7 +200,7 @@ def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, 
 def _labeled(
     model: Any, X: Any, cells: npt.NDArray[np.object_]
 ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float64]]:
-    """Return labels and probabilities of the records whose label is a class."""
+    """Return labels and probabilities of the records with a label among the classes."""
     texts = np.array([cell_text(cell) for cell in cells], dtype=object)
     names = {cell_text(label) for label in model.classes_}
     known = np.array([text in names for text in texts], dtype=bool)

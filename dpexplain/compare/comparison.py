@@ -24,21 +24,21 @@ _HTML_TERMS = 3
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Fits[GlobalExplanation]):
-    """Result of a sweep over epsilons; holds no data.
+    """Result of a sweep over epsilons; it contains no records.
 
     Parameters
     ----------
     epsilons : tuple of float
-        Ascending; the keys of `explanations`.
+        Epsilons in ascending order, equal to the keys of `explanations`.
     explanations : mapping of float to sequence of GlobalExplanation
-        The repeated fits at each epsilon.
+        Explanations of the repeated fits at each epsilon.
     reference : GlobalExplanation or None, default=None
         The non-private reference model.
     metrics : DataFrame or None, default=None
         Columns epsilon (infinite for the reference), repeat, metric, value and private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
-        Budget spent on the data set.
+        Summary of the budget spent on the data set.
     title : str, default=""
         Heading for figures and dashboards.
 
@@ -103,7 +103,7 @@ class Comparison(Fits[GlobalExplanation]):
         return pd.concat(frames, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Return the mean importance of each term and each pair over the repeats.
+        """Return the importance of each term and each pair, averaged over the repeats.
 
         Returns
         -------
@@ -124,12 +124,12 @@ class Comparison(Fits[GlobalExplanation]):
         return table.rename_axis(index="term", columns="epsilon")
 
     def effects(self) -> pd.DataFrame:
-        """Return the mean estimated size of the effect of each term over the repeats.
+        """Return the estimated effect size of each term, averaged over the repeats.
 
         Returns
         -------
         DataFrame
-            Like :meth:`importances`, but for the estimated effects on people instead of the
+            Like :meth:`importances`, but for the estimated effects in the population instead of the
             released curves; NaN if there is no estimate, as for the reference.
         """
         columns = {
@@ -162,7 +162,7 @@ class Comparison(Fits[GlobalExplanation]):
         return self._beside_reference(lambda fit, reference: faithfulness(fit, reference, k=k))
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the title, the guarantees in words, the importances and the estimated effects.
+        """Yield the title, the guarantees in words, the importances and the effects.
 
         Yields
         ------
@@ -201,7 +201,7 @@ class Comparison(Fits[GlobalExplanation]):
         return plot_comparison(self, term=term, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line description that suggests the next step."""
         epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         reference = "with" if self.reference is not None else "without"
         return (

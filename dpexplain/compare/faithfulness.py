@@ -1,8 +1,8 @@
 """Faithfulness of an explanation to another explanation or to a known truth.
 
 Two explanations of the same terms may have different bins. Curves are compared on the common
-refinement of their bins, where the records of the first explanation are spread evenly inside each
-bin.
+refinement of their bins, under the assumption that the records of the first explanation are spread
+evenly inside each of its bins.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Faithfulness:
         `distance` divided by the root mean square of the other explanation's curves; 0 is perfect,
         and 1 is no better than curves that are zero everywhere.
     rank_correlation : float
-        Kendall's tau-b of the importances.
+        Kendall's tau-b of the importances of the terms in both explanations.
     rank_correlation_low, rank_correlation_high : float
-        Range of tau in 95% of simulations with noise around the curves; NaN if the joint noise is
-        unknown.
+        Ends of the interval that contains tau in 95% of simulations, each of which adds noise to
+        the curves; NaN if the joint noise is unknown.
     sign_agreement : float
         Proportion of contributions that have the same sign as in the other explanation, weighted by
-        the number of records and by size.
+        the number of records and the size of the contribution.
     top_k_overlap : float
         Proportion of the `k` most important terms that are also among the `k` most important terms
         of the other explanation.
@@ -81,7 +81,7 @@ def faithfulness(
     Raises
     ------
     ValueError
-        If the explanations have different terms, or a term is of a different kind in each.
+        If the explanations have different terms, or if a term is of different kinds in them.
     """
     check_count("k", k)
     _check_terms(explanation, other)
@@ -119,7 +119,7 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     Returns
     -------
     float
-        In the unit of the score.
+        Distance in the unit of the score.
     """
     a, b, weights = _on_common_bins(shape, other)
     return float(np.sqrt(weights @ (a - b) ** 2))
@@ -161,7 +161,8 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Returns
     -------
     float
-        In ``[0, 1]``; NaN if the other explanation has no contributions.
+        In ``[0, 1]``, weighted by the size of the contributions in `other`; NaN if all of these are
+        zero.
 
     Raises
     ------
@@ -185,13 +186,14 @@ def truth_in_bins(
     Parameters
     ----------
     explanation : GlobalExplanation
-        Provides the bins, and the counts for centering each curve.
+        Explanation that provides the bins, and the counts for centering each curve.
     shapes : mapping of str to callable
         For each term, a function from values, shape (n,), to contributions, such as
         ``make_additive(...).truth.shapes``.
     X : DataFrame or None, default=None
-        Simulated or public records over which each function is averaged in each bin. None spreads
-        records evenly inside each bin, as is also done in bins that contain no records of `X`.
+        Simulated or public records over which each function is averaged in each bin. In a bin that
+        contains none of them, and in every bin if `X` is None, points that are spread evenly inside
+        the bin are used instead.
 
     Returns
     -------
@@ -229,7 +231,7 @@ def _bin_averages(
     if term.bin_edges is None:
         averages[:n] = shape(np.array(term.categories, dtype=object))
         return averages
-    # Middles of equal parts of every bin.
+    # Midpoints of equal parts of every bin.
     inside = (np.arange(_POINTS_PER_BIN) + 0.5) / _POINTS_PER_BIN
     points = term.bin_edges[:-1, None] + np.diff(term.bin_edges)[:, None] * inside
     averages[:n] = shape(points.ravel()).reshape(points.shape).mean(axis=1)
@@ -278,7 +280,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Return the range of tau in 95% of simulations of the noise."""
+    """Return the range of Kendall's tau in 95% of simulations of the noise."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

@@ -23,21 +23,21 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """Result of a sweep of a locally linear model; holds no data.
+    """Fits of a locally linear model at several epsilons; contains no records.
 
     Parameters
     ----------
     epsilons : tuple of float
-        Ascending; the keys of `explanations`.
+        Epsilons in ascending order, equal to the keys of `explanations`.
     explanations : mapping of float to sequence of FilterBank
-        The repeated fits at each epsilon.
+        Filters of the repeated fits at each epsilon.
     reference : FilterBank or None, default=None
         The non-private reference model.
     metrics : DataFrame or None, default=None
         Columns epsilon (infinite for the reference), repeat, metric, value and private. Metrics
         measured on held-out records are diagnostics, not private releases.
     ledger : LedgerSummary
-        Budget spent on the data set.
+        Summary of the budget spent on the data set.
     title : str, default=""
         Heading for figures and dashboards.
 
@@ -77,7 +77,7 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """Shape of the grid of the inputs, such as an image; None for a table."""
+        """Shape of the grid of inputs (images, signals); None for a table."""
         return self.first.grid_shape
 
     @property
@@ -185,7 +185,7 @@ class FilterComparison(Fits[FilterBank]):
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per fit, class and input: the mean filters of the classes.
+        """Return the mean filters as a table with one row per fit, class and input.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class FilterComparison(Fits[FilterBank]):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, **options: Any) -> npt.NDArray[np.object_]:
-        """Plot all classes at each epsilon; see `dpexplain.plotting.plot_filter_comparison`.
+        """Plot all classes by epsilon; see `dpexplain.plotting.plot_filter_comparison`.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class FilterComparison(Fits[FilterBank]):
         return plot_filter_comparison(self, **options)
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line description that suggests the next step."""
         epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons)
         reference = "with" if self.reference is not None else "without"
         return (

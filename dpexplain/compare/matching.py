@@ -18,9 +18,10 @@ from dpexplain.explain._record import FloatArray
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     """Put the filters of each class in the order of the filters of another model.
 
-    The order minimizes the sum of the mean squared differences between filter responses (Hungarian
-    assignment), over hypothetical records that depend only on the public bounds. So it does not
-    depend on the units of columns. Reordering does not change scores or explanations.
+    The order minimizes the sum of the mean squared differences between the responses of paired
+    filters to hypothetical records (Hungarian assignment). These records depend only on the public
+    bounds, so the order does not depend on the units of columns. Reordering does not change scores
+    or explanations.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
         )
     order = np.empty(bank.biases.shape, dtype=np.int64)
     for k, (found, wanted) in enumerate(zip(*map(filter_effects, (bank, to)), strict=True)):
-        # Squares of single filters are the same in every order: only products count.
+        # The squared norms of the filters are the same in every order; only products matter.
         order[k] = linear_sum_assignment(wanted @ found.T, maximize=True)[1]
     return _reordered(bank, order)
 
@@ -70,7 +71,7 @@ def check_same_inputs(bank: FilterBank, other: FilterBank) -> None:
     Raises
     ------
     ValueError
-        If they differ.
+        If the classes or inputs differ.
     """
     for field in ("classes", "input_names"):
         if getattr(bank, field) != getattr(other, field):
@@ -86,7 +87,7 @@ def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
             bias_variance=_taken(noise.bias_variance, order),
         )
     elif noise is not None:
-        # Filters of one place share a basis in all classes, which no longer holds after this.
+        # Filters with the same index share a basis in all classes, but not after reordering.
         noise = FilterNoise(
             _taken(noise.weight_variance, order),
             _taken(noise.bias_variance, order),
@@ -105,7 +106,7 @@ def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Compute cosines between vectors along the last axis; 0 if one of them is zero.
+    """Compute cosines between vectors along the last axis; 0 if a vector is zero.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of shape (...)
-        From -1 to 1.
+        Cosines, from -1 to 1.
     """
     product = (left * right).sum(axis=-1)
     size = np.sqrt((left**2).sum(axis=-1) * (right**2).sum(axis=-1))
@@ -201,7 +202,10 @@ def _local_agreement(
 
 
 def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
-    """Return the weighted filter of one class for each sample, shape (n_samples, n_inputs)."""
+    """Return the weighted sum of the filters of one class for each sample.
+
+    `classes` contains the class of each sample; the result has shape (n_samples, n_inputs).
+    """
     shares = bank.weightings(inputs)[np.arange(len(inputs)), classes]
     found = np.empty((len(inputs), len(bank.input_names)))
     for k in np.unique(classes):

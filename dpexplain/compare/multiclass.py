@@ -18,7 +18,7 @@ from dpexplain.explain._text import listing, short_number
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassComparison(ByClass[Comparison]):
-    """Result of a sweep over a multiclass model; figures show one class.
+    """Fits of a multiclass model at several epsilons; figures show one class.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class MulticlassComparison(ByClass[Comparison]):
         Parameters
         ----------
         explanations : mapping of float to sequence of MulticlassExplanation
-            The repeated fits at each epsilon.
+            Explanations of the repeated fits at each epsilon.
         reference : MulticlassExplanation or None
             The non-private reference model.
         **shared
@@ -93,7 +93,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def metrics(self) -> pd.DataFrame | None:
-        """Diagnostics of the models, over all classes."""
+        """Diagnostics of the multiclass models; they refer to all classes together."""
         return self.by_class[0].metrics
 
     @property
@@ -113,12 +113,12 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels shown in every view: the cost of each model, and of all models together."""
+        """Labels that state the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
 
     @property
     def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes at each epsilon; the key of the reference is infinity."""
+        """Explanations of all classes by epsilon; the reference has the key infinity."""
         return self._explanations()
 
     def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
@@ -156,7 +156,7 @@ class MulticlassComparison(ByClass[Comparison]):
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`Comparison.frame`.
+            The column ``class``, followed by the columns of :meth:`Comparison.frame`.
         """
         return self._frames()
 
@@ -173,7 +173,7 @@ class MulticlassComparison(ByClass[Comparison]):
         return total / len(self.by_class)  # type: ignore[return-value]
 
     def __repr__(self) -> str:
-        """Return one line that suggests the next step."""
+        """Return a one-line description that suggests the next step."""
         epsilons = ", ".join(short_number(epsilon) for epsilon in self.epsilons)
         reference = math.inf in self.explanations_of_all
         beside = "; with a non-private reference" if reference else ""

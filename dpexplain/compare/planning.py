@@ -1,4 +1,4 @@
-"""Predictions for a fit at another epsilon, made from released fits."""
+"""Predictions, based on released fits, for a fit at another epsilon."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _SMALLEST = 1e-3
 def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    A comparison has measured part of the answer: if the term rises above the noise in at least
-    half of the repeats at an epsilon and at all larger epsilons, the smallest epsilon for which
-    this holds is the answer. The answer is extrapolated from the nearest fits only outside the
-    measured range.
+    In a comparison, the answer may have been measured: if the term rises above the noise in at
+    least half of the repeats at an epsilon and at all larger epsilons, the smallest epsilon with
+    this property is returned. Outside the measured range, the answer is extrapolated from the
+    nearest fits.
 
     For the extrapolation, the privacy noise is assumed to be inversely proportional to the
-    Gaussian-DP parameter, and everything else to be constant. The curve is the estimate of the
-    population effect if there is one, because a fit with a larger epsilon comes closer to it;
-    otherwise, it is the released curve, shrunk to correct for its noise. All of this is
-    post-processing of released numbers; a fit at the resulting epsilon must still be charged.
+    Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
+    be the estimated effect in the population, which curves approach as epsilon increases. If there
+    is no such estimate, the released curve is used, shrunk to correct for its noise. All of this is
+    post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
 
     Parameters
     ----------
@@ -42,10 +42,11 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     Returns
     -------
     float
-        Epsilon at the delta of the explanation. Infinity if no epsilon up to 50 is enough, even
-        for the largest effect inside the band. NaN if undecided: some effects inside the band
-        would rise above the noise but the estimate would not, or the extrapolation contradicts
-        the measurements. :func:`stand_out_words` describes the result in words.
+        Epsilon at the delta of the explanation. It is infinite if no epsilon up to 50 is enough,
+        even for the largest effect inside the band. It is NaN if the answer is uncertain: some
+        effects inside the band would rise above the noise but the estimate would not, or the
+        extrapolation contradicts the measurements. :func:`stand_out_words` describes the result in
+        words.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     ValueError
         If the explanation is not private, or its noise is unknown.
     """
-    _one_fit(source)[term]  # an unknown name is answered before anything else
+    _one_fit(source)[term]  # raises KeyError for an unknown name before any other error
     return _needed_by_term(source, (term,))[term]
 
 
@@ -69,8 +70,8 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     Returns
     -------
     dict of str to float
-        In the order of the terms; infinity if no epsilon up to 50 is enough, and NaN if this
-        cannot be determined.
+        Epsilon of each term, in the order of the terms. It is infinite if no epsilon up to 50 is
+        enough, and NaN if it cannot be determined.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
 
 
 def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
-    """Describe the result of :func:`epsilon_to_stand_out`.
+    """Describe the result of :func:`epsilon_to_stand_out` in words.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Returns
     -------
     str
-        A sentence; if no epsilon is enough, it names the largest one considered.
+        A sentence. If no epsilon is enough, it states the largest epsilon that was considered.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def _needed_by_term(
 def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
     """Return the proportion of repeats in which each term rises above the noise."""
     for fit in repeats:
-        _overall_factor(fit)  # refuses what cannot be planned with
+        _overall_factor(fit)  # raises ValueError if the fit cannot be used for planning
     return {
         term: float(np.mean([term in (fit.terms_above_noise or ()) for fit in repeats]))
         for term in repeats[0]
@@ -144,7 +145,13 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon at which a term rises above the noise."""
+    """Return the smallest epsilon from which on a term rises above the noise.
+
+    The result is measured if it lies between the epsilons of the comparison, and extrapolated
+    otherwise. If the term rises above the noise at all of them, the result is at most the smallest
+    one. If it does not at the largest one, the result is NaN if the extrapolation is impossible or
+    contradicts the measurements.
+    """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
@@ -158,7 +165,10 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
-    """Return the median over the repeats, or NaN for terms that are undecided in most of them."""
+    """Return the median epsilon at which a term would rise above the noise.
+
+    One epsilon is extrapolated from each repeat. NaN if at least half of these epsilons are NaN.
+    """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])
     return math.nan if 2 * told.size <= found.size else float(told[(told.size - 1) // 2])
@@ -198,7 +208,7 @@ def _needed_for(
     assert mu_now is not None
     rest = [p for p in (shape.structure_std, shape.sampling_std) if p is not None]
     left: FloatArray = np.sum(np.square(rest), axis=0) if rest else np.zeros(shape.n_bins)
-    # A bin stands out where the privacy part has become smaller than what the others leave.
+    # A bin stands out once the privacy noise is smaller than the margin left by the other noise.
     needed = np.divide(curve, factor, out=np.where(curve > 0, np.inf, 0.0), where=factor > 0)
     room = np.square(needed) - left
     seen, noise = np.sqrt(room[room > 0]), privacy[room > 0]
@@ -216,10 +226,10 @@ def _needed_for(
 def epsilon_for_metric(
     comparison: Comparison, target: float, *, certainty: float = 0.9, metric: str | None = None
 ) -> float:
-    """Estimate the smallest epsilon at which a metric reaches a target, from stand-in data.
+    """Estimate the smallest epsilon at which a metric reaches a target.
 
-    The comparison must use public or simulated data that stand in for the private data, with
-    metrics on held-out records and preferably several repeats, to show the spread between fits.
+    The comparison must use public or simulated data that stand in for the private data. It needs
+    metrics on held-out records, and preferably several repeats to show the spread between fits.
     The metrics at each epsilon are assumed to be normal with a common standard deviation. Their
     means are assumed to be monotone in epsilon, and linear in its logarithm between adjacent
     epsilons.
@@ -233,13 +243,13 @@ def epsilon_for_metric(
     certainty : float, default=0.9
         Proportion of fits that must reach the target, in [0.5, 1).
     metric : str or None, default=None
-        Name of the metric; None means the only one.
+        Name of the metric; None if the comparison has only one.
 
     Returns
     -------
     float
-        Between the smallest and the largest epsilon of the comparison; infinity if the largest
-        one is not enough.
+        Epsilon between the smallest and the largest epsilon of the comparison; infinity if the
+        largest one is not enough.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Refits on request, for dashboards."""
+"""Fits at requested epsilons, for dashboards."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ KINDS: Final = ("public", "simulated", "private")
 class Refitter:
     """Fit one estimator at requested epsilons.
 
-    It is intended for planning: vary epsilon on data that cost nothing, see the effect on the
-    explanation, and then fit the private table once. The kind of data must therefore be declared.
+    This class is intended for planning: vary epsilon on stand-in data, see the effect on the
+    explanation, and then fit the private data once. The kind of data must always be declared.
     Stand-in data (``data="public"`` or ``"simulated"``) can be fitted any number of times, without
-    a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks before
-    each.
+    a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks for
+    confirmation before each fit.
 
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it is cloned, never changed. Its other parameters apply to all fits.
+        Unfitted estimator, which is cloned and never changed. Its parameters other than epsilon
+        apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Records.
     y : str or array-like of shape (n_samples,)
         Labels or targets, or the name of their column.
     data : {"public", "simulated", "private"}
-        Kind of data. "public": anyone may see the records. "simulated": drawn from a model that
-        used no records, or from a private release.
+        Kind of data. Records are "public" if anyone may see them, and "simulated" if they were
+        drawn from a model that used no records, or from a private release.
     ledger : PrivacyLedger, str or None, default=None
         The ledger that is charged for every fit of private data; None means the ledger of the
         estimator.
@@ -107,7 +108,7 @@ class Refitter:
         Returns
         -------
         LedgerSummary or None
-            None if the data are not private.
+            The summary; None if the data are not private.
         """
         return self._ledger.summary() if self._ledger is not None else None
 
@@ -117,7 +118,7 @@ class Refitter:
         Parameters
         ----------
         epsilons : sequence of float
-            One for each fit.
+            Epsilon of each fit.
 
         Returns
         -------
@@ -151,21 +152,24 @@ class Refitter:
 
     @without_records
     def __call__(self, epsilon: float) -> GlobalExplanation:
-        """Fit at an epsilon; for private data, the ledger is charged before the data are read.
+        """Fit the estimator at an epsilon, and explain the fitted model.
+
+        For private data, the ledger is charged before the data are read.
 
         Parameters
         ----------
         epsilon : float
-            Positive.
+            Epsilon of the fit, which must be positive.
 
         Returns
         -------
         GlobalExplanation
-            For stand-in data, without the effect estimate, which takes longest.
+            Explanation of the fit. For stand-in data, it omits the effect estimate, which takes
+            longest to compute.
         """
         with contextlib.nullcontext() if self.private else unlisted():
             model = self._copy(epsilon).fit(*self._records)
-        # While epsilon is dragged, a fit must not take seconds: the effect is left out.
+        # A fit must not take seconds while the user drags epsilon, so the effect is left out.
         quick = not self.private and "effect" in signature(model.explain_global).parameters
         explanation: GlobalExplanation = model.explain_global(
             **({"effect": False} if quick else {})

@@ -18,11 +18,11 @@ Source = TypeVar("Source")
 def releasable(source: Source) -> Source:
     """Drop everything that is not differentially private.
 
-    The dropped parts are removed from the result, not merely hidden, so nothing drawn, ordered or
-    written from it can depend on them. A comparison loses its non-private reference, the metrics
-    measured on records, and the fits with seeded noise. The ledger still names what was released
-    without noise; such an entry contains no number computed from the data. Any other object is
-    rejected unless all its parts are private.
+    The dropped parts are removed from the result, not merely hidden, so no figure, order or file
+    derived from it can depend on them. A comparison loses its non-private reference, the metrics
+    measured on records, and the fits with seeded noise. The ledger still lists the releases that
+    were made without noise, but their entries contain no number computed from the data. Any other
+    object is rejected unless all its parts are private.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def releasable(source: Source) -> Source:
     Returns
     -------
     same type
-        A reduced comparison, or `source` itself if it is anything else.
+        A reduced comparison, or `source` itself if it is not a comparison.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _of_comparison(comparison: Any) -> Any:
 
 
 def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
-    """Return the privately released metrics, only at epsilons where no fit was dropped."""
+    """Return the private metrics at the epsilons at which no fit was dropped."""
     table = comparison.metrics
     if table is None:
         return None

@@ -37,7 +37,7 @@ DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class _Fit(NamedTuple):
-    """One fit of the sweep."""
+    """Epsilon, repeat and unfitted estimator of one fit of a sweep."""
 
     epsilon: float
     repeat: int
@@ -83,7 +83,8 @@ def sweep(
     Parameters
     ----------
     estimator : private estimator
-        Unfitted; it is cloned, never changed. Its other parameters apply to all fits.
+        Unfitted estimator, which is cloned and never changed. Its parameters other than epsilon
+        apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
         Private records. A table that is read in parts (a Parquet path, a pyarrow dataset, a Dask
         collection) is reread for every fit, and needs ``reference=False``.
@@ -91,19 +92,19 @@ def sweep(
         Private labels or targets, or the name of their column; for a table that is read in parts,
         see the estimator's ``fit``.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
-        Distinct and positive, in any order.
+        Distinct positive numbers, in any order.
     n_repeats : int, default=1
         Number of private fits per epsilon; each one is charged.
     reference : bool, default=True
-        Whether to fit the non-private reference as well. It is not private: the ledger's total
-        becomes infinite, while its private releases are still counted separately.
+        Whether to fit the non-private reference as well. The ledger's total then becomes infinite,
+        while private releases are still counted separately.
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
     ledger : PrivacyLedger, str or None, default=None
         The ledger that is charged for the whole sweep, given as for ``fit``. None uses the ledger
         of the estimator, or a new one for this sweep if the estimator has none.
     n_jobs : int or None, default=None
-        Number of parallel fits; -1 means one per core.
+        Number of parallel fits; -1 means one fit per core.
     structure_seed : int or None, default=None
         Public seed of the random structure. Repeat ``r`` uses ``structure_seed + r`` at every
         epsilon, so that all fits of a repeat use the same random numbers. Bins with small
@@ -164,7 +165,7 @@ def sweep(
     given = (X, y) if in_parts else (X,)
     charges = [(_label(fit, n_repeats), fit.estimator.planned_events(*given)) for fit in fits]
     if held_out is not None:
-        fits[0].estimator.planned_events(held_out[0])  # the same columns are needed there
+        fits[0].estimator.planned_events(held_out[0])  # checks that no column is missing
     if reference:
         fits.append(_reference_fit(estimator, seed))
         event = NonPrivateEvent("reference", "non-private reference model fitted for comparison")
@@ -220,8 +221,8 @@ def _fit_all(fits: list[_Fit], data: _Data, n_jobs: int | None, progress: bool) 
         except Exception as error:
             failure = type(error).__name__
     if failure:
-        # Raised out here so that it carries no chained traceback, whose text or local
-        # variables could hold records.
+        # Raised outside the except block so that there is no chained traceback, whose text or
+        # local variables could contain records.
         raise RuntimeError(
             f"a fit of the sweep failed with {failure}; the sweep stays charged. Fit the "
             "estimator once on public or simulated data to see the full message."
@@ -233,29 +234,32 @@ def _fit_one(fit: _Fit, data: _Data, count: Callable[[], object]) -> _Result:
     is_reference = math.isinf(fit.epsilon)
     try:
         persons = {} if data.groups is None or is_reference else {"groups": data.groups}
-        with unlisted():  # the sweep has paid
+        with unlisted():  # the sweep has already been charged
             model = fit.estimator.fit(data.X, data.y, **persons)
         explanation = model.explain_global()
         metrics = () if data.held_out is None else _measured(model, explanation, *data.held_out)
     except Exception as error:
         if not is_reference:
             raise
-        # A reference may refuse values that private fits have a rule for; what was paid for
-        # is not lost to that.
+        # A reference may refuse values that private fits handle by a rule; the private fits, which
+        # have been charged, must not be lost because of that.
         return _Result(fit.epsilon, fit.repeat, None, (), type(error).__name__)
     count()
     return _Result(fit.epsilon, fit.repeat, explanation, metrics)
 
 
 def _measured(model: Any, explanation: Any, X: Any, y: Any) -> tuple[tuple[str, float], ...]:
-    if isinstance(explanation, FilterBank):  # what the literature on such models reports
+    if isinstance(explanation, FilterBank):  # the literature on such models reports accuracy
         return (("accuracy", accuracy(model, X, y)), measure(model, X, y))
     return (measure(model, X, y),)
 
 
 @contextmanager
 def _progress_bar(total: int, show: bool) -> Iterator[Any]:
-    """Show only the number of finished fits; losses or timings would be further releases."""
+    """Show a progress bar, and yield a function that counts one more finished fit.
+
+    The bar shows no losses or timings, because these would be further releases.
+    """
     if not show:
         yield lambda: None
         return

@@ -28,7 +28,7 @@ class DataFile:
     url : str
         Address from which the file can be downloaded.
     sha256 : str
-        SHA-256 checksum of the file, after `convert`.
+        SHA-256 checksum of the content after `convert` and `unpack` have been applied.
     convert : callable or None, default=None
         Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
@@ -83,7 +83,8 @@ def cache_folder() -> Path:
     Returns
     -------
     Path
-        ``dpexplain`` in ``XDG_CACHE_HOME``, or in ``~/.cache``.
+        The folder ``dpexplain`` in the folder named by the environment variable
+        ``XDG_CACHE_HOME`` or, if it is not set, in ``~/.cache``.
     """
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "dpexplain"

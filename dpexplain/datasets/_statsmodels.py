@@ -10,7 +10,7 @@ from dpexplain._utils.extras import needed
 
 
 def statsmodels_frame(name: str) -> pd.DataFrame:
-    """Return a table of ``statsmodels.datasets``.
+    """Return a table from ``statsmodels.datasets``.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def load_california_housing() -> Dataset:
     Raises
     ------
     ValueError
-        If the file is not the expected file.
+        If the file has the wrong checksum.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
 

@@ -1,4 +1,4 @@
-"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST, in four files each."""
+"""Grayscale images of 28 x 28 pixels: MNIST and Fashion-MNIST."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file is not the expected file.
+        If `subset` has a different value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -100,7 +100,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file is not the expected file.
+        If `subset` has a different value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

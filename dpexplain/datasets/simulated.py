@@ -31,7 +31,7 @@ class AdditiveTruth:
         score, shape (n,). The function is zero for a feature that has no effect.
     pairs : mapping of (str, str) to callable
         For each interaction, a function of two columns. If the two features are independent, the
-        mean of the function over each of them is zero.
+        mean of the function over either feature is zero.
     intercept : float
         Score if every shape is zero.
     link : {"logit", "identity"}

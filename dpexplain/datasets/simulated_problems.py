@@ -21,9 +21,9 @@ class Shape:
     Parameters
     ----------
     of : callable, mapping of str to float or None
-        Elementwise function from values to contributions to the score, or the contribution of each
-        category of a categorical feature; None if the feature has no effect. Missing values
-        contribute 0.
+        Function that maps an array of values to their contributions to the score; for a
+        categorical feature, the contribution of each category; None if the feature has no effect.
+        Missing values contribute 0.
     factor : float, default=1.0
         Factor by which the contributions are multiplied.
     """
@@ -87,7 +87,7 @@ class Column:
     feature : Numeric or Categorical
         Schema of the feature.
     draw : callable
-        Quantile function, from probabilities in (0, 1) to values.
+        Quantile function, which maps probabilities in (0, 1) to values.
     shape : Shape
         Contribution of the feature to the score.
     missing_share : float, default=0.0
@@ -107,10 +107,13 @@ class Problem:
     Parameters
     ----------
     columns : mapping of str to Column
+        Features by column name.
     description : str
         Meaning of a row.
     intercept : float, default=0.0
+        Score if all contributions are 0.
     pairs : mapping of (str, str) to PairShape
+        Interactions by pair of column names.
     correlation : mapping of (str, str) to float
         Correlation between the latent normal variables of two features; 0 if not given.
     """
@@ -140,7 +143,7 @@ def _uniform(shape: Shape) -> Column:
 
 
 def _skewed(shape: Shape) -> Column:
-    """Return a skewed column, with nine in ten records in the lowest quarter."""
+    """Return a skewed column: the lowest quarter of its range has 90% of the values."""
     return Column(_UNIT, lambda share: np.minimum(-np.log1p(-share) / 9.0, 1.0), shape)
 
 

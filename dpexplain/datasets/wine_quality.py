@@ -37,8 +37,8 @@ def load_wine_quality(
     colour : {"both", "red", "white"}, default="both"
         Which wines to load; the color is not a feature.
     drop_duplicates : bool, default=False
-        Whether to drop repeated rows. Both colors together have only 5,318 distinct rows, so
-        otherwise a random split puts copies of some wines into both parts.
+        Whether to drop repeated rows. Only 5,318 of the 6,497 rows are distinct; if the others are
+        kept, a random split puts copies of some wines into both parts.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def load_wine_quality(
     Raises
     ------
     ValueError
-        If `colour` has a different value, or a file is not the expected file.
+        If `colour` has a different value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

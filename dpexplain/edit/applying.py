@@ -166,7 +166,7 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
 
 
 def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
-    """Recompute the center of the noise band after earlier edits of an explanation."""
+    """Move the center of the noise band of a curve as the edits of `given` moved it."""
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)

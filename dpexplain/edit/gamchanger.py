@@ -58,7 +58,7 @@ def from_gamchanger(
     explanation : GlobalExplanation
         Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB
-        Longer input is rejected before parsing.
+        Largest allowed size of `text`; longer input is rejected before parsing.
 
     Returns
     -------

@@ -122,7 +122,7 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit a broken line with the given kinks, without those that bend the wrong way."""
+    """Fit a broken line without kinks that bend the wrong way; return line and kinks."""
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)
@@ -230,7 +230,8 @@ def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> Fl
     Returns
     -------
     ndarray of shape (n,)
-        `wanted` itself if its mean is already correct up to rounding.
+        Shifted new values; `wanted` itself if its mean is already correct up to rounding, or if all
+        weights are zero.
     """
     if not weights.sum() > 0:
         return wanted

@@ -1,4 +1,4 @@
-"""Terms and bins for which a log was made, checked before the log is replayed."""
+"""Terms and bins for which a log was made; they are checked before a replay."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class TermLayout:
     kind : {"numeric", "categorical"}
         Kind of the term.
     edges : tuple of float or None
-        Edges of a numeric term.
+        Edges of a numeric term; None for a categorical term.
     categories : tuple of str or None
-        Categories of a categorical term.
+        Categories of a categorical term; None for a numeric term.
     special : tuple of str
         Names of the special bins, which come after the value bins.
     """

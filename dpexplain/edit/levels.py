@@ -129,7 +129,7 @@ class Interpolate(Operation):
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the kept bins do not change, so the mean changes by default.
     keep : sequence of int, default=()
-        Indices of bins between the first and the last that also keep their values.
+        Indices of chosen bins that keep their values, in addition to the first and the last one.
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
@@ -161,7 +161,7 @@ class Interpolate(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Align(Operation):
-    """Set the chosen bins to the value of the first or last of them, or their mean.
+    """Set the chosen bins to the value of the first or last of them, or to their mean.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from dpexplain.explain.additive.multiclass import scores_of
 
 @dataclasses.dataclass(frozen=True)
 class EditLog:
-    """Immutable sequence of edits: every method returns a new log.
+    """Immutable tree of edits: every change returns a new log.
 
     An edit after an undo starts a branch; no edit is lost, and every state can be checked out.
 
@@ -32,11 +32,11 @@ class EditLog:
     entries : sequence of Entry, default=()
         All edits ever made, each with the index of the previous one.
     head : int, default=-1
-        Index of the last edit of the current state; -1 for the released state.
+        Index of the edit that led to the current state; -1 for the released state.
     undone : sequence of int, default=()
         Indices of the undone edits; the last one is the first to be redone.
     checkpoints : sequence of (str, int), default=()
-        Named states.
+        Names of states, each with the index of the edit that led to the state.
     layout : Layout or None, default=None
         Terms and bins for which the edits were made; if None, only the terms and bins named by the
         operations must exist.
@@ -82,12 +82,15 @@ class EditLog:
 
     @classmethod
     def of(cls, explanation: GlobalExplanation | MulticlassExplanation) -> EditLog:
-        """Start a log for an explanation; a replay on other bins is then rejected.
+        """Start a log that stores the terms and bins of an explanation.
+
+        If the log is later applied to an explanation with other bins, edits that refer to bins by
+        index are rejected.
 
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            Explanation with the terms and bins of the log.
+            Explanation for which edits will be made.
 
         Returns
         -------
@@ -146,7 +149,7 @@ class EditLog:
         note : str
             Reason for the edit.
         place : int or None, default=None
-            Index of the edit; None for the last edit of the current state.
+            Index of the edit; None for the edit that led to the current state.
 
         Returns
         -------
@@ -161,7 +164,7 @@ class EditLog:
 
     @property
     def can_undo(self) -> bool:
-        """Whether the current state has an edit to undo."""
+        """Whether there is an edit that can be undone."""
         return self.head != START
 
     @property
@@ -170,12 +173,12 @@ class EditLog:
         return bool(self.undone)
 
     def undo(self) -> EditLog:
-        """Undo the last edit.
+        """Undo the edit that led to the current state.
 
         Returns
         -------
         EditLog
-            The same log if there is nothing to undo.
+            A log in the state before this edit; the same log if there is nothing to undo.
         """
         if not self.can_undo:
             return self
@@ -183,12 +186,12 @@ class EditLog:
         return dataclasses.replace(self, head=back, undone=(*self.undone, self.head))
 
     def redo(self) -> EditLog:
-        """Redo the last undone edit.
+        """Redo the edit that was undone most recently.
 
         Returns
         -------
         EditLog
-            The same log if there is nothing to redo.
+            A log in the state after this edit; the same log if there is nothing to redo.
         """
         if not self.can_redo:
             return self
@@ -214,12 +217,13 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Return the log with another current state.
+        """Return a copy of the log that is at a different state.
 
         Parameters
         ----------
         state : int or str
-            Index of the last edit of the state, or name of a checkpoint; -1 for the released state.
+            Index of the edit after which to continue, or name of a checkpoint; -1 for the released
+            state.
 
         Returns
         -------
@@ -233,12 +237,12 @@ class EditLog:
         return dataclasses.replace(self, head=self.place(state), undone=())
 
     def place(self, state: int | str) -> int:
-        """Return the index of the last edit of a state.
+        """Return the index of the edit that led to a state; -1 for the released state.
 
         Parameters
         ----------
         state : int or str
-            Index, which is checked and returned, or name of a checkpoint.
+            Index of an edit, which is checked and returned, or name of a checkpoint.
 
         Returns
         -------
@@ -291,7 +295,7 @@ class EditLog:
 
     @property
     def operations(self) -> tuple[Operation | Composed, ...]:
-        """Operations of the current state, in order."""
+        """Operations that led to the current state, in order."""
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:

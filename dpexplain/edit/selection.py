@@ -28,7 +28,8 @@ class Selection:
     bins : sequence of int or None, default=None
         Indices of bins; special bins come last.
     within : (float, float) or None, default=None
-        Value bins that lie between the two numbers, in the unit of a numeric feature.
+        Two numbers in the unit of a numeric feature; the value bins that lie between them are
+        selected.
     names : sequence of str or None, default=None
         Labels: categories, or the special bins ``"missing"`` and ``"other"``.
 

@@ -71,7 +71,10 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return inverse square roots of the counts, for unknown standard deviations."""
+    """Return the inverse square root of each count.
+
+    These values replace the standard deviations if they are unknown.
+    """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
 
@@ -223,14 +226,14 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Project a curve onto monotone curves, weighted by noisy counts.
+    """Replace a curve with the closest monotone curve; noisy counts are the weights.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     direction : {"increasing", "decreasing"}
-        Direction of the projected curve.
+        Direction of the new curve.
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
@@ -253,14 +256,16 @@ class Monotone(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Convex(Operation):
-    """Project a curve onto convex or concave curves, weighted by noisy counts.
+    """Replace a curve with the closest convex or concave curve.
+
+    The noisy counts are the weights.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept.
     bend : {"convex", "concave"}
-        Curvature of the projected curve.
+        Curvature of the new curve.
     """
 
     bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)

@@ -1,4 +1,4 @@
-"""Smoothing splines, averaged by marginal likelihood.
+"""Smoothing splines, averaged with their marginal likelihoods as weights.
 
 Dashboards preview edits with a JavaScript version
 (``static/views/edit/arithmetic/edit_splines.js``); a test checks that the results agree.
@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines and average them by marginal likelihood.
+    """Fit cubic smoothing splines, and average them by their marginal likelihoods.
 
     Parameters
     ----------

@@ -80,7 +80,9 @@ class Remove(_WholeTerm):
 
 @dataclasses.dataclass(frozen=True)
 class Revert(_WholeTerm):
-    """Restore the released curve of a term and undo its changes to the intercept.
+    """Restore the released curve of a term.
+
+    Changes of the intercept that were made by edits of this term are undone as well.
 
     Parameters
     ----------

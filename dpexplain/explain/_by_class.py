@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Check that the parts cover all classes in order and are from the same model."""
+    """Return the parts as a tuple, after a check that there is one for each class."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")

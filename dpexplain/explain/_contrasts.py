@@ -36,7 +36,7 @@ class Contrast(NamedTuple):
     kind : {"difference", "range", "sign"}
         Kind of claim.
     first, second : ndarray of shape (n_bins,)
-        Weights of the bins in the two means; `second` is zero for a sign.
+        Weights of the bins in the two means; `second` contains only zeros for the kind "sign".
     """
 
     kind: Kind
@@ -75,9 +75,10 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the bin weights of the means inside and outside each set of bins.
+    """Return the bin weights of two means for each set of bins: inside and outside it.
 
-    The weights are proportional to the (noisy) counts, or equal if all counts in a set are zero.
+    `inside` and both results have one row for each set and one column for each bin. The weights in
+    a row are proportional to the (noisy) counts, or equal if all counts of its bins are zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -110,22 +111,23 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
 
 
 def share_of(level: int) -> float:
-    """Return the fraction of the largest possible variance that a level represents.
+    """Convert a level to a fraction of the largest possible variance.
 
-    It decreases from 1 for level 0 to about 1 / 2000 for the last level.
+    The fraction decreases from 1 for level 0 to about 1 / 2000 for the last level.
     """
     return math.pow(_RATIO, -float(level))
 
 
 def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Return the rounded variance of the difference between any two bins, as a level.
+    """Return a level for the variance of each difference between two bins.
 
-    A dashboard stores only one character for each contrast. For consistency, claims use the rounded
-    values everywhere. Variances are rounded up, so standard deviations are never too small. They
-    are at most 10% too large, except that values below 1/45 of the largest possible standard
-    deviation are replaced by 1/45 of it. If there are more than 32 bins, neighboring bins are
-    grouped into blocks, and all pairs of bins from the same two blocks get the largest of their
-    fractions.
+    A level stands for a fraction of the largest possible variance; see :func:`share_of`. Levels are
+    used because a dashboard stores only one character for each contrast. For consistency, claims
+    use the rounded values everywhere. Variances are rounded up, so standard deviations are never
+    too small. Standard deviations are at most 10% too large, except that those below 1/45 of the
+    largest possible standard deviation are replaced by 1/45 of it. If there are more than 32 bins,
+    neighboring bins are grouped into blocks, and all pairs of bins from the same two blocks get the
+    largest of their fractions.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (n_blocks * (n_blocks + 1) / 2,)
-        Level for each pair of blocks of bins, row by row; see :func:`share_of`.
+        Level for each pair of blocks of bins, row by row.
     """
     bins = noise.term(place)
     factor, std = noise.factor[bins], noise.std[bins]
@@ -149,12 +151,11 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Return the rounded variance of the contrast of any range of bins, as a level.
+    """Return a level for the variance of the contrast of each range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
-    :func:`pair_levels`. The bins are grouped into at most 16 blocks. All ranges that start in the
-    same block and end in the same block get the largest of their variances, each as a fraction of
-    its largest possible value.
+    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. All ranges that start in
+    the same block and end in the same block get the largest of their fractions.
 
     Parameters
     ----------
@@ -222,7 +223,8 @@ def level_of(
     Returns
     -------
     int
-        See :func:`share_of`. The level is 0 (the largest variance) if the joint errors are unknown.
+        The level, which :func:`share_of` converts to a fraction. It is 0 (the largest possible
+        variance) for a sign, and if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

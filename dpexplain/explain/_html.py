@@ -26,7 +26,7 @@ _BAR = (
 
 
 def escaped(text: str, limit: int = 60) -> str:
-    """Escape a string for HTML and isolate its text direction.
+    """Shorten a string, escape it for HTML and isolate its text direction.
 
     The ``bdi`` element prevents right-to-left marks in a name from reversing the rest of the row.
     """

@@ -101,7 +101,10 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
 def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
-    """Return the smallest and largest multiple of `step` in a bin, or None."""
+    """Return the smallest and largest multiple of `step` in a bin.
+
+    None if the bin contains no multiple, or if the multiples are too large to be exact.
+    """
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None
     first = math.ceil(left / step - _STEP_TOLERANCE)

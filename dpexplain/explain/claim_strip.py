@@ -29,7 +29,7 @@ class ClaimStrip(Record):
         One claim for each epsilon. Bins differ between fits, so a claim is None if the fit at this
         epsilon does not separate the bins that are compared.
     chosen : int
-        Index of the claim whose direction or rank is compared with the other claims.
+        Index of the claim with which the direction or rank of all other claims is compared.
     """
 
     epsilons: tuple[float, ...]
@@ -38,7 +38,7 @@ class ClaimStrip(Record):
 
     @property
     def asked(self) -> Claim:
-        """The claim at the chosen epsilon."""
+        """The claim with the index `chosen`, with which all others are compared."""
         found = self.claims[self.chosen]
         assert found is not None  # the claim exists in the fit for which it was made
         return found
@@ -54,7 +54,10 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon at and above which the claim always holds, or None."""
+        """Smallest epsilon at and above which the claim always holds.
+
+        None if the claim does not hold at the largest epsilon.
+        """
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
             if state != "holds":
@@ -86,8 +89,9 @@ class ClaimStrip(Record):
         Returns
         -------
         DataFrame
-            Columns of :meth:`Claim.frame`, and the column state. If the claim is not resolved at an
-            epsilon, the other values in this row are missing.
+            Columns of :meth:`Claim.frame`, followed by ``state``, which contains the values of
+            :attr:`states`. If the claim is not resolved at an epsilon, all other values in this
+            row, except for the epsilon, are missing.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -190,7 +194,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Find the same bins in another fit; return None if it does not separate them."""
+    """Find the same bins in another fit; None if that fit does not separate them."""
     if first is None:
         return ()
     if isinstance(first, tuple):
@@ -205,8 +209,9 @@ def _range_elsewhere(
 ) -> tuple[tuple[int, int]] | None:
     """Find the range of bins in another fit that corresponds to a range of bins.
 
-    It consists of the bins whose midpoint or label is in the given range. None if there are no such
-    bins, or if no bins remain to compare with.
+    The range in the other fit reaches from the first to the last bin whose midpoint or label is in
+    the given range. None if there are no such bins, or if they cover the whole term, because a
+    claim compares a range with the bins outside it.
     """
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]

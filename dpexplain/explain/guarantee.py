@@ -35,7 +35,8 @@ class Guarantee:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     private : bool
-        False for a non-private reference model, and for any result computed with seeded noise.
+        Whether there is a guarantee; False for a non-private reference model, and for any result
+        computed with seeded noise.
     mu : float or None, default=None
         Gaussian-DP parameter, if the mechanism is Gaussian; otherwise None.
     covers : str, default="this fit alone"
@@ -120,9 +121,9 @@ class Guarantee:
         reason : str
             Why there is no guarantee, such as "fitted without noise".
         delta : float, default=0.0
-            Stored only so that tables can show it; it has no meaning without a guarantee.
+            Delta to show in tables; it has no meaning without a guarantee.
         adjacency : {"add_remove", "replace"}, default="add_remove"
-            Also stored only so that tables can show it.
+            Adjacency to show in tables; it has no meaning without a guarantee.
         version : str, default=""
             Library version.
         unit : str, default="one record"
@@ -212,7 +213,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Guarantee:
-        """Rebuild a guarantee from :meth:`to_dict`.
+        """Rebuild a guarantee from the output of :meth:`to_dict`.
 
         Parameters
         ----------
@@ -222,7 +223,7 @@ class Guarantee:
         Returns
         -------
         Guarantee
-            Equal to the original.
+            A guarantee that is equal to the original.
 
         Raises
         ------

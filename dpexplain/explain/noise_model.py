@@ -1,8 +1,8 @@
 """Joint noise of an explanation, as plain data.
 
-A :class:`NoiseModel` is the joint covariance of all bins of all terms and of the intercept in a
-compact form: a low-rank factor, and the remainder of each variance. Draws from it are
-post-processing of released numbers, so they cost no privacy; a seed makes them reproducible.
+A :class:`NoiseModel` stores the joint covariance of the intercept and all bins of all terms. The
+form is compact: a low-rank factor, and the remainder of each variance. Draws from the noise model
+are post-processing of released numbers, so they cost no privacy; a seed makes them reproducible.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float64
-        In ``[0.5, 1]``; 0.5 for NaN.
+        Probabilities in ``[0.5, 1]``; 0.5 where the ratio is NaN.
     """
     values = np.abs(np.nan_to_num(np.asarray(ratio, dtype=np.float64), nan=0.0))
     erf = np.array([math.erf(v) for v in (values / math.sqrt(2.0)).ravel()], dtype=np.float64)
@@ -142,7 +142,8 @@ class NoiseModel(Record):
         Returns
         -------
         NoiseModel
-            Variances are preserved (up to rounding); correlations are approximated up to the rank.
+            A noise model that has the variances of the simulated errors (up to rounding), and
+            approximates their correlations as well as the rank allows.
         """
         rows = [part / math.sqrt(len(part)) for part in parts]
         stacked = np.concatenate(rows)
@@ -196,7 +197,7 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_draws, n_values)
-            Mean zero, in the unit of the score.
+            Errors with mean zero, in the unit of the score.
         """
         n_values, rank = self.factor.shape
         numbers = normals(seed, n_draws * (rank + n_values))

@@ -49,11 +49,11 @@ class Dialect(NamedTuple):
     escapes: bool = False
 
     def read_text(self, cell: str) -> str:
-        """Return an expression for a cell as text, without leading and trailing spaces."""
+        """Return an expression that reads a cell as text and trims spaces at both ends."""
         return f"TRIM(CAST({cell} AS {self.text_type}), {self.spaces})"
 
     def read_number(self, cell: str, decimal: str = ".") -> str:
-        """Return an expression for a cell as a number; ``true`` is read as 1, for example."""
+        """Return an expression that reads a cell as a number, and ``true`` as 1."""
         text = self.read_text(cell)
         number = self.number(cell, text)
         if decimal == ",":  # a string with a point is not a number: it may separate thousands
@@ -66,7 +66,7 @@ class Dialect(NamedTuple):
         return f"CASE LOWER({text}) {words} ELSE {number} END"
 
     def read_day(self, cell: str) -> str:
-        """Return an expression for a cell as days since 1970-01-01."""
+        """Return an expression that reads a cell as a number of days since 1970-01-01."""
         return self.day(cell, self.read_text(cell))
 
     def quoted_text(self, text: str) -> str:

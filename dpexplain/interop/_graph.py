@@ -44,11 +44,11 @@ class Graph:
         return self.node("Squeeze", name, self.axes(1))
 
     def numbers(self, name: str, width: int = 1) -> str:
-        """Add an input of doubles, shape (n, width)."""
+        """Add an input of doubles, shape (n, width), and return its name."""
         return self._input(name, self._onnx.TensorProto.DOUBLE, width)
 
     def texts(self, name: str) -> str:
-        """Add an input of strings, shape (n, 1)."""
+        """Add an input of strings, shape (n, 1), and return its name."""
         return self._input(name, self._onnx.TensorProto.STRING, 1)
 
     def _input(self, name: str, kind: int, width: int) -> str:
@@ -60,15 +60,15 @@ class Graph:
         return self.constant(np.array(places, dtype=np.int64))
 
     def whole(self, name: str) -> str:
-        """Convert Booleans to integers."""
+        """Convert Booleans to integers, and return the name of the result."""
         return self.node("Cast", name, to=self._onnx.TensorProto.INT64)
 
     def doubles(self, name: str) -> str:
-        """Convert Booleans or integers to doubles."""
+        """Convert Booleans or integers to doubles, and return the name of the result."""
         return self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
 
     def category(self, cell: str, categories: tuple[str, ...], *, missing: int, other: int) -> str:
-        """Add a node that maps each string to the index of its category, shape (n, 1)."""
+        """Map each string to its category's index, and return the name of the result."""
         return self.node(
             "LabelEncoder",
             cell,

@@ -136,10 +136,11 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 
 
 def _spread_evenly(bins: Binned) -> FloatArray | None:
-    """Spread bin counts evenly over the bins of `_even_edges`.
+    """Return the counts of the equal-width bins between `_even_edges`.
 
-    The counts are in the order of InterpretML: "missing" first and "unseen" last. A feature that
-    occurs only in pairs has no counts.
+    Records are assumed to be spread evenly inside each bin of the term. The counts are in the order
+    of InterpretML: "missing" first and "unseen" last. They are 0 for a feature that occurs only in
+    pairs. The result is None for a categorical feature.
     """
     even = _even_edges(bins)
     if even is None:
@@ -223,7 +224,8 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 def _deviation(term: ShapeFunction) -> FloatArray:
     """Return the standard deviations for InterpretML's shaded band.
 
-    They are the total uncertainty, or the spread between bags.
+    The band shows the first of these that is known: the total uncertainty, the privacy noise, the
+    spread between bags. If none is known, the standard deviations are 0.
     """
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:
@@ -239,8 +241,8 @@ def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
 def _reordered(values: FloatArray, axes: Sequence[Binned], *, shared: bool = True) -> FloatArray:
     """Move "missing" to the first and "unseen" to the last position along each axis.
 
-    If there is no bin for "unseen", it gets the value of "missing" if `shared` is true, and 0
-    otherwise.
+    If there is no bin for "unseen", its position is filled with the value of "missing" if `shared`
+    is true, and with 0 otherwise.
     """
     for place, bins in enumerate(axes):
         turned = np.moveaxis(values, place, 0)

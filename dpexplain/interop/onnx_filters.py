@@ -82,7 +82,7 @@ def _numbers(graph: Graph, cells: str, features: tuple[InputFeature, ...]) -> st
 
 
 def _centred_unit_norm(graph: Graph, inputs: str) -> str:
-    """Add nodes that center each row and divide it by its norm."""
+    """Center each row, divide it by its norm, and return the name of the result."""
     zero, one = graph.constant(np.array(0.0)), graph.constant(np.array(1.0))
     largest = graph.node("ReduceMax", graph.node("Abs", inputs), axes=[1], keepdims=1)
     small = graph.node("Less", largest, graph.constant(np.array(SMALL)))

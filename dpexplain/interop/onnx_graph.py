@@ -98,20 +98,20 @@ def _features(explanation: GlobalExplanation) -> dict[str, Binned]:
 
 
 def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
-    """Add nodes that look up contributions by bin and add them to the total."""
+    """Add the contributions of one term to the total, and return the sum's name."""
     gathered = graph.node("Gather", graph.constant(values), position, axis=0)
     return graph.node("Add", total, graph.squeezed(gathered))
 
 
 def _cell(graph: Graph, feature: Binned) -> str:
-    """Add the input of a feature."""
+    """Add the input of a feature, and return its name."""
     return (
         graph.numbers(feature.name) if feature.bin_edges is not None else graph.texts(feature.name)
     )
 
 
 def _position(graph: Graph, bins: Binned, cell: str) -> str:
-    """Add nodes that find the bin of each cell of an input."""
+    """Add nodes that find the bin of each cell, and return the name of the result."""
     missing, other = _place(bins, "missing"), _place(bins, "other")
     if bins.bin_edges is None:
         return graph.category(cell, bins.categories or (), missing=missing, other=other)

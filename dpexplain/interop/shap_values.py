@@ -37,18 +37,18 @@ def to_shap(
     explanation : LocalExplanation or MulticlassLocalExplanation
         Output of ``explain_local``.
     X : DataFrame, array or sequence of rows, or None, default=None
-        The same samples, whose values become part of the result; SHAP's plots show them and use
-        them for colors. Columns of a DataFrame are found by name, other columns by position. A pair
-        of features has no single value, so the label of its bin is used instead.
+        The explained samples. Their values are included in the result, and SHAP's plots use these
+        values as labels and for colors. Columns of a DataFrame are found by name, other columns by
+        position. A pair of features has no single value, so the label of its bin is used instead.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model. Its estimated effects replace the released contributions,
-        but they do not add up to a score of the model. This requires `X`.
+        Explanation of the same model. Its estimated effects replace the released contributions;
+        unlike these, they do not add up to a score of the model. This requires `X`.
 
     Returns
     -------
     shap.Explanation
-        ``values`` has shape (n_samples, n_terms), with a last axis for classes if there are
-        several. ``data`` contains the values of `X` or, if `X` is None, the labels of the bins.
+        Explanation whose ``values`` have shape (n_samples, n_terms), with a last axis for classes
+        if there are several. Its ``data`` are the values of `X` or, if `X` is None, bin labels.
         SHAP cannot store the guarantee or the noise, so keep the explanation with its plots.
 
     Raises
@@ -131,8 +131,9 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Returns
     -------
     shap.Explanation
-        ``values`` has shape (n_samples, n_inputs, n_classes), ``base_values`` contains the
-        contributions of the biases, and ``data`` contains the preprocessed inputs.
+        Explanation whose ``values`` have shape (n_samples, n_inputs, n_classes). Its
+        ``base_values`` are the contributions of the biases, and its ``data`` are the preprocessed
+        inputs.
 
     Raises
     ------
@@ -164,7 +165,7 @@ def _shap() -> Any:
 
 
 def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
-    """Return the values of the samples for each term, or bin labels without `X`."""
+    """Return the value of each term in each sample, or bin labels if `X` is None."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
         return labels

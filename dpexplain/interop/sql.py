@@ -163,7 +163,7 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _read(self, bins: Binned) -> str:
-        """Return an expression for a cell as a number, or as the code of its category."""
+        """Return an expression that reads a cell as a number or as a category code."""
         column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
         feature = None if self._schema is None else self._schema.features[bins.name]
         if bins.bin_edges is None:

@@ -197,7 +197,7 @@ def _axis_from_plain(value: Any, path: str) -> PairAxis:
 
 
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
-    """Convert a joint noise model to JSON values, exactly and in single precision."""
+    """Convert a joint noise model, which is in single precision, to JSON values."""
     return {
         "sizes": list(noise.sizes),
         "factor": packed_singles(noise.factor),
@@ -372,7 +372,7 @@ def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
 
 
 def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatement:
-    """Convert JSON values to a privacy statement, whose class checks the fields."""
+    """Convert JSON values to a privacy statement; its class checks the fields."""
     Fields(value, path)
     return PrivacyStatement.from_dict(value)
 

@@ -28,7 +28,7 @@ Model = TypeVar("Model")
 def fits_to_plain(
     comparison: Fits[Model], write: Callable[[Model], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Convert a comparison to JSON values, with `write` for each fit."""
+    """Convert a comparison to JSON values; `write` converts each fit."""
     reference, metrics = comparison.reference, comparison.metrics
     return {
         "fits": [
@@ -45,10 +45,10 @@ def fits_to_plain(
 def fits_from_plain(
     value: Any, path: str, kind: Callable[..., Kind], read: Callable[[Any, str], Any]
 ) -> Kind:
-    """Convert JSON values to a comparison, with `read` for each fit."""
+    """Convert JSON values to a comparison; `read` converts each fit."""
 
     def read_repeats(entry: Any, entry_path: str) -> tuple[float, tuple[Any, ...]]:
-        """Return one epsilon and the repeats at this epsilon."""
+        """Return an epsilon and the repeated fits at this epsilon."""
         fields = Fields(entry, entry_path)
         epsilon = fields.take("epsilon", number)
         repeats = fields.take("repeats", items(read))
@@ -78,7 +78,7 @@ def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
 
 
 def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
-    """Convert JSON values to a ledger summary, whose class checks the fields."""
+    """Convert JSON values to a ledger summary; its class checks the fields."""
     Fields(value, path)
     return LedgerSummary.from_dict(value)
 

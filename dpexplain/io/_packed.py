@@ -49,7 +49,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Parameters
     ----------
     shape : sequence of int or None
-        Expected shape; None accepts any length.
+        Expected length of each axis; None accepts any length.
 
     Returns
     -------
@@ -81,11 +81,13 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Parameters
     ----------
     *shapes : sequence of int or None
-        Shapes as for :func:`array_of`, of different lengths.
+        Allowed shapes, as for :func:`array_of`, with different numbers of dimensions.
 
     Returns
     -------
     callable
+        A reader that raises ValueError if the array does not fit the shape with the same number of
+        dimensions, or if there is no such shape.
     """
 
     def read_array(value: Any, path: str) -> Floats:

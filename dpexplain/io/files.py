@@ -13,16 +13,17 @@ from dpexplain.io.kinds import Saveable, from_json, to_json
 
 
 def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
-    """Save an explanation, comparison, ledger summary or guarantee as a JSON file.
+    """Save an explanation, a comparison or another supported object as a JSON file.
 
     The file is written completely or not at all: the content is first written to a temporary file,
     which then replaces the destination.
 
     Parameters
     ----------
-    obj : GlobalExplanation, ShapeFunction, LocalExplanation, Comparison, LedgerSummary or Guarantee
-        The object to save. Non-private parts are saved too, and are marked as non-private in the
-        guarantee, metrics or samples. :mod:`dpexplain.io` describes which files may be shared.
+    obj : GlobalExplanation, Comparison or another type
+        The object to save; :func:`dpexplain.io.to_json` lists the supported types. Non-private
+        parts are saved too, and are marked as non-private in the guarantee, metrics or samples.
+        :mod:`dpexplain.io` describes which files may be shared.
     path : path-like
         Destination; an existing file is replaced.
 
@@ -113,7 +114,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Returns
     -------
     GlobalExplanation, Comparison or another type
-        Object that is equal to the saved object, to the last bit. :func:`dpexplain.io.from_json`
+        Object that is equal to the saved object, to the last bit. :func:`dpexplain.io.to_json`
         lists the possible types.
 
     Raises

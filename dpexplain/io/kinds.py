@@ -93,7 +93,8 @@ def to_json(obj: Saveable) -> str:
     Parameters
     ----------
     obj : GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, FilterBank, \
-FilterExplanation, WeightMap, Comparison, LedgerSummary, PrivacyStatement, EditLog or Guarantee
+FilterExplanation, WeightMap, Comparison, FilterComparison, LedgerSummary, PrivacyStatement, \
+EditLog or Guarantee
         The object to convert; multiclass versions are also supported. Non-private parts are
         included, and are marked as non-private in the guarantee, metrics or samples.
         :mod:`dpexplain.io` describes which results may be shared.
@@ -128,9 +129,9 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    GlobalExplanation, ShapeFunction, PairCurve, LocalExplanation, Comparison, LedgerSummary, \
-PrivacyStatement, EditLog or Guarantee
-        Object that is equal to the original, to the last bit.
+    GlobalExplanation, Comparison or another type
+        Object that is equal to the original, to the last bit. :func:`to_json` lists the possible
+        types.
 
     Raises
     ------

@@ -38,7 +38,7 @@ _SIGN_SHIFT = np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _multiply(a, b):  # type: ignore[no-untyped-def]
-    """Return the high and low words of a 64-bit product."""
+    """Return the high and low words of the product of two 64-bit words."""
     a_high, a_low = a >> _HALF_WORD, a & _LOW_HALF
     b_high, b_low = b >> _HALF_WORD, b & _LOW_HALF
     low = a_low * b_low
@@ -100,6 +100,7 @@ def run_trials(words, start, scale, step, width, thresholds, guide, drawn, n_dra
     trial : int
         Index of the undecided trial, or else of the first trial that was not run.
     undecided : bool
+        Whether the trial with this index is undecided.
     """
     n_trials = words.shape[0] // 2
     float_scale = float(scale)

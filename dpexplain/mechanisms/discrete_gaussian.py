@@ -27,9 +27,10 @@ same side of the bounds, the comparison is decided; otherwise it continues with 
 tighter bounds on x (`_Uniform`). So a comparison is never rounded, and it ends with probability
 one.
 
-* Strip: U < P(strip <= i). Compiled code knows ``floor(2**31 P(strip <= i))`` and 31 bits of U.
-  If these integers differ, they decide; if not, more bits are needed. The table ends where it
-  reaches 2**31 - 1; the tails beyond it are reached only through exact arithmetic.
+* Strip: U < P(strip <= i). The compiled code compares ``floor(2**31 P(strip <= i))`` with the first
+  31 bits of U. If these integers differ, the comparison is decided; if not, more bits are needed.
+  The table ends where it reaches 2**31 - 1; the tails beyond it are reached only through exact
+  arithmetic.
 * Position: the high word of w times a random word, after rejection of the words that would make
   some positions more likely (Lemire [3]_), in integer arithmetic.
 * Acceptance: U < exp(-T). The series ``1 - T + T**2/2! - ...`` stopped after an odd (even) power is
@@ -38,8 +39,8 @@ one.
   error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and all
   terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with
   partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
-  Compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times as
-  large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
+  The compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times
+  as large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
 Trials that remain undecided, about one in ten million, are decided with integers of any length
 (`settle`), using the same bits and as many more as needed.
@@ -94,8 +95,8 @@ def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDA
     Parameters
     ----------
     sigma : float
-        Scale in lattice steps, positive and at most ``2**56 (1 + 1e-6)``; rounded up by a fraction
-        of at most ``2**-40`` if it is not an integer (or by ``2**-48`` if it is tiny).
+        Scale in lattice steps, positive and at most ``2**56 (1 + 1e-6)``. It is rounded up by a
+        fraction of at most ``2**-40``; a tiny scale is rounded up by at most ``2**-48`` steps.
     size : int
         Number of draws.
     random_bytes : callable, default=os.urandom
@@ -201,7 +202,7 @@ class _Uniform:
         self._leading, self._n_bits, self._random_bytes = leading, n_bits, random_bytes
 
     def below(self, bounds: Callable[[int], Bounds]) -> bool:
-        """Return whether the number is below a real number, given ``bounds(n_bits)``."""
+        """Return whether the number is below the real number that `bounds` encloses."""
         while True:
             low, high = bounds(self._n_bits)
             if self._leading < low:

@@ -16,9 +16,9 @@ stated distribution. A coin with probability ``exp(-g)`` is composed of coins wi
 ``exp(-2)`` and one for the remainder, so that no flip takes long. On average, a choice takes at
 most as many trials as there are candidates.
 
-*Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. Compiled code
-knows g with a relative error below ``2**-51``, so it knows the remainder, after fewer than
-``2**14`` coins, with an error below ``2**-36``: less than the margin of a comparison
+*Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. The compiled
+code computes g with a relative error below ``2**-51``, and thus the remainder, after fewer than
+``2**14`` coins, with an error below ``2**-36``. This is less than the margin of a comparison
 (`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are decided with integers of any
 length, using the same bits.
 

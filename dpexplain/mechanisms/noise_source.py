@@ -55,7 +55,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
     sigma_int : float
         Standard deviation in lattice steps.
     low, high : float
-        Finite limits of the range, excluding 0.
+        Finite limits of the range, both allowed, except that the scale must not be 0.
 
     Returns
     -------
@@ -205,7 +205,8 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, which is never used by two calls, processes or forks.
+            Fresh noise. Unless the source has a seed, two calls, processes or forks never use the
+            same noise.
 
         Raises
         ------
@@ -225,7 +226,7 @@ class NoiseSource:
         return _rounded(_secret_generator(), sigma * _INFLATION, size)
 
     def draw_laplace(self, scale_int: float, size: int) -> NDArray[np.int64]:
-        """Draw independent integer noise from the discrete Laplace distribution, exactly.
+        """Draw independent integer noise from the discrete Laplace distribution.
 
         Parameters
         ----------
@@ -237,7 +238,8 @@ class NoiseSource:
         Returns
         -------
         ndarray of shape (size,), dtype int64
-            Fresh noise, independent of the Gaussian backend.
+            Fresh noise, drawn exactly with every backend. A source with a seed returns rounded
+            draws from the continuous distribution instead.
         """
         from dpexplain.mechanisms import laplace
 

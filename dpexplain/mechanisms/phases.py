@@ -284,7 +284,7 @@ class LaplacePhase(NoisyPhase):
         Returns
         -------
         int
-            In lattice steps.
+            The scale in lattice steps, a positive integer.
         """
         return math.ceil(self.scale_int)
 
@@ -295,7 +295,7 @@ class LaplacePhase(NoisyPhase):
         Returns
         -------
         int
-            In lattice steps, at least 1.
+            The sensitivity in lattice steps, at least 1.
         """
         return max(1, math.floor(self.sensitivity_int * (1.0 + _STEP_MARGIN)))
 
@@ -400,7 +400,7 @@ class ChoicePhase:
         return PureEvent(self.label, self.epsilon, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Return no noise, because every choice draws its own randomness.
+        """Return an empty array, because every choice draws its own random bits.
 
         Parameters
         ----------

@@ -211,7 +211,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     Raises
     ------
     TypeError
-        If any parameter is given.
+        If any parameter is not None.
     """
     if named := sorted(name for name, value in given.items() if value is not None):
         raise TypeError(

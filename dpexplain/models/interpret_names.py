@@ -1,4 +1,4 @@
-"""Errors that name the replacement of an InterpretML parameter in this library."""
+"""Error messages that name this library's replacement of an InterpretML parameter."""
 
 from __future__ import annotations
 

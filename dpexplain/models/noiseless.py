@@ -60,16 +60,16 @@ class NoiselessModel(BaseEstimator):
     estimator : private estimator
         Unfitted estimator; it is not modified. Settings that depend on the noise, such as
         penalties, have the values that they would have for epsilon 50, or for the estimator's own
-        epsilon if it is larger.
+        epsilon if that is larger.
 
     Attributes
     ----------
     model_ : private estimator
         The fitted clone, marked as not private.
     guarantee_ : Guarantee
-        States that there is no privacy guarantee.
+        Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Contains one non-private event.
+        Ledger with a single entry, which is not private.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class NoiselessModel(BaseEstimator):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class NoiselessModel(BaseEstimator):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """
@@ -187,7 +187,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Same type as for the private model.
+            The explanation, of the same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -204,7 +204,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            Same type as for the private model.
+            The explanation, of the same type as for the private model.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)

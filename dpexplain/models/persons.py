@@ -94,7 +94,7 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Returns
     -------
     kind : str or None
-        Name of the grouping, if it has one.
+        Name of the grouping; None if it has no name.
     persons : Series, array or None
         Person ID of each row; None if `max_rows` is None.
 
@@ -168,8 +168,8 @@ def person_of(cell: Any) -> str | None:
     Returns
     -------
     str or None
-        None for a cell that does not identify a person: an empty cell, a word that means empty
-        (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
+        The key; None for a cell that does not identify a person: an empty cell, a word that means
+        empty (`EMPTY_WORDS`), an unreadable cell, or an object whose ``repr`` shows only its memory
         address.
     """
     try:

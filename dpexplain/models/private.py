@@ -72,18 +72,18 @@ class PrivateEstimator(PrivateHooks):
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
-            pass the name, or a Series or Array with the partitions of `X`.
+            pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             Person of each row, given as the name of a column of `X`, which is then not a feature;
             as a name and the person IDs; or as the IDs alone. The default is the person column of
             the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
             person are used; they are chosen by secret random draws. Rows without a readable person
             ID are dropped. The name is public; from it, a ledger knows which fits protect the same
-            persons. Unnamed IDs are a separate kind of person in each fit (the name of a Series is
-            ignored, because pandas keeps it when IDs are mapped to other persons).
+            persons. IDs without a name count as a new kind of person in each fit (the name of a
+            Series is ignored, because pandas keeps it when IDs are mapped to other persons).
         **unsupported
-            ``sample_weight`` and other scikit-learn fit parameters are rejected, unless they are
-            None.
+            Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
+            they are None.
 
         Returns
         -------

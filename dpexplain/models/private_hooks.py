@@ -1,4 +1,4 @@
-"""Methods that private estimators implement for a fit, or that audits replace."""
+"""Methods of private estimators that subclasses implement or audits override."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PrivateHooks:
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism
     ) -> None:
-        """Fit on the bounded rows of each person; override if a model needs person IDs."""
+        """Fit on the rows kept for each person; override if a model needs person IDs."""
         self._fit_released(X, y, schema, mechanism)
 
     @abstractmethod

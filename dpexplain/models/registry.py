@@ -1,4 +1,4 @@
-"""Registry of the models; everything that lists models uses it.
+"""Registry of the models; all code that lists models uses it.
 
 The registry determines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
 reference pages use; the models in the namespace ``dpexplain``; the choices of

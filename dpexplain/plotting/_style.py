@@ -228,7 +228,7 @@ def limit_ticks(axis: Axis, low: float, high: float) -> None:
 
 
 def round_days(low: float, high: float, at_most: int) -> list[float]:
-    """Return the first days of evenly spaced months, as days since 1970."""
+    """Return the first days of evenly spaced months, as days since 1970-01-01."""
     months = np.arange(
         np.datetime64(math.floor(low), "D").astype("datetime64[M]"),
         np.datetime64(math.floor(high), "D").astype("datetime64[M]") + 1,

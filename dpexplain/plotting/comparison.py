@@ -204,7 +204,7 @@ def _without_noise(shape: ShapeFunction) -> ShapeFunction:
 def plot_metric(
     comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a metric on held-out records against epsilon.
+    """Draw a metric, measured on held-out records, against epsilon.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ def _rises(explanation: GlobalExplanation, name: str) -> bool:
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Format rank intervals, as empty strings if there is no joint noise model."""
+    """Format the rank interval of each term; an empty string if it has none."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()

@@ -61,7 +61,7 @@ def plot_shape_function(
         chooses equal widths if the feature is so skewed that most records would otherwise be
         within a few pixels.
     max_categories : int, default=30
-        If a categorical term has more categories, only the most important ones are drawn.
+        Maximum number of categories to draw; the most important ones are chosen.
     show : {"both", "released", "effect"}, default="both"
         Whether to draw the released curve with its noise, the estimated effect, or both. If no
         effect is estimated, the released curve is drawn.

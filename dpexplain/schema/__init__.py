@@ -1,8 +1,8 @@
 """Public knowledge about a table: bounds, categories, units and the target.
 
-A private model must not derive the shape of its data from the data: the ends of an
-axis, the list of categories and the classes are fixed before any record is read. A
-:class:`Schema` holds that knowledge, comes from documentation, and can be published.
+A private model must not derive the form of a table from its records: the bounds of each feature,
+the categories and the classes are fixed before any record is read. A :class:`Schema` contains this
+knowledge, which comes from documentation and can be published.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks and formats shared by the parts of a schema."""
+"""Checks and formatting functions shared by the parts of a schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Label: TypeAlias = str | int | float | bool
 
 
 def set_bounds(owner: Any) -> None:
-    """Convert the bounds of a feature or target to floats; raise SchemaError if invalid."""
+    """Check the bounds of a feature or target, and convert them to floats."""
     kind = type(owner).__name__
     low, high = as_finite(kind, "low", owner.low), as_finite(kind, "high", owner.high)
     if not low < high:
@@ -41,7 +41,7 @@ def as_finite(kind: str, name: str, value: object) -> float:
 
 
 def as_day(name: str, value: object) -> float:
-    """Return a date as days since 1970."""
+    """Return a date as the number of days since January 1, 1970."""
     day = cell_day(value)
     if not FIRST_DAY <= day <= LAST_DAY:
         raise SchemaError(
@@ -51,7 +51,7 @@ def as_day(name: str, value: object) -> float:
 
 
 def as_truth(kind: str, name: str, value: object) -> bool:
-    """Return a bool; reject other types."""
+    """Check that a value is a bool, and return it."""
     if not isinstance(value, bool):
         raise SchemaError(f"{kind}: {name}={value!r} must be True or False.")
     return value
@@ -67,7 +67,10 @@ def as_listed(kind: str, name: str, values: Iterable[Label]) -> tuple[Label, ...
 
 
 def as_columns(role: str, names: object) -> tuple[str, ...]:
-    """Return the columns that have a role as a tuple; only the role "id" accepts a list."""
+    """Check the column names given for a role, and return them as a tuple.
+
+    A list of names is accepted only for the role "id".
+    """
     listed = [names] if isinstance(names, str) or role == "person" else names
     if not isinstance(listed, list | tuple) or not all(
         isinstance(name, str) and name for name in listed
@@ -80,7 +83,7 @@ def as_columns(role: str, names: object) -> tuple[str, ...]:
 
 
 def check_roles(columns: list[str], features: Mapping[str, Any], target: Any) -> None:
-    """Check that ID and person columns have no other role."""
+    """Check that each ID or person column is listed once and has no other role."""
     for name in columns:
         other = "a feature" if name in features else "given twice"
         other = "the target" if target is not None and name == target.name else other
@@ -150,12 +153,12 @@ def kind_of(value: object) -> str:
 
 
 def short(number: float) -> str:
-    """Format a number naturally: 17 rather than 17.0."""
+    """Format a number, without a decimal point if it is whole: 17 rather than 17.0."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def short_list(values: tuple[Label, ...], n_shown: int = 6) -> str:
-    """Format the first entries of a list, and say how many more there are."""
+    """Format the first entries of a list, followed by the number of further entries."""
     shown = [repr(value) for value in values[:n_shown]]
     if len(values) > n_shown:
         shown.append(f"… {len(values) - n_shown} more")

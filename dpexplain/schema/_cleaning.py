@@ -16,19 +16,19 @@ _ISO: Final = "%Y-%m-%d"
 
 
 def as_markers(kind: str, values: object) -> tuple[str, ...]:
-    """Return the cells that stand for a missing value, as text.
+    """Check the markers of missing values, and return them as strings.
 
     Parameters
     ----------
     kind : str
-        Kind of schema entry, for messages.
+        Kind of schema entry, for error messages.
     values : str, number or iterable of them
-        Public markers; a single one need not be in a list.
+        Public markers of missing values; a single marker need not be in a list.
 
     Returns
     -------
     tuple of str
-        Each marker once.
+        Markers without duplicates.
 
     Raises
     ------
@@ -69,16 +69,18 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Parameters
     ----------
     formats : str or iterable of str
+        Date formats; a single format need not be in a list.
 
     Returns
     -------
     tuple of str
+        The formats in the same order.
 
     Raises
     ------
     SchemaError
-        If one of the formats is not a date format, or differs from another format or from ISO
-        format only in which number is the day.
+        If a format is not a date format, or if it differs from another format or from ISO format
+        only in which number is the day.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
@@ -86,7 +88,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
             "Date: format must be a string such as '%d.%m.%Y', or a list of such, not "
             f"{kind_of(formats)}."
         )
-    shapes = {shape_of(_ISO): _ISO}  # which is always read, and which `Schema.clean` writes
+    shapes = {shape_of(_ISO): _ISO}  # this format is always read, and written by `Schema.clean`
     for text in listed:
         try:
             shape = shape_of(text)
@@ -104,19 +106,21 @@ def as_formats(formats: object) -> tuple[str, ...]:
 
 
 def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return other spellings, each with the category or class that it stands for.
+    """Check other spellings of categories or classes, and return them as pairs.
 
     Parameters
     ----------
     kind : str
-        Kind of schema entry, for messages.
+        Kind of schema entry, for error messages.
     aliases : mapping, or iterable of pairs
+        Other spellings, each with the category or class that it stands for.
     names : sequence of str
         The categories or classes.
 
     Returns
     -------
     tuple of (str, str)
+        Pairs of a spelling and the category or class that it stands for.
 
     Raises
     ------
@@ -142,7 +146,7 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
             raise SchemaError(
                 f"{kind}: the alias {spelling!r} stands for {name!r}, which is not listed{hint}"
             )
-        category_text(spelling)  # which refuses what reads as missing
+        category_text(spelling)  # raises SchemaError if the spelling counts as missing
         found.append((_text(kind, "alias", spelling), known))
     return tuple(found)
 

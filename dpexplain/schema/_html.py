@@ -29,11 +29,11 @@ class Described(Protocol):
 
     @property
     def features(self) -> Mapping[str, Feature]:
-        """The features by column name."""
+        """Features by column name."""
 
     @property
     def target(self) -> Target | None:
-        """The target."""
+        """Target to predict, or None if the schema has no target."""
 
     @property
     def id(self) -> str | Sequence[str]:
@@ -41,7 +41,7 @@ class Described(Protocol):
 
     @property
     def person(self) -> str | None:
-        """Column that identifies the person of each row."""
+        """Column that identifies the person of each row, or None if there is none."""
 
 
 def schema_table(schema: Described) -> str:
@@ -50,6 +50,7 @@ def schema_table(schema: Described) -> str:
     Parameters
     ----------
     schema : Schema
+        Schema to display.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def _kind_and_values(part: Numeric | Categorical | Range | Classes) -> tuple[str
 
 
 def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
-    """Describe how cells are cleaned."""
+    """Describe the cleaning rules of a column, with one string for each kind of rule."""
     aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
     listed = {
         "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],

@@ -1,4 +1,8 @@
-"""Schemas from data dictionaries: one line per column of the table, read strictly."""
+"""Schemas from data dictionaries.
+
+A data dictionary is a CSV file with one line for each column of a table. Any mistake in it raises
+an error.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ COLUMNS: Final = {
     "description": ("label", "meaning"),
     "source": ("reference",),
 }
-"""Columns of a dictionary, and other names for each; any other columns are ignored."""
+"""Columns of a data dictionary, each with its alternative names. Other columns are ignored."""
 
 _TYPES: Final = {
     **dict.fromkeys(("number", "numeric", "float", "decimal", "real", "continuous"), "number"),
@@ -56,7 +60,7 @@ _CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a dictionary.
+    """One line of a data dictionary.
 
     Parameters
     ----------
@@ -100,7 +104,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Location of the entry."""
+        """Stated source of the entry; by default, its file and line."""
         return self["source"] or f"{self.file}, line {self.line}"
 
 
@@ -110,12 +114,14 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     Parameters
     ----------
     path : str or Path
+        File of the data dictionary.
     target : str or None
-        Column to predict.
+        Column to predict; None for a schema that has no target.
 
     Returns
     -------
     dict
+        Arguments of :class:`dpexplain.Schema` by name.
 
     Raises
     ------
@@ -145,7 +151,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
 
 
 def _entries(path: Path) -> list[Entry]:
-    """Read the lines of a dictionary."""
+    """Read the entries of a data dictionary."""
     raw = path.read_bytes()[: _MAX_BYTES + 1]
     if len(raw) > _MAX_BYTES:
         raise SchemaError(f"{path.name} has more than {_MAX_BYTES} bytes; is it the data?")
@@ -175,7 +181,7 @@ def _entries(path: Path) -> list[Entry]:
 
 
 def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, int]]:
-    """Find the known columns of the first line."""
+    """Return the headings and the indices of the known columns, both by column name."""
     known = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
     headings: dict[str, str] = {}
     places: dict[str, int] = {}

@@ -24,7 +24,7 @@ from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, day_text
 from dpexplain.tables.columns import Column, Values, as_table, cells_of, one_column, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 
-_LARGEST = 1e300  # leaves room for high - low
+_LARGEST = 1e300  # high - low must not overflow
 
 
 def observed_fields(
@@ -47,6 +47,7 @@ def observed_fields(
     features : dict
         Features by column name; they are not private.
     target : Range, Classes or None
+        The target; None if `y` is None.
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r} must be 'auto', 'classification' or 'regression'.")
@@ -64,6 +65,7 @@ def named_columns(X: ArrayLike) -> dict[str, Column]:
     Returns
     -------
     dict
+        Columns by name.
     """
     table = as_table(X)
     if isinstance(table, pd.DataFrame):
@@ -102,7 +104,7 @@ def observed_feature(column: Column) -> Feature:
 
 
 def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
-    """Draft a date feature if all nonempty cells are dates and not all of them are equal."""
+    """Draft a date feature if all nonempty cells are dates and at least two differ."""
     days = days_of(values)
     known = days[~np.isnan(days)]
     if not known.size or any(text is not None for text in texts[np.isnan(days)]):
@@ -112,19 +114,20 @@ def _observed_dates(values: Values, texts: NDArray[Any]) -> Date | None:
 
 
 def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
-    """Draft the target.
+    """Draft a target from its values.
 
     Parameters
     ----------
     y : array or Series of shape (n_samples,) or (n_samples, 1)
         Cells of any type.
     task : {"auto", "classification", "regression"}, default="auto"
-        As for :func:`observed_fields`.
+        Type of the target, as for :func:`observed_fields`.
 
     Returns
     -------
     Range or Classes
-        The class labels are the sorted values.
+        For a regression, the range of the numbers, rounded outward; otherwise, classes whose
+        labels are the sorted values.
     """
     name = str(getattr(y, "name", None) or "")
     values = values_of(one_column(y))
@@ -154,16 +157,19 @@ def _name(category: Any) -> Any:
 
 
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
-    """Round the bounds of the data outward, to two significant digits of their range.
+    """Return bounds for the values: their minimum and maximum, rounded outward.
+
+    The bounds are rounded to two significant digits of the range of the values.
 
     Parameters
     ----------
     finite : ndarray of shape (n,), dtype float64
-        May be empty.
+        Finite values of a column; the array may be empty.
 
     Returns
     -------
     low, high : float
+        The rounded bounds; 0 and 1 if there are no values.
     """
     if not finite.size:
         return 0.0, 1.0

@@ -48,10 +48,10 @@ class Numeric:
     description : str, default=""
         What was measured, and where the bounds come from.
     step : float or None, default=None
-        Public resolution of the values: 1 for whole years. None for a continuous feature.
+        Public resolution of the values, such as 1 for whole years; None for a continuous feature.
     missing : str, number or sequence of them, default=()
-        Cells that stand for a missing value: ``["-99", "unknown"]``. A number matches every
-        spelling of it.
+        Cells that stand for a missing value, such as ``["-99", "unknown"]``. A number matches all
+        of its spellings.
     decimal : {".", ","}, default="."
         Decimal sign of numbers that are stored as text. With a comma, text that contains a period
         counts as missing, because the period could separate thousands.
@@ -107,11 +107,12 @@ class Numeric:
 class Date(Numeric):
     """A date feature with public bounds.
 
-    Cells are dates of any library, or text that begins with a date in ISO format (``2024-01-31``,
-    ``2024-01-31T08:30``) or in one of the formats given here. If a cell also has a time of day,
-    only its day is used, as written. Anything else, including numbers, counts as missing. Read
-    private files without ``parse_dates``: some readers convert a column only if every cell is a
-    date, so a single cell would affect how all others are read.
+    Cells are date objects from any library, or text that begins with a date in ISO format
+    (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
+    a time of day, only its day is used, as written. Anything else counts as missing. Numbers also
+    count as missing, unless one of the formats consists only of digits. Read private files without
+    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
+    would affect how all others are read.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ class Date(Numeric):
         Additional text formats, such as ``"%d.%m.%Y"``, made of %d, %m, %b, %B (English names),
         %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
         for the latest year with these digits that is not after the year of `high`. Formats that
-        consist only of digits, such as ``"%Y%m%d"``, also read numbers.
+        consist only of digits, such as ``"%Y%m%d"``, also match numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""
@@ -138,7 +139,7 @@ class Date(Numeric):
     ------
     SchemaError
         If a bound is not a date, `low` is not before `high`, or a format is not a date format or
-        cannot be told apart from another format.
+        cannot be distinguished from another format.
 
     Examples
     --------
@@ -204,9 +205,9 @@ class Categorical:
     description : str, default=""
         What was recorded, and where the list comes from.
     aliases : mapping, default={}
-        Other spellings of categories: ``{"m": "male", "f": "female"}``. Stored as pairs.
+        Other spellings of categories, such as ``{"m": "male", "f": "female"}``. Stored as pairs.
     missing : str, number or sequence of them, default=()
-        Cells that stand for a missing value: ``["-99", "unknown"]``.
+        Cells that stand for a missing value, such as ``["-99", "unknown"]``.
     source : str, default=""
         Where the list comes from: a page of the data dictionary, a standard, a person.
 
@@ -268,14 +269,15 @@ class Range:
     name : str, default=""
         Name of the target.
     missing, decimal, source : optional
-        As for :class:`Numeric`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the bounds, as for :class:`Numeric`. A row whose target is
+        missing is dropped.
 
     Raises
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        is an end of the range (a value outside is clipped to that end, so it would count as
-        missing).
+        equals `low` or `high`. (With such a marker, values that are clipped to the bound would
+        count as missing.)
     """
 
     low: float
@@ -291,7 +293,7 @@ class Range:
         set_bounds(self)
         _set_rules(self)
         for marker in self.missing:
-            # A target is read twice, and clipped the first time.
+            # A target is parsed twice, and it is clipped the first time.
             if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
                 raise SchemaError(
                     f"Range: missing={marker!r} is an end of the range, to which values outside "
@@ -322,20 +324,21 @@ class Classes:
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; if there are two, the second is the positive class. Cells match them as they
-        match the categories of a :class:`Categorical`, and predictions are the labels as given
-        here.
+        The classes; if there are two, the second is the positive class. Cells match the classes in
+        the same way as the categories of a :class:`Categorical`. Predictions are the labels as
+        given here.
     description : str, default=""
         What was recorded.
     name : str, default=""
         Name of the target.
     aliases, missing, source : optional
-        As for :class:`Categorical`. A row whose target is missing is dropped.
+        Cleaning rules, and the source of the list, as for :class:`Categorical`. A row whose target
+        is missing is dropped.
 
     Attributes
     ----------
     names : tuple of str
-        The labels as text.
+        The labels as strings.
 
     Raises
     ------
@@ -387,14 +390,14 @@ class Classes:
 
 
 def _set_rules(owner: Numeric | Range) -> None:
-    """Check and convert the cleaning rules of numbers."""
+    """Check and convert the cleaning rules for numbers."""
     kind = type(owner).__name__
     object.__setattr__(owner, "missing", as_markers(kind, owner.missing))
     object.__setattr__(owner, "decimal", as_decimal(kind, owner.decimal))
 
 
 def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
-    """Check and convert the cleaning rules of categories or classes."""
+    """Check and convert the cleaning rules for categories or classes."""
     kind = type(owner).__name__
     markers = as_markers(kind, missing)
     pairs = () if aliases == () else as_aliases(kind, aliases, names)
@@ -405,7 +408,7 @@ def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missi
 
 
 def _rules(owner: object) -> dict[str, object]:
-    """Return the cleaning rules that differ from the default, as arguments."""
+    """Return the cleaning rules that differ from the default, as keyword arguments."""
     decimal = getattr(owner, "decimal", ".")
     return {
         "aliases": dict(getattr(owner, "aliases", ())) or None,

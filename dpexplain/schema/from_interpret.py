@@ -1,4 +1,4 @@
-"""Schemas from what users of InterpretML declare: bounds, types and names of features."""
+"""Schemas from the feature names, types and bounds declared for InterpretML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpexplain.schema.features import Categorical, Classes, Feature, Numeric, Ra
 
 
 class _Declared(NamedTuple):
-    """What is known about the features, by index, and about the target."""
+    """Declarations for each feature, by feature index, and for the target."""
 
     names: list[str]
     types: list[Any]
@@ -41,21 +41,22 @@ class FromInterpret:
 
         Parameters
         ----------
-        model : estimator of InterpretML or None, default=None
-            Its parameters are the defaults of the parameters below. If the model is fitted,
-            anything still missing is taken from what the model read from its data, with a warning.
+        model : InterpretML estimator or None, default=None
+            Model whose parameters are the defaults of the parameters below. If it is fitted,
+            bounds, categories and classes that are still missing are taken from what it learned
+            from its data, with a warning.
         feature_names : sequence of str or None, default=None
-            As in InterpretML.
+            Names of the features, as in InterpretML.
         feature_types : sequence or None, default=None
-            As in InterpretML: "continuous", "nominal", or a list of ordered categories, for each
-            feature. None treats features with bounds as continuous, and features with categories as
-            nominal.
+            Type of each feature, as in InterpretML: "continuous", "nominal", or a list of ordered
+            categories. None treats features with bounds as continuous, and features with categories
+            as nominal.
         privacy_bounds : mapping or array of shape (n_features, 2), or None, default=None
-            As in InterpretML, by name or index.
+            Bounds of the features by name or index, as in InterpretML.
         categories : mapping of str to sequence, or None, default=None
-            Public categories of nominal features, which InterpretML reads from the data.
+            Public categories of nominal features, which InterpretML would take from the data.
         target : Range, Classes or None, default=None
-            As in a schema.
+            Target of the schema.
 
         Returns
         -------
@@ -64,8 +65,8 @@ class FromInterpret:
         Raises
         ------
         SchemaError
-            If a feature has no public bounds or categories, or two have the same name; the message
-            says what to pass.
+            If a feature has no public bounds or categories, or two features have the same name. The
+            message states what to pass.
 
         Warns
         -----
@@ -135,13 +136,13 @@ def _bounds(given: Any, names: Sequence[str]) -> dict[int, tuple[float, float]]:
             raise SchemaError(
                 f"privacy_bounds[{key!r}] must be (low, high) of a name or index in feature_names."
             )
-        if np.isfinite(np.asarray(ends, dtype=np.float64)).all():  # others are those of categories
+        if np.isfinite(np.asarray(ends, dtype=np.float64)).all():  # categories have no bounds
             found[place] = (float(ends[0]), float(ends[1]))
     return found
 
 
 def _read_from_data(declared: _Declared, model: Any) -> list[str]:
-    """Fill gaps in the declarations with what a fitted model read from its data; list them."""
+    """Fill gaps in the declarations from a fitted model, and list what was filled in."""
     read = []
     for place, name in enumerate(declared.names if hasattr(model, "bins_") else ()):
         known = declared.types[place]

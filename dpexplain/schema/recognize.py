@@ -1,7 +1,7 @@
-"""Schema drafts from messy PUBLIC tables: IDs, dates, markers, misspellings.
+"""Draft schemas from messy PUBLIC tables.
 
-A draft is made from the data, so it is not private. Cleaning rules are guessed, and every guess is
-listed for a person to confirm or correct.
+A draft is made from the data, so it is not private. ID columns, date formats, markers of missing
+values and misspellings are guessed, and every guess is listed for a person to confirm or correct.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dpexplain.tables.spellings import comma_number, day_reader
 
 MOST_CATEGORIES: Final = 50  # longer lists are mostly codes and free text
 _MOST_WRITTEN: Final = 1_000
-_FEWEST_ROWS: Final = 20  # below, that all values differ says nothing
+_FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID column
 _ENOUGH: Final = 2_000
-_ODD: Final = 5  # distinct cells that a column of numbers or dates may hold besides
+_ODD: Final = 5  # number of distinct other cells that a column of numbers may contain
 _MAJORITY: Final = 0.8
 _MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
 _MARKER_WORDS: Final = frozenset(
@@ -41,7 +41,7 @@ _PERSONS: Final = re.compile(r"patient|person|subject|customer|client|member|par
 _IDS: Final = re.compile(
     r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
 )
-# Of formats with one shape, the first is taken where both read every cell.
+# The formats in a tuple have the same shape; if both match every cell, the first is taken.
 _FORMATS: Final = (
     ("%d.%m.%Y",),
     ("%d.%m.%y",),
@@ -68,13 +68,14 @@ S = TypeVar("S", bound=Written)
 
 @dataclass(frozen=True)
 class SchemaDraft(Generic[S]):
-    """A drafted schema, and the decisions left to a person. NOT PRIVATE.
+    """Drafted schema, and the decisions that a person has to make. NOT PRIVATE.
 
     Parameters
     ----------
     schema : Schema
+        The draft.
     decisions : tuple of str
-        Guesses to confirm or correct, with the column and some of its values.
+        Guesses to confirm or correct, each with the name of its column and some of its values.
     """
 
     schema: S
@@ -94,14 +95,18 @@ class SchemaDraft(Generic[S]):
 
 @dataclass
 class Drafted:
-    """Findings in a table.
+    """Parts of a drafted schema, and the decisions that a person has to make.
 
     Parameters
     ----------
     features : dict
+        Drafted features by column name.
     target : Range, Classes or None
+        Drafted target.
     id : list of str
+        Columns that seem to identify a record.
     person : str or None
+        Column that seems to identify persons.
     decisions : list of str
         Guesses that a person has to confirm or correct.
     """
@@ -120,13 +125,16 @@ class Drafted:
 def drafted(
     X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto", exclude: Iterable[str] = ()
 ) -> Drafted:
-    """Draft a schema, and list the decisions left to a person. NOT PRIVATE.
+    """Draft a schema, and list the decisions that a person has to make. NOT PRIVATE.
 
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
+        Public data.
     y : array of shape (n_samples,) or None, default=None
+        Public target; None for a schema that has no target.
     task : {"auto", "classification", "regression"}, default="auto"
+        Type of the target; "auto" chooses it from the values.
     exclude : iterable of str, default=()
         Columns to exclude.
 
@@ -185,13 +193,13 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _is_declared(plain: Categorical, column: Column) -> bool:
-    """Return whether the type of a column declares its categories."""
+    """Return whether a column has a categorical dtype or contains only Booleans."""
     listed = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
     return listed or plain.categories == ("False", "True")
 
 
 def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return "id" or "person" for a column that looks like one, else ""."""
+    """Return "id" or "person" if a column looks like one, otherwise ""."""
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < _FEWEST_ROWS or isinstance(plain, Date):
         return ""
@@ -216,7 +224,7 @@ def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
 
 
 def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> None:
-    """Add a column of strings, most of which may be numbers or dates."""
+    """Add a column of strings to the draft, as numbers, dates or categories."""
     n_rows = max(counts.total(), 1)
     formats = _formats(_some(counts))
     read_day = day_reader([text for text, _ in formats], 9999)
@@ -239,7 +247,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the number of cells that the most successful of the readers can read."""
+    """Return the largest number of cells that any one of the readers can parse."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -277,7 +285,7 @@ def _numeric(
 
 
 def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a marker of missing values; None if none does."""
+    """Return an extreme value that looks like a marker of missing values, or None."""
     for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
         gap = min(abs(end - rest[0]), abs(end - rest[-1]))
         far = gap > rest[-1] - rest[0]
@@ -287,7 +295,10 @@ def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
 
 
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the date formats that read some cells, each with whether its twins read as many."""
+    """Return the date formats that match some cells, and whether each is ambiguous.
+
+    A format is ambiguous if the format with day and month exchanged matches as many cells.
+    """
     used = []
     for alike in _FORMATS:
         read = {text: _read(counts, _only(text)) for text in alike}
@@ -298,13 +309,13 @@ def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
 
 
 def _only(text: str) -> Any:
-    """Return a function that reads dates in one format, but not dates in ISO format."""
+    """Return a function that parses dates in one format, but not dates in ISO format."""
     read = day_reader([text], 9999)
     return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return a part of the cells that is enough to recognize the type of a column."""
+    """Return the counts of the first distinct cells, up to a fixed number of them."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
@@ -312,7 +323,7 @@ def _date(
     found: Drafted, name: str, counts: Counter[str], formats: list[tuple[str, bool]]
 ) -> Feature:
     texts = [text for text, _ in formats]
-    # Two digits are a year of this century or the last one; a person has to check.
+    # A two-digit year may belong to this century or to the last; a person has to check.
     read = day_reader(texts, 2049)
     days = [day for day in map(read, counts) if not np.isnan(day)]
     if doubted := [text for text, both in formats if both]:
@@ -326,7 +337,10 @@ def _date(
 
 
 def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> Categorical:
-    """Draft a list of categories without markers and misspellings."""
+    """Draft a categorical feature; misspelled categories become aliases.
+
+    Categories that look like markers of missing values become markers.
+    """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]
     markers = [t for t in plain.categories if t.casefold() in _MARKER_WORDS or t in ("-9", "-99")]
@@ -351,7 +365,7 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
 
 
 def _meant(text: str, common: list[str]) -> str | None:
-    """Return the common category of which a rare one looks like a misspelling, or None."""
+    """Return the common category that a rare text seems to misspell, or None."""
     folded = {category.casefold(): category for category in common}
     close = difflib.get_close_matches(text.casefold(), folded, n=1, cutoff=0.8)
     return folded[close[0]] if close and not any(map(str.isdigit, text)) else None

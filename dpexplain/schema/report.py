@@ -38,7 +38,7 @@ _WARNING: Final = "NOT PRIVATE — do not publish: counts and values of records"
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """Cells that do not fit a schema. NOT PRIVATE: it counts and quotes cells.
+    """Report of cells that do not fit a schema, with counts and examples. NOT PRIVATE.
 
     Parameters
     ----------
@@ -93,19 +93,19 @@ def schema_report(
     X : DataFrame or array of shape (n_samples, n_features)
         The records.
     y : array of shape (n_samples,) or None
-        The target; None leaves it out.
+        The target; None if only the features are compared.
 
     Returns
     -------
     SchemaReport
-        NOT PRIVATE.
+        Report of the cells that do not fit; it is NOT PRIVATE.
 
     Raises
     ------
     SchemaError
         If columns are missing, or a target is given but the schema has none.
     TypeError
-        If the table is of a type that is read in parts.
+        If the table is of a type that is read in chunks.
     """
     if kind := kind_in_parts(X):
         raise TypeError(
@@ -125,17 +125,19 @@ def schema_report(
 
 
 def cleaned_table(schema: KnownColumns, X: ArrayLike) -> pd.DataFrame:
-    """Return a table as models read it; see :meth:`dpexplain.Schema.clean`.
+    """Apply the cleaning rules of a schema; see :meth:`dpexplain.Schema.clean`.
 
     Parameters
     ----------
     schema : Schema
+        Rules for cleaning the cells.
     X : DataFrame or array of shape (n_samples, n_features)
+        The records.
 
     Returns
     -------
     DataFrame of shape (n_samples, n_features)
-        It must be protected like `X`.
+        Cleaned table, which must be protected like `X`.
     """
     columns = columns_in_order(X, schema)
     cleaned = {
@@ -151,7 +153,7 @@ def _cleaned(column: Column, feature: Numeric | Categorical) -> NDArray[Any]:
         codes, names = encode_categorical(column, feature), (*feature.categories, None, None)
         other = codes == len(feature.categories)
         cells = np.array(names, dtype=object)[codes]
-        # A cell without a text counts as "other" too, and "" would be missing.
+        # A cell that has no text counts as "other" too; an empty string would count as missing.
         cells[other] = [text or repr(UNREADABLE) for text in texts_of(column)[other]]
         return cells
     numbers = encode_numeric(column, feature)
@@ -204,7 +206,7 @@ def _days(column: Column, bounds: Date) -> Found:
 def _read(
     column: Column, part: Numeric | Range
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the numbers, and which cells are empty or stand for a missing value."""
+    """Return the numbers, a mask of the empty cells, and a mask of the markers."""
     texts = texts_of(column)
     lacks = np.array([text is None for text in texts], dtype=bool)
     numbers = read_numbers(column, part)
@@ -272,7 +274,7 @@ def _shown(cell: object) -> str:
         return ""
     try:
         text = repr(cell if isinstance(cell, str) else text or cell)
-    except Exception:  # an object may raise anything when it is looked at
+    except Exception:  # the repr of an object may raise any exception
         return f"<a {type(cell).__name__}>"
     return text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…"
 

@@ -1,9 +1,4 @@
-"""Public knowledge about a table: bounds, categories, units and the target.
-
-A private model must not derive the shape of its data from the data: the ends of an
-axis, the list of categories and the classes are fixed before any record is read. A
-:class:`Schema` holds that knowledge, comes from documentation, and can be published.
-"""
+"""The schema of a table: its features, its target and the roles of other columns."""
 
 from __future__ import annotations
 
@@ -49,29 +44,20 @@ __all__ = ["Categorical", "Classes", "Date", "Numeric", "Range", "Schema"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Schema(FromInterpret):
-    """Public knowledge about a table; immutable.
+    """Public, immutable description of a table: its features and its target.
 
     Parameters
     ----------
     features : mapping of str to Numeric, Categorical or Date
-        The features by column name. Their order is the order of the columns of an array and
-        of the terms of a model.
+        Features by column name, in the order of the columns of an array and the terms of a model.
     target : Range, Classes or None, default=None
-        The target to predict. Optional here, but required by models.
+        Target to predict. It is optional here, but required by models.
     id : str or sequence of str, default=()
-        Columns that identify a record (a record number, a name). They cannot be features or the
-        target. Stored as a tuple.
+        Columns that identify a record, such as a record number or a name. Stored as a tuple.
     person : str or None, default=None
-        Column that identifies the person of each row, if a person may have several rows. It cannot
-        be a feature or the target. It is the default for ``groups`` in a fit with
-        ``max_rows_per_person``; a fit without that parameter warns that it protects only rows.
-
-    Attributes
-    ----------
-    feature_names : tuple of str
-        Names of the features, in order.
-    n_features : int
-        Number of features.
+        Column that identifies the person of each row, if a person may have several rows. It is the
+        default for ``groups`` in a fit with ``max_rows_per_person``; a fit without that parameter
+        warns that it protects only rows.
 
     Raises
     ------
@@ -114,7 +100,7 @@ class Schema(FromInterpret):
         return len(self.features)
 
     def to_toml(self, path: str | Path | None = None) -> str:
-        """Write the schema as TOML, a human-readable text.
+        """Write the schema as TOML, a human-readable text format.
 
         Parameters
         ----------
@@ -145,7 +131,6 @@ class Schema(FromInterpret):
         Returns
         -------
         Schema
-            The schema.
 
         Raises
         ------
@@ -168,8 +153,8 @@ class Schema(FromInterpret):
         Parameters
         ----------
         path : str or Path
-            UTF-8 text with commas, semicolons or tabs. Its first line names these columns, in any
-            order; other columns are ignored:
+            UTF-8 text with commas, semicolons or tabs. Entries of a list are separated by ``|`` or
+            ``;``. The first line names these columns, in any order; other columns are ignored:
 
             * ``name``: name of the column;
             * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
@@ -181,8 +166,6 @@ class Schema(FromInterpret):
             * ``decimal``: decimal point or comma;
             * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
             * ``source``: where the bounds come from; by default the file and line.
-
-            Entries of a list are separated by ``|`` or ``;``.
         target : str or None, default=None
             Column to predict; None for a schema that has no target.
 
@@ -223,13 +206,11 @@ class Schema(FromInterpret):
         y : array of shape (n_samples,) or None, default=None
             Public target; None for a schema that has no target.
         task : {"auto", "classification", "regression"}, default="auto"
-            Type of the target; "auto" means regression if the target is numeric with more than two
-            distinct values.
+            Type of the target; "auto" means regression if there are more than two distinct numbers.
 
         Returns
         -------
         Schema
-            The draft.
 
         Warns
         -----
@@ -253,23 +234,22 @@ class Schema(FromInterpret):
         task: Task = "auto",
         exclude: Sequence[str] = (),
     ) -> SchemaDraft[Schema]:
-        """Draft a schema from a messy PUBLIC table, with a list of decisions left to you.
+        """Draft a schema from a messy PUBLIC table, and list the decisions left to you.
 
-        Like `from_frame`, but it also guesses rules: date formats, decimal commas, markers of
-        missing values, rare misspellings of categories, and columns of IDs, which are not
-        features.
+        Unlike `from_frame`, this method also guesses date formats, decimal commas, markers of
+        missing values, rare misspellings of categories, and ID columns, which are not features.
 
         Parameters
         ----------
         X, y, task : DataFrame or array, array or None, str
-            As for `from_frame`.
+            Public data, public target and type of the target, as for `from_frame`.
         exclude : sequence of str, default=()
             Columns to exclude.
 
         Returns
         -------
         SchemaDraft
-            ``schema`` and ``decisions``. NOT PRIVATE: it is read from the data.
+            Draft with the fields ``schema`` and ``decisions``; it is NOT PRIVATE.
 
         Raises
         ------
@@ -306,24 +286,23 @@ class Schema(FromInterpret):
         """Draw stand-in records from this schema alone, to plan a fit.
 
         No data are read. Values are drawn uniformly from the public range or list of each feature,
-        independently of other features. Real features are neither uniform nor independent, so where
-        there are few records, expect more noise than planned.
+        independently of other features. Real features are neither uniform nor independent, so
+        expect more noise than planned where records are few.
 
         Parameters
         ----------
         n : int
-            Number of rows; choose about as many as in the table.
+            Number of rows, which should be similar to that of the private table.
         effects : mapping of str to effect, or None, default=None
-            Effect of each feature on the log-odds of the last class, or on the target. A number is
-            the difference in effect between the ends of the range (or between the first and last
-            category), a mapping gives the effect of each category, and a function maps an array of
-            values (numbers, days since 1970, or names) to effects. Features that are not named have
-            no effect.
+            Effects of features on the log-odds of the last class, or on a numeric target. A number
+            is the difference between the effects at the two ends of the range (or of the first and
+            the last category); a mapping contains the effect of each category; a function maps an
+            array of values (numbers, days since 1970, or names) to effects. Other features have no
+            effect.
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
-            Proportion of the cells of each feature that are made empty. The value that was drawn
-            for an empty cell still has its effect.
+            Proportion of cells of each feature that are emptied; their values still have an effect.
         positive_share : float, default=0.5
             Probability of the second of two classes if all effects are 0.
         rows_per_person : int, default=1
@@ -334,14 +313,13 @@ class Schema(FromInterpret):
         X : DataFrame of shape (n, n_features)
             The records, without ID columns but with the person column.
         y : Series of shape (n,)
-            The target. A numeric target has a standard deviation of a tenth of its range around
-            its mean.
+            The target. Noise is added to a numeric target; its standard deviation is 10% of the
+            width of the range.
 
         Raises
         ------
         SchemaError, ValueError
-            If the schema has no target, an effect is given for something that is not a feature, or
-            another parameter is wrong.
+            If the schema has no target, an effect is for an unknown feature, or a value is invalid.
 
         Examples
         --------
@@ -363,21 +341,22 @@ class Schema(FromInterpret):
         )
 
     def clean(self, X: ArrayLike) -> pd.DataFrame:
-        """Return a table as models read it, with aliases, markers, formats and bounds applied.
+        """Return a table with aliases, markers, formats and bounds applied.
 
-        Fits, predictions and explanations do this themselves; ONNX models and SHAP explainers need
-        a table that was cleaned with this method.
+        Fits, predictions and explanations clean tables themselves; ONNX models and SHAP explainers
+        need a table that was cleaned with this method.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
-            The records. Each row of the result depends on that row only.
+            The records.
 
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            Numbers within the bounds, dates as ISO text, categories by name, and values outside a
-            list as text; NaN or None for a missing cell. It must be protected like `X`.
+            Numbers within the bounds, dates as ISO text, categories by name, and values that are
+            not in a list of categories as text; NaN or None for missing cells. Each row is cleaned
+            independently of the others. The table must be protected like `X`.
 
         Raises
         ------
@@ -397,22 +376,21 @@ class Schema(FromInterpret):
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
         """Check a table against the schema. NOT PRIVATE: for the data holder only.
 
-        A private fit gives no message about an unreadable cell, because the message would reveal
-        that the cell exists. This report shows them: read it before the fit, and do not share it.
+        A private fit does not report unreadable cells, because a message would reveal that they
+        exist. This method reports them: use it before the fit, and do not share its result.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_samples, n_features)
             The records.
         y : array of shape (n_samples,) or None, default=None
-            The target; None omits it.
+            The target; None if only the features are checked.
 
         Returns
         -------
         SchemaReport
-            Cells that are empty, are not a number or a date, are out of bounds, or are not in the
-            list of categories or classes: how many there are, what a private fit does with them,
-            and examples. ``frame()`` converts it to a table.
+            Cells that are empty, not a number or date, out of bounds, or not in a list: how many
+            there are, examples, and what a private fit does with them; ``frame()`` tabulates them.
 
         Raises
         ------
@@ -448,7 +426,7 @@ class Schema(FromInterpret):
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:
-        """Draft a schema from data; the caller warns and records the release."""
+        """Draft a schema from data; the caller must warn and record the release."""
         from dpexplain.schema.draft import observed_fields
 
         return cls(*observed_fields(X, y, task=task))
@@ -466,7 +444,7 @@ class Schema(FromInterpret):
         return tuple(self.features.items()), self.target, self.id, self.person
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A read-only mapping cannot be pickled or copied, so the parts are.
+        # A read-only mapping cannot be pickled or copied, so a dict takes its place.
         made = partial(Schema, id=self.id, person=self.person)
         return made, (dict(self.features), self.target)
 

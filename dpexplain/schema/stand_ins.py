@@ -18,9 +18,9 @@ from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numer
 from dpexplain.tables.cells import day_text
 
 Effect: TypeAlias = float | Mapping[str, float] | Callable[[NDArray[Any]], Any]
-"""Difference between the ends, effects by category, or a function of an array of values."""
+"""Difference between the ends of the range, effects by category, or a function of the values."""
 
-_NOISE_SHARE: Final = 0.1  # standard deviation of a numeric target around its mean, of its range
+_NOISE_SHARE: Final = 0.1  # standard deviation of a numeric target, relative to its range
 
 
 def simulated(
@@ -33,21 +33,29 @@ def simulated(
     positive_share: float,
     rows_per_person: int,
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Draw records from public facts; see :meth:`dpexplain.Schema.simulate`.
+    """Draw records from a schema alone; see :meth:`dpexplain.Schema.simulate`.
 
     Parameters
     ----------
     schema : Schema
+        Public ranges and lists from which the values are drawn.
     n : int
+        Number of rows.
     effects : mapping of str to effect, or None
+        Effects of features on the target.
     seed : int or None
+        Seed of the random records.
     missing, positive_share : float
+        Proportion of empty cells, and probability of the second of two classes.
     rows_per_person : int
+        Number of rows per person.
 
     Returns
     -------
     X : DataFrame of shape (n, n_features)
+        The records.
     y : Series of shape (n,)
+        The target.
     """
     features, target, person = schema.features, schema.target, schema.person
     if target is None:
@@ -89,7 +97,7 @@ def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
 
 
 def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw values uniformly from the public range or list; categories are given by index."""
+    """Draw values uniformly from the public range, or indices of the categories."""
     if isinstance(feature, Categorical):
         return rng.integers(len(feature.categories), size=n)
     if feature.step is None:
@@ -163,14 +171,17 @@ def class_chances(
     Parameters
     ----------
     target : Classes
+        Classes of the target.
     score : ndarray of shape (n,)
-        At score 0, all classes are equally likely; but if there are two classes, the second has the
-        probability `positive_share`.
+        Score of each row. At score 0, all classes are equally likely; if there are only two, the
+        second has the probability `positive_share`.
     positive_share : float
+        Probability of the second of two classes at score 0.
 
     Returns
     -------
     ndarray of shape (n, n_classes)
+        Probability of each class for each row.
     """
     k = len(target.labels)
     if k == 2:

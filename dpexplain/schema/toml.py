@@ -1,4 +1,4 @@
-"""Schemas as TOML and JSON, read strictly."""
+"""Read and write schemas as TOML and JSON, rejecting unknown or missing fields."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ def schema_text(schema: Described) -> str:
     Parameters
     ----------
     schema : Schema
+        Schema to write.
 
     Returns
     -------
@@ -51,15 +52,17 @@ def schema_text(schema: Described) -> str:
 
 
 def schema_to_plain(schema: Described) -> dict[str, Any]:
-    """Write a schema as plain values for JSON, with dates as text.
+    """Convert a schema to plain values for JSON, with dates as strings.
 
     Parameters
     ----------
     schema : Schema
+        Schema to convert.
 
     Returns
     -------
     dict
+        JSON document.
     """
     document = _document(schema)
     for part in document["features"].values():
@@ -80,7 +83,7 @@ def _document(schema: Described) -> dict[str, Any]:
 
 
 def read_fields(text: str) -> Fields:
-    """Read a schema from TOML.
+    """Read the arguments of a schema from TOML.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ def read_fields(text: str) -> Fields:
 
 
 def fields_from_plain(document: Any) -> Fields:
-    """Read the output of `schema_to_plain`.
+    """Convert the output of `schema_to_plain` to the arguments of a schema.
 
     Parameters
     ----------
@@ -119,7 +122,7 @@ def fields_from_plain(document: Any) -> Fields:
     Raises
     ------
     SchemaError
-        If `document` does not have the form of that output.
+        If `document` does not have the form that `schema_to_plain` produces.
     """
     if not isinstance(document, dict):
         raise SchemaError("the schema must be a JSON object.")
@@ -130,7 +133,7 @@ def fields_from_plain(document: Any) -> Fields:
 
 
 def read_file(path: str | os.PathLike[str]) -> Fields:
-    """Read a schema from a TOML file; see `read_fields`."""
+    """Read the arguments of a schema from a TOML file; see `read_fields`."""
     with Path(path).open("rb") as file:
         raw = file.read(_MAX_BYTES + 1)
     try:
@@ -142,7 +145,7 @@ def read_file(path: str | os.PathLike[str]) -> Fields:
 def _parsed(text: str) -> dict[str, Any]:
     if len(text) > _MAX_BYTES:
         raise SchemaError(f"the schema has more than {_MAX_BYTES} bytes.")
-    # The parser takes time that grows with the square of the parts of a dotted key.
+    # The parser takes quadratic time in the number of parts of a dotted key.
     if _LONG_KEY.search(text):
         raise SchemaError(
             "the schema has a dotted key with too many parts; keys have at most three."
@@ -151,7 +154,7 @@ def _parsed(text: str) -> dict[str, Any]:
         parsed = tomllib.loads(text)
     except RecursionError:
         raise SchemaError("the schema is not valid TOML: it is nested too deeply.") from None
-    except ValueError as error:  # of the parser, or of a number with thousands of digits
+    except ValueError as error:  # invalid TOML, or a number with thousands of digits
         raise SchemaError(f"the schema is not valid TOML: {str(error).rstrip('.')}.") from None
     if _has_endless_number(parsed):
         raise SchemaError(
@@ -161,7 +164,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _has_endless_number(value: object) -> bool:
-    """Return whether a value contains an integer that is too large for Python to print."""
+    """Return whether a value contains an integer that is too large to be printed."""
     if isinstance(value, dict):
         return any(map(_has_endless_number, value.values()))
     if isinstance(value, list):
@@ -207,7 +210,10 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the fields to store; the unit, step and decimal sign of a date are implied."""
+    """Return the fields to store.
+
+    The unit, step and decimal sign of a date are implied, so they are not stored.
+    """
     implied = ("unit", "step", "decimal") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]
 

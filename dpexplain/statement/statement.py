@@ -282,7 +282,7 @@ def statement_of(
 
 
 def _everything(total: UnitTotal, delta: float) -> Promise:
-    """Return the total guarantee for one unit of privacy, which may have no bound."""
+    """Return the total guarantee for one unit of privacy; epsilon may be infinite."""
     covers = f"all private releases charged to the ledger, if published together, for {total.unit}"
     if total.unbounded:
         covers = f"all private releases charged to the ledger together: {total.words}"

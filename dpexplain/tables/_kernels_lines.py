@@ -1,4 +1,4 @@
-"""Find unreadable lines in one pass over a text file."""
+"""Find the lines of a text file that are not valid records, in one pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.compiling import njit
 
 _NEWLINE, _RETURN, _QUOTE, _NUL = np.uint8(10), np.uint8(13), np.uint8(34), np.uint8(0)
-# Where in a line the next byte stands.
+# State of the parser before the next byte of a line.
 _START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
 
 
@@ -18,15 +18,16 @@ _START, _PLAIN, _QUOTED, _CLOSED, _SPOILED = range(5)
 def unreadable_lines(  # type: ignore[no-untyped-def]
     text, separator, n_cells, longest
 ) -> NDArray[Any]:
-    """Find the lines that are not valid records, judging each line independently.
+    """Find the lines that are not valid records, checking each line independently.
 
-    A simple, slow version of the same rule is :func:`dpexplain.tables.lines.cells_of_line`.
+    :func:`dpexplain.tables.lines.cells_of_line` is a simple, slow implementation of the same rule.
 
     Parameters
     ----------
     text : ndarray of uint8
         Complete lines, each ending with a newline.
     separator : uint8
+        Byte that separates cells.
     n_cells : int
         Number of cells in a record.
     longest : int
@@ -35,8 +36,8 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_unreadable, 2), dtype int64
-        For each unreadable line, the index of its first byte and of its newline. Empty lines count
-        as unreadable.
+        For each unreadable line, the indices of its first byte and of its newline. Empty lines
+        count as unreadable.
     """
     n_lines = 0
     for byte in text:
@@ -64,7 +65,7 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
         elif byte == separator:
             cells, place = cells + 1, _START
         elif byte == _QUOTE:
-            place = _QUOTED  # at the start of a cell; behind a quote it is a doubled one
+            place = _QUOTED  # a quote at the start of a cell, or the second of a doubled quote
         else:
             place = _PLAIN if place == _START else _SPOILED
     return found[:n_found].copy()

@@ -1,10 +1,10 @@
 """Parse single cells: number, text or missing.
 
-On a private path, each cell must be read independently. pandas picks the dtype of a column from
-all its cells, so one bad cell turns a column of integers into text, decimals or objects; if ``1``,
-``1.0``, ``"1"`` and ``True`` were read differently, that one record would change how every other
-record is counted. Every spelling that a table reader may produce for the same cell is therefore
-read as the same number and the same string, and no cell raises an error.
+For a private fit, each cell must be parsed independently. pandas chooses the dtype of a column from
+all its cells, so one bad cell turns a column of integers into text, decimals or objects. If ``1``,
+``1.0``, ``"1"`` and ``True`` were parsed differently, that one record would change how all other
+records are counted. Therefore, all forms that a table reader may give to the same cell are parsed
+as the same number and the same string, and no cell raises an error.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ DATE_UNIT: Final = "days since 1970-01-01"
 """Unit of dates stored as numbers, as written in the CF conventions; labels show the dates."""
 
 NO_TEXT: Final = ""
-"""Text of a cell that is present but cannot equal any category (a list, bytes, an object)."""
+"""String for a cell that is not empty but cannot equal any category, such as a list or bytes."""
 
 EMPTY_WORDS: Final = frozenset({"none", "null", "na", "n/a", "<na>", "nat"})
-"""Lower-case words other than "nan" that an empty cell may become when converted to text."""
+"""Lower-case words, other than "nan", that an empty cell may become if converted to a string."""
 
 
 class Unreadable:
-    """A cell that its library cannot convert to an object."""
+    """Type of `UNREADABLE`, which replaces cells that cannot be converted."""
 
     __slots__ = ()
 
@@ -41,9 +41,9 @@ class Unreadable:
 
 UNREADABLE: Final = Unreadable()
 
-# pandas spells a column of dates without the time, and with it once another cell is no date.
+# pandas writes a column of dates without times, but with times if another cell is not a date.
 _MIDNIGHT: Final = re.compile(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) 00:00:00$")
-# The day as it is written, with or without a time of day.
+# A day in ISO format, with or without a time of day.
 _DATE: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ][0-9]{2}:[0-9]{2}.*)?", re.DOTALL)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 
@@ -56,7 +56,7 @@ _NUMBER_TYPES: Final = (int, float, Decimal, Fraction, np.integer, np.floating)
 
 
 def cell_number(cell: object) -> float:
-    """Read one cell as a number.
+    """Parse one cell as a number.
 
     Parameters
     ----------
@@ -66,24 +66,24 @@ def cell_number(cell: object) -> float:
     Returns
     -------
     float
-        The number, infinite if it is too large for a float; NaN if the cell is missing or not a
-        number. Never negative zero.
+        The number, or NaN if the cell is missing or not a number. A number that is too large for
+        a float becomes infinite, and negative zero becomes zero.
     """
     try:
-        return _number(cell) + 0.0  # + 0.0: "-0" is read as 0 by some readers, as -0.0 by others
-    except Exception:  # an object may raise anything when it is looked at
+        return _number(cell) + 0.0  # table readers disagree whether "-0" is 0 or -0.0
+    except Exception:  # an arbitrary object may raise any exception
         return np.nan
 
 
 def cell_day(cell: object) -> float:
-    """Read one cell as a day.
+    """Parse one cell as a day.
 
     Parameters
     ----------
     cell : object
-        Any value that a table can contain: dates and times of any library, or text that begins
-        with a date in ISO format. A time is read as the day written, in its own time zone, and a
-        pandas period as its first day.
+        Any value that a table can contain. Dates and times from any library are parsed, and so is
+        text that begins with a date in ISO format. The day of a time is the day in its own time
+        zone, and the day of a pandas period is its first day.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def cell_day(cell: object) -> float:
     """
     try:
         return _day(cell)
-    except Exception:  # no such day, or an object that raises when it is looked at
+    except Exception:  # a day that does not exist, or an object that raises an exception
         return np.nan
 
 
@@ -113,7 +113,7 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        ISO date, or the number itself if the day is outside the years 1 to 9999.
+        ISO date; the number of days, as text, if the day is outside the years 1 to 9999.
 
     Examples
     --------
@@ -126,7 +126,9 @@ def day_text(day: float) -> str:
 
 
 def number_in(unit: str) -> Callable[[object], float]:
-    """Return the number parser for a unit; the parser for days also reads dates.
+    """Return the parser for the cells of a numeric feature with a given unit.
+
+    If the unit is the unit of dates, the parser accepts dates as well as numbers.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def number_in(unit: str) -> Callable[[object], float]:
     Returns
     -------
     callable
-        Maps a cell to a number, or NaN.
+        Function from a cell to a number, or to NaN if it cannot be parsed.
     """
     return _day_or_number if unit == DATE_UNIT else cell_number
 
@@ -157,10 +159,10 @@ def cell_text(cell: object) -> str | None:
     Returns
     -------
     str or None
-        The text without surrounding spaces, with numbers and booleans in one spelling (``1``,
-        ``1.0``, ``"1"``, ``"01"``, ``True`` and ``"True"`` all give ``"1"``) and dates in ISO
-        format (without the time if it is midnight); None for a missing cell; `NO_TEXT` for a cell
-        that no category can equal.
+        The text without surrounding spaces. Numbers and booleans have one spelling (``1``, ``1.0``,
+        ``"1"``, ``"01"``, ``True`` and ``"True"`` all become ``"1"``), and dates are in ISO format,
+        without the time if it is midnight. None for a missing cell; `NO_TEXT` for a cell that no
+        category can equal.
     """
     try:
         return _text(cell)
@@ -174,7 +176,7 @@ def _number(cell: object) -> float:
         return np.nan if number is None else number
     if isinstance(cell, (bool, np.bool_)):
         return float(bool(cell))
-    # numpy counts a timedelta64 among the integers; complex columns hold plain numbers too.
+    # In numpy, timedelta64 is an integer type; complex columns can also contain real numbers.
     if isinstance(cell, _NUMBER_TYPES) and not isinstance(cell, np.timedelta64):
         try:
             return float(cell)
@@ -202,8 +204,8 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number that a stripped string spells; None if it is not a number."""
-    if "_" in text:  # Python would read "1_000"; readers of tables do not
+    """Return the number that a stripped string spells, or None if it is not a number."""
+    if "_" in text:  # Python accepts "1_000"; table readers do not
         return None
     truth = _TRUTH.get(text.lower())
     if truth is not None:
@@ -239,7 +241,7 @@ def _text(cell: object) -> str | None:
 
 
 def _spell(number: float) -> str | None:
-    """Normalize the spelling of a number (1, 1.0, "1.00"); NaN is missing."""
+    """Return the one spelling of a number, such as "1" for 1.0; None for NaN."""
     if math.isnan(number):
         return None
     return str(int(number)) if number.is_integer() else repr(number)

@@ -14,7 +14,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.columns import cells_of, values_of
 
 Part: TypeAlias = tuple[Any, Any]
-"""Some rows: a DataFrame or ndarray of shape (n, n_features), and their target of shape (n,)."""
+"""Rows as a DataFrame or ndarray of shape (n, n_features), and their targets of shape (n,)."""
 
 
 class PartError(RuntimeError):
@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        What stopped the fit: the type of an error raised by another library, or a fixed text. It is
-        shown to users, so it must reveal nothing about a record.
+        Cause of the failure: the type of an error raised by another library, or a fixed text. It
+        is shown to users, so it must reveal nothing about a record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -33,26 +33,26 @@ class PartError(RuntimeError):
 
 
 class ChunkedTable(ABC):
-    """A table that is read in chunks.
+    """Base class for tables that are read in chunks.
 
-    Checks before a fit is charged use only public metadata: the names and the number of columns.
-    Values are read only by `parts`.
+    The checks that are made before a fit is charged use only public metadata: the names and the
+    number of columns. Only `parts` reads values.
     """
 
     on_cluster: bool = False
-    """Whether the parts are read and kept by other processes."""
+    """Whether the chunks are read and stored by other processes."""
 
     @abstractmethod
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError if schema columns are missing, without reading values."""
+        """Check that no column of the schema is missing, without reading values."""
 
     @abstractmethod
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError for an invalid `y`, without reading values."""
+        """Check that `y` is a valid target, without reading values."""
 
     @abstractmethod
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
-        """Yield the chunks of the table, with schema and target columns only."""
+        """Yield the chunks of the table, with only the features and the target."""
 
 
 def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
@@ -61,25 +61,27 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
     Parameters
     ----------
     parts : iterable of Part
-        Each part must have a DataFrame, not an array.
+        Chunks; the features of each must be in a DataFrame, not in an array.
     schema : Schema
+        Schema whose features are the columns of the result.
 
     Returns
     -------
     Part
+        The rows of all chunks, in order.
     """
     read = list(parts)
     frame = {
         name: _joined([X.iloc[:, place] for X, _ in read])
         for place, name in enumerate(schema.feature_names)
     }
-    # As series with their types: a frame would choose new ones.
+    # A Series keeps the type of each column; a DataFrame would choose new types.
     columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}
     return pd.DataFrame(columns, copy=False), _joined([y for _, y in read])
 
 
 def _joined(columns: Sequence[Any]) -> NDArray[Any]:
-    """Join columns; use object cells for mixed types."""
+    """Join columns into one array, which has dtype object if their types differ."""
     values = [values_of(column) for column in columns]
     kinds = {value.dtype for value in values}
     if len(kinds) == 1 and all(isinstance(value, np.ndarray) for value in values):
@@ -88,13 +90,13 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
     start = 0
     for value in values:
         for place, cell in enumerate(cells_of(value), start):
-            joined[place] = cell  # one by one: numpy would unpack a list
+            joined[place] = cell  # assigned one by one, because numpy would unpack a list
         start += len(value)
     return joined
 
 
 def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
-    """Check that `y` names a column of the table that is not a feature."""
+    """Check that `y` names exactly one column, and that it can be the target."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "

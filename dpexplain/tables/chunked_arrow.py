@@ -2,10 +2,10 @@
 
 Every file is read with the types that it declares itself, never with the types of other files, and
 Arrow columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing. Folders named
-``key=value`` are columns, and each folder name is read independently: pyarrow would choose one type
-for the values of all folders, and would reject all folders if none of them has a value or if one
-value is not text, which would reveal records.
+whereas pandas would turn a batch of integers into floats if one of them is missing. If folders are
+named ``key=value``, each key becomes a column, and each folder name is parsed independently.
+pyarrow would choose one type for the values of all folders, and would reject all folders if none of
+them has a value or if one value is not text; this would reveal records.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ _TYPED_FORMATS: Final = frozenset({"parquet", "arrow", "orc"})
 
 
 class ArrowTable(ChunkedTable):
-    """A pyarrow dataset.
+    """Chunked table that reads a pyarrow dataset.
 
     Parameters
     ----------
     dataset : pyarrow.dataset.Dataset
+        Dataset of one or more files.
     named_folders : bool, default=False
         Whether folders named ``key=value`` become columns, in addition to the columns that the
         dataset declares.
@@ -95,12 +96,12 @@ class ArrowTable(ChunkedTable):
         return _names(self._fragments[0], self._keys[0])
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError if a file lacks schema columns, without reading values."""
+        """Check that no file lacks a column of the schema, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_names(_names(fragment, keys), schema)
 
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError if a file lacks the target column."""
+        """Check that every file has the target column, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_name(y, _names(fragment, keys), schema)
 
@@ -114,7 +115,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _check_format(fragment: Any) -> None:
-    """Reject file formats whose types are inferred, because one record could change them."""
+    """Reject file formats with inferred types, which could depend on one record."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(
@@ -124,13 +125,13 @@ def _check_format(fragment: Any) -> None:
 
 
 def _batches(fragment: Any, columns: list[str]) -> Iterator[Any]:
-    """Read one file in batches with its own types."""
+    """Read one file in batches, with the types that it declares."""
     if type(fragment).__name__ == "ParquetFileFragment":
         from pyarrow.parquet import ParquetFile
 
         with fragment.open() as file:
-            # Without the list, texts of a pandas Categorical are checked while they are read, and
-            # one that is no text would stop the fit.
+            # Without this list, the strings of a pandas Categorical would be checked while they are
+            # read, and invalid UTF-8 would stop the fit.
             coded = _coded_texts(fragment.physical_schema)
             yield from ParquetFile(file, pre_buffer=False, read_dictionary=coded).iter_batches(
                 batch_size=BATCH_ROWS,
@@ -162,7 +163,10 @@ def _coded_texts(schema: Any) -> list[str]:
 
 
 def _named_folders(fragment: Any) -> Mapping[str, object]:
-    """Read the ``key=value`` folders of a path; no value raises an error."""
+    """Return the values of the ``key=value`` folders in the path of a file, by key.
+
+    Keys that are also columns of the file are left out. No value raises an error.
+    """
     stored = set(fragment.physical_schema.names)
     folders = [name.partition("=") for name in fragment.path.split("/")[:-1] if "=" in name]
     keys = {unquote(key): _value_of_folder(value) for key, _, value in folders}
@@ -198,15 +202,17 @@ def _part(batch: Any, names: list[str], keys: Mapping[str, object]) -> Part:
 
 
 def arrow_cells(column: Any) -> Column:
-    """Return the cells of an Arrow column, each as stored.
+    """Return the cells of an Arrow column, with their stored values.
 
     Parameters
     ----------
     column : pyarrow.Array of shape (n,)
+        Column of any type.
 
     Returns
     -------
     ndarray or ExtensionArray of shape (n,)
+        The cells; `UNREADABLE` replaces a cell that cannot be converted to a Python object.
     """
     import pyarrow as pa
 
@@ -214,7 +220,7 @@ def arrow_cells(column: Any) -> Column:
     if pa.types.is_dictionary(kind):
         return arrow_cells(column.dictionary_decode())
     if pa.types.is_floating(kind):
-        return column.to_numpy(zero_copy_only=False)  # missing becomes NaN, which is missing too
+        return column.to_numpy(zero_copy_only=False)  # missing cells become NaN
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return _masked(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -233,7 +239,7 @@ def _masked(column: Any) -> Column:
 
 
 def _texts(column: Any, binary: Any) -> Column:
-    """Decode each distinct string once; undecodable bytes remain bytes."""
+    """Decode each distinct string once; bytes that are not UTF-8 remain bytes."""
     encoded = column.cast(binary).dictionary_encode()
     distinct = np.empty(len(encoded.dictionary), dtype=object)
     for place, cell in enumerate(encoded.dictionary.to_pylist()):
@@ -254,6 +260,6 @@ def _one_by_one(column: Any) -> NDArray[np.object_]:
     for place, cell in enumerate(column):
         try:
             cells[place] = cell.as_py()
-        except Exception:  # a date beyond the calendar, say: a cell that is no number and no text
+        except Exception:  # for example, a date outside Python's calendar
             cells[place] = UNREADABLE
     return cells

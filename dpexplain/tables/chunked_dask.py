@@ -1,4 +1,4 @@
-"""Dask DataFrames and Arrays, with partitions of table and target matched."""
+"""Dask DataFrames and Arrays as chunked tables."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from dpexplain.tables.columns import check_names
 
 
 class DaskTable(ChunkedTable):
-    """A Dask DataFrame or a two-dimensional Dask Array.
+    """Chunked table that reads a Dask DataFrame or a two-dimensional Dask Array.
 
     Parameters
     ----------
     X : dask.dataframe.DataFrame or dask.array.Array
+        Collection whose partitions are the chunks.
 
     Attributes
     ----------
     client : distributed.Client or None
         Client of the cluster, if there was one when the table was created.
     on_cluster : bool
+        Whether there is a client. If so, other processes read and store the chunks.
 
     Raises
     ------
@@ -43,8 +45,8 @@ class DaskTable(ChunkedTable):
                 "Dask Array."
             )
         self._collection = X
-        # Found once: what is checked before the charge is what the fit runs on, even where a
-        # client is opened in between.
+        # The client is looked up only once, so that the fit runs on the client that was checked
+        # before the charge, even if another one is opened in between.
         self.client = _default_client()
         self.on_cluster = self.client is not None
 
@@ -52,7 +54,7 @@ class DaskTable(ChunkedTable):
         return "<DaskTable>"
 
     def check_columns(self, schema: Schema) -> None:
-        """Raise SchemaError if schema columns are missing, without reading values."""
+        """Check that no column of the schema is missing, without reading values."""
         X = self._collection
         if _is_frame(X):
             check_names([str(name) for name in X.columns], schema)
@@ -63,7 +65,7 @@ class DaskTable(ChunkedTable):
             )
 
     def check_target(self, y: Any, schema: Schema) -> None:
-        """Raise ValueError or TypeError for an invalid `y`, without reading values."""
+        """Check that `y` is a valid target, without reading values."""
         X = self._collection
         if _is_frame(X) and isinstance(y, str):
             check_name(y, [str(name) for name in X.columns], schema)
@@ -80,9 +82,9 @@ class DaskTable(ChunkedTable):
             )
 
     def pairs(self, y: Any, schema: Schema) -> list[Part]:
-        """Return pairs of delayed partitions: one of the table, one of the target.
+        """Pair each delayed partition of the table with its partition of the target.
 
-        Nothing is computed. If `y` is a name, the second element of a pair is that name.
+        Nothing is computed. If `y` is a name, the second element of each pair is that name.
         """
         X = self._collection
         if _is_array(X, 2):
@@ -103,7 +105,7 @@ class DaskTable(ChunkedTable):
 
 
 def split_part(table: Any, target: Any, schema: Schema) -> Part:
-    """Return features and target of one computed partition.
+    """Return the features and the target of one computed partition.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
 
 
 def _default_client() -> Any | None:
-    """Return the default Dask client; None if there is no cluster.
+    """Return the default Dask client, or None if there is no cluster.
 
     Raises
     ------

@@ -25,7 +25,7 @@ class KnownColumns(Protocol):
 
     @property
     def features(self) -> Mapping[str, Feature]:
-        """The features by column name."""
+        """Features by column name."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Public knowledge about the columns.
 
@@ -64,12 +64,12 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
 
 
 def kind_in_parts(X: object) -> str:
-    """Return the type of a chunked table in words; "" for a table in memory.
+    """Return the type of a chunked table in words, or "" for a table in memory.
 
     Parameters
     ----------
     X : object
-        The table. The check imports no library.
+        The table. Its library is not imported for this check.
 
     Returns
     -------
@@ -91,23 +91,25 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
     Parameters
     ----------
     X : DataFrame, array or sequence of rows
-        The table; frames of polars, Arrow and other libraries supported by narwhals are accepted.
+        The table. DataFrames from polars, Arrow and other libraries that narwhals supports are
+        accepted.
     n_columns : int or None, default=None
-        Number of cells in each row, if this number is public: in a sequence of rows, a row of
-        another length becomes a row of empty cells. If None, rows of different lengths are
-        rejected, which reveals that they exist.
+        Public number of cells in each row. If it is given and `X` is a sequence of rows, each row
+        of a different length becomes a row of empty cells. If None, rows of different lengths raise
+        an error, which reveals that they exist.
 
     Returns
     -------
     DataFrame or ndarray of shape (n_samples, n_features)
-        `X` itself if it is already a frame or a two-dimensional array.
+        A DataFrame if `X` is a DataFrame from any library, otherwise an array. `X` itself is
+        returned if it is already a pandas DataFrame or a two-dimensional array.
 
     Raises
     ------
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix, or an unexecuted query.
+        If `X` is a sparse matrix, or a query that has not been executed.
     """
     if hasattr(X, "tocsr"):
         raise TypeError("X is a sparse matrix, which is not supported; pass X.toarray().")
@@ -127,10 +129,10 @@ def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArr
 
 
 def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
-    """Return an array of the cells of a list of rows.
+    """Return the cells of a list of rows as an array of objects.
 
-    numpy would inspect the cells: a single string would turn all of them into strings, and nested
-    lists of equal length would add a dimension.
+    Without this function, numpy would inspect the cells: a single string would turn all of them
+    into strings, and nested lists of equal length would add a dimension.
     """
     if hasattr(rows, "__array__"):
         return np.asarray(rows, dtype=object)
@@ -139,14 +141,14 @@ def _array_of_rows(rows: Any, n_columns: int | None = None) -> NDArray[Any]:
             row if _is_row(row) and len(row) == n_columns else [None] * n_columns for row in rows
         ]
     if not isinstance(rows, Sequence) or not all(_is_row(row) for row in rows):
-        return np.empty(0, dtype=object)  # one-dimensional: the caller says what is wrong
+        return np.empty(0, dtype=object)  # one-dimensional, so the caller raises an error
     found = {len(row) for row in rows} or {n_columns or 0}
     if len(found) > 1:
         raise ValueError("X has rows of different lengths; pass one cell per column in each row.")
     table = np.empty((len(rows), found.pop()), dtype=object)
     for filled, row in zip(table, rows, strict=True):
         for index, cell in enumerate(row):
-            filled[index] = cell  # one by one: numpy would unpack a nested list
+            filled[index] = cell  # assigned one by one, because numpy would unpack a nested list
     return table
 
 
@@ -160,7 +162,7 @@ def values_of(column: Column) -> Values:
         column = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
     if isinstance(column, np.ma.MaskedArray):
         masked, column = np.ma.getmaskarray(column), column.data.astype(object)
-        column[masked] = None  # NumPy would fill them with a question mark
+        column[masked] = None  # numpy would fill masked cells with a question mark
     if not isinstance(column, np.ndarray | pd.api.extensions.ExtensionArray | pd.DataFrame):
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))
@@ -237,7 +239,7 @@ def _named(names: list[str], others: Sequence[str] = (), n_shown: int = 8) -> st
 
 
 def one_column(y: ArrayLike) -> Column:
-    """Return a target as one column; a table with one column is accepted."""
+    """Return a target as one column; it may be given as a table with one column."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:

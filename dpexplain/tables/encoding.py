@@ -2,11 +2,11 @@
 
 The code of a cell depends only on that cell and the schema, not on other cells or on the dtype
 that pandas chose for the column, and no cell raises an error: an exception, or a change in how
-other cells are read, would reveal one record. Only the names and the number of columns, which are
-public, can be rejected.
+other cells are encoded, would reveal one record. Errors are raised only for the names and the
+number of columns, which are public.
 
-Earlier steps are not covered: if a CSV reader parses a file as a whole, one line can change how
-others are read. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
+This does not cover earlier steps: if a CSV reader parses a file as a whole, one line can change how
+others are parsed. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from dpexplain.tables.columns import (
 )
 from dpexplain.tables.spellings import comma_number, day_reader, hide_markers, number_reader
 
-# Cells of these very types are hashable and equal only where they read the same (1, 1.0 and
-# True do), so each distinct one is read once.
+# Cells of exactly these types are hashable, and cells that are equal (such as 1, 1.0 and True)
+# have the same result, so each distinct cell is parsed only once.
 _REMEMBERED: Final = frozenset({str, int, float, bool, type(None)})
-# Cells that are read at a time: what reading needs besides its result does not grow with a table.
+# Number of cells that are parsed at a time, so that temporary memory does not grow with the table.
 _BLOCK: Final = 1 << 16
 
 
@@ -63,7 +63,7 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
 
 
 def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
-    """Read a column as numbers within the public bounds of its feature.
+    """Convert a column to numbers within the public bounds of its feature.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, holds a
-        missing-value marker or is not a number (for a :class:`Date`, is not a date).
+        Values clipped to ``[low, high]``, including infinite ones. NaN if a cell is empty, is a
+        marker of missing values, or is not a number (or, for a :class:`Date`, not a date).
     """
     numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -85,20 +85,21 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Read a column of numbers or days by the rules of the schema, without bounds.
+    """Convert a column to numbers or days by the rules of the schema; do not clip.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any type.
     part : Numeric or Range
+        Feature or target whose rules are applied.
     keep_markers : bool, default=False
-        Whether markers of missing values are kept as numbers, as a report needs them.
+        Whether markers of missing values are kept as numbers, which is useful for a report.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        A new array; NaN if a cell is empty, cannot be read, or stands for a missing value.
+        A new array; NaN if a cell is empty, cannot be parsed, or stands for a missing value.
     """
     markers = () if keep_markers else part.missing
     if isinstance(part, Date):
@@ -114,14 +115,14 @@ def read_numbers(
 
 
 def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32]:
-    """Read a column as indices into the public list of categories.
+    """Convert a column to indices into the public list of categories.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any type.
     feature : Categorical
-        The public list, of length k.
+        Feature with a public list of k categories.
 
     Returns
     -------
@@ -142,14 +143,14 @@ def encode_features(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
     Returns
     -------
     list of ndarray of shape (n_samples,)
-        float64 for numeric features, int32 for categorical ones.
+        Encoded columns: numbers as float64, and indices of categories as int32.
     """
     return list(encoded_columns(X, schema))
 
@@ -162,14 +163,15 @@ def encoded_columns(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        As for :func:`check_columns`, with the same errors.
+        The table. The same errors are raised as by :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
     Yields
     ------
     ndarray of shape (n_samples,)
-        float64 for a numeric feature, int32 for a categorical one; in the order of the schema.
+        The next encoded column, in the order of the schema: numbers as float64, or indices of
+        categories as int32.
     """
     columns = columns_in_order(X, schema)
     for column, feature in zip(columns, schema.features.values(), strict=True):
@@ -180,7 +182,7 @@ def encoded_columns(
 
 
 def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
-    """Read the target of a regression within its public range.
+    """Convert the target of a regression to numbers within its public range.
 
     Parameters
     ----------
@@ -192,8 +194,8 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones; NaN if a cell is empty, holds a
-        missing-value marker or is not a number; such rows are dropped in fits.
+        Values clipped to ``[low, high]``, including infinite ones. NaN if a cell is empty, is a
+        marker of missing values, or is not a number; a fit drops these rows.
 
     Raises
     ------
@@ -217,7 +219,8 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Indices; −1 if a label is empty or not in the list; such rows are dropped in fits.
+        Indices of the classes; −1 if a cell is empty, is a marker of missing values, or is not in
+        the list. A fit drops the rows with −1.
 
     Raises
     ------
@@ -231,23 +234,24 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
 def numbers_of(
     column: Column, of_cell: Callable[[object], float] = cell_number
 ) -> NDArray[np.float64]:
-    """Read a column as numbers, without applying bounds.
+    """Convert a column to numbers, without applying bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any type.
     of_cell : callable, default=cell_number
-        Reader of one cell; cells that are already numbers are not passed to it.
+        Parser of one cell; cells that are already numbers are not passed to it.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        A new array; each cell is read as by :func:`dpexplain.tables.cells.cell_number`.
+        A new array with the number in each cell, by default as returned by
+        :func:`dpexplain.tables.cells.cell_number`.
     """
     values = values_of(column)
     if getattr(values.dtype, "kind", "O") in "biuf" and not isinstance(values, pd.Categorical):
-        with np.errstate(all="ignore"):  # a program may have asked for errors
+        with np.errstate(all="ignore"):  # the user may have told numpy to raise errors
             if isinstance(values, np.ndarray):
                 numbers = values.astype(np.float64)
                 numbers += 0.0
@@ -257,19 +261,20 @@ def numbers_of(
 
 
 def days_of(column: Column, of_cell: Callable[[object], float] = cell_day) -> NDArray[np.float64]:
-    """Read a column as days, without applying bounds.
+    """Convert a column to days since January 1, 1970, without applying bounds.
 
     Parameters
     ----------
     column : array or Series of shape (n_samples,)
         Cells of any type.
     of_cell : callable, default=cell_day
-        Reader of one cell; a column of NumPy dates is not passed to it.
+        Parser of one cell; the cells of a column of NumPy dates are not passed to it.
 
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        A new array; each cell is read as by :func:`dpexplain.tables.cells.cell_day`.
+        A new array with the day in each cell, by default as returned by
+        :func:`dpexplain.tables.cells.cell_day`.
     """
     values = values_of(column)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
@@ -289,7 +294,7 @@ def texts_of(column: Column) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype object
-        Strings; each cell is read as by :func:`dpexplain.tables.cells.cell_text`.
+        Strings; each cell is converted as by :func:`dpexplain.tables.cells.cell_text`.
     """
     return _read(column, cell_text, dtype=object)
 
@@ -297,7 +302,7 @@ def texts_of(column: Column) -> NDArray[Any]:
 def _reader(
     listed: Categorical | Classes, names: Sequence[str], *, other: int, missing: int
 ) -> Callable[[object], int]:
-    """Return the function that encodes one cell."""
+    """Return a function that converts one cell to the index of its category or class."""
     code_of_text = {cell_text(name): code for code, name in enumerate(names)}
     code_of_text |= {cell_text(a): code_of_text[cell_text(name)] for a, name in listed.aliases}
     code_of_text |= {cell_text(marker): missing for marker in listed.missing}
@@ -309,7 +314,7 @@ def _reader(
         found = code_of_text.get(text)
         if found is not None:
             return found
-        # Words that the schema lists were found before.
+        # If the schema lists such a word, it has been found above.
         return missing if text.lower() in EMPTY_WORDS else other
 
     return code
@@ -327,9 +332,9 @@ def _read(column: Column, of_cell: Callable[[object], Any], *, dtype: DTypeLike)
 
 
 def _read_block(values: Values, of_cell: Callable[[object], Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Read a block of cells, reading equal plain cells only once."""
+    """Apply `of_cell` to a block of cells; parse equal numbers or strings only once."""
     if values.dtype.kind in "biuf" or _is_arrow_text(values):
-        with np.errstate(all="ignore"):  # of numbers of more than 64 bits
+        with np.errstate(all="ignore"):  # numbers of more than 64 bits can cause warnings
             codes, uniques = pd.factorize(values)  # type: ignore[arg-type]
         return _of_codes(codes, uniques, of_cell, dtype)
     return _array(_read_each(cells_of(values), of_cell), dtype)
@@ -341,13 +346,13 @@ def _of_codes(
     of_cell: Callable[[object], Any],
     dtype: DTypeLike,
 ) -> NDArray[Any]:
-    # Code −1 is an empty cell: it takes the last place of the table.
+    # Code −1 stands for an empty cell, whose result is the last entry of the array.
     cells = cells_of(values_of(uniques))
     return _array([*map(of_cell, cells), of_cell(None)], dtype)[codes]
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Return whether each cell is a built-in string or empty, so that no cell can run code."""
+    """Return whether an array stores strings in Arrow format, which cannot run code."""
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

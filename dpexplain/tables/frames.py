@@ -1,4 +1,4 @@
-"""Convert tables of other libraries to pandas through narwhals.
+"""Convert tables from other libraries to pandas through narwhals.
 
 Cells are converted without changes, and one by one if a column has empty cells: if the other
 library converted such a column to pandas itself, integers would become floats, so one record would
@@ -20,22 +20,22 @@ _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_
 
 
 def frame_of(X: object) -> pd.DataFrame | None:
-    """Convert a table of another library to a frame.
+    """Convert a table from another library to a pandas DataFrame.
 
     Parameters
     ----------
     X : object
-        Anything.
+        A table, or any other object.
 
     Returns
     -------
     DataFrame or None
-        None if `X` is not a table of another library.
+        The converted table; None if `X` is not a table from another library.
 
     Raises
     ------
     TypeError
-        If `X` is an unexecuted query.
+        If `X` is a query that has not been executed.
     """
     if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
         return None
@@ -55,17 +55,18 @@ def frame_of(X: object) -> pd.DataFrame | None:
 
 
 def column_of(values: object) -> Any:
-    """Convert a column of another library to an array.
+    """Convert a column from another library to an array.
 
     Parameters
     ----------
     values : object
-        Anything.
+        A column, a table or any other object.
 
     Returns
     -------
     ndarray, Series, DataFrame or None
-        A frame if `values` is a table; None if it is not from another library.
+        The converted column; a DataFrame if `values` is a table, and None if it is not an object
+        from another library.
     """
     if not hasattr(values, "to_pandas"):
         return None
@@ -100,7 +101,7 @@ def _cells(column: Any) -> NDArray[Any]:
     plain = column.dtype.is_numeric() and not exact and "128" not in kind
     if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
-    if nested and "Date" in kind:  # no cell is a number or text in any case
+    if nested and "Date" in kind:  # no cell can be a number or text
         return _placed(np.empty(0), ~column.is_null().to_numpy(), np.zeros(len(column), dtype=bool))
     if kind.startswith("Date") and hasattr(native, "to_physical"):
         return _days_of_polars(native)
@@ -122,11 +123,14 @@ def _one_by_one(column: Any) -> list[Any]:
 
 
 def _days_of_polars(series: Any) -> NDArray[Any]:
-    """Convert polars dates and times; those outside Python's calendar are unreadable."""
+    """Convert a polars column of dates or times to an array of Python objects.
+
+    Cells outside Python's calendar become `UNREADABLE`.
+    """
     present = ~series.is_null().to_numpy()
     numbers = series.to_physical().fill_null(0).to_numpy()
     per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)
-    # Elsewhere on Earth it may be the day before or after.
+    # In another time zone, the date may be one day earlier or later.
     margin = 0 if getattr(series.dtype, "time_zone", None) is None else per_day
     first, last = FIRST_DAY * per_day + margin, (LAST_DAY + 1) * per_day - 1 - margin
     readable = present & (numbers >= first) & (numbers <= last)
@@ -137,7 +141,7 @@ def _days_of_polars(series: Any) -> NDArray[Any]:
 def _placed(
     cells: NDArray[Any], present: NDArray[np.bool_], readable: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Return all cells in order, with missing and unreadable ones marked."""
+    """Fill a column with its readable cells; the others are None or `UNREADABLE`."""
     placed = np.full(len(present), None, dtype=object)
     placed[present] = UNREADABLE
     placed[readable] = cells

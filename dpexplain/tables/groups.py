@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person of each row; must be protected like the table.
+        Person ID of each row, which must be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -29,11 +29,12 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """Argument ``groups`` of ``fit`` for this grouping.
+        """Value that represents this grouping in the argument ``groups`` of ``fit``.
 
         Returns
         -------
         array-like or tuple
+            The person IDs, or a pair of the name and the person IDs if the grouping has a name.
         """
         return self.cells if self.kind is None else (self.kind, self.cells)
 
@@ -41,14 +42,14 @@ class Grouping:
 def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
-    A name is used only if it is given for this purpose. The name of a Series is ignored: pandas
-    keeps it, for instance, when patients are mapped to hospitals, and two groupings with the same
-    name would be treated as one.
+    The grouping has a name only if one is given in `groups`. The name of a Series is ignored,
+    because pandas keeps it when, for instance, patients are mapped to hospitals, and two groupings
+    with the same name would be treated as one.
 
     Parameters
     ----------
     groups : str, (str, array-like) or array-like
-        Name of a column of `X`; a name and the person IDs; or the person IDs alone.
+        Name of a column of `X`, a pair of a name and the person IDs, or the person IDs alone.
     X : DataFrame or array-like
         The table.
 
@@ -70,19 +71,22 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return ``groups``, or the schema's person column if groups are needed but not given.
+    """Return `groups` or, if it is None and groups are needed, the person column.
 
     Parameters
     ----------
     groups : object
-        As given to ``fit``.
+        Argument that was passed to ``fit``.
     max_rows_per_person : int or None
-        None for a fit that protects rows; it has no groups.
+        None for a fit that protects rows and needs no groups.
     schema : Schema or None
+        Schema that may name a person column.
 
     Returns
     -------
     object
+        `groups`, or the name of the person column of the schema. None if no groups are needed or
+        the schema has no person column.
     """
     if groups is not None or max_rows_per_person is None:
         return groups
@@ -97,12 +101,13 @@ def without_groups(X: Any, groups: Any) -> Any:
     X : DataFrame or array-like
         The table.
     groups : object
-        As given to ``fit``.
+        Argument that was passed to ``fit``.
 
     Returns
     -------
     DataFrame or array-like
-        `X` itself unless `groups` names one of its columns.
+        `X` without the column that `groups` names; `X` itself if it has no such column or is read
+        in chunks.
     """
     if not isinstance(groups, str) or kind_in_parts(X):
         return X

@@ -1,18 +1,19 @@
 """Text files in which every line is read independently as a record.
 
-CSV readers parse a file as a whole: an open quote in one line swallows the next ones, a line with
-an extra cell shifts or rejects all lines, and types are inferred from all values. On a private
-path, each of these reveals one record. Here, the rule for a line depends only on its bytes and on
-the first line of the file, which is public:
+CSV readers parse a file as a whole: an open quote in one line swallows the lines after it, a line
+with an extra cell shifts the cells of all lines or makes the reader reject the file, and types are
+inferred from all values. In a private fit, each of these effects would reveal one record. In this
+module, the result for a line depends only on its bytes and on the first line of the file, which is
+public:
 
 * lines end only at byte 10; a byte 13 just before it is part of the line ending;
-* a line has one cell per column name, between separators. A cell that starts with a quote must end
-  with a quote; it may contain separators, and two quotes in a row stand for one;
+* a valid line has one cell for each column name, between separators. A cell that starts with a
+  quote must end with a quote; it may contain separators, and two quotes in a row stand for one;
 * any other line (too few or too many cells, a quote left open, text after a closing quote, a byte
   0 or 13, bytes invalid in the encoding, more than `LONGEST_LINE` bytes) is a record of empty
   cells, without an error or warning.
 
-:func:`cells_of_line` implements that rule. Files are read by a faster equivalent: one pass over
+:func:`cells_of_line` implements this rule. Files are read by a faster equivalent: one pass over
 the bytes finds the lines that are not valid records and replaces them with empty cells. The other
 lines contain nothing that the pandas parser could misread.
 """
@@ -40,11 +41,11 @@ LONGEST_LINE: Final = 1 << 20
 """Maximum length of a line in bytes of UTF-8; a longer line is a record of empty cells."""
 
 _BLOCK: Final = 1 << 20
-_ASIDE: Final = '"\r\n\0'  # what separates no cells
+_ASIDE: Final = '"\r\n\0'  # characters that cannot be separators
 _SEPARATOR_WORDS: Final = {"tab": "\t", "\\t": "\t"}
 
-# One byte is one character and the first 128 are those of ASCII, so that a line can be told by
-# its bytes; UTF-8 has that property too, though a character may have several bytes.
+# In these encodings, each byte below 128 is an ASCII character and nothing else, so that lines and
+# separators can be found by their bytes. In all of them except UTF-8, a character has one byte.
 _ENCODINGS: Final = frozenset(
     {
         "utf-8",
@@ -67,7 +68,7 @@ class LineFormat:
     Parameters
     ----------
     separator : str, default=","
-        One ASCII character between cells; "tab" and the two characters ``\t`` stand for the tab
+        ASCII character that separates cells; "tab" and the two characters ``\t`` stand for the tab
         character.
     encoding : str, default="utf-8"
         UTF-8, or a one-byte code page that agrees with ASCII on the first 128 characters.
@@ -75,8 +76,8 @@ class LineFormat:
     Raises
     ------
     ValueError
-        If the separator is not one ASCII character other than a quote or a line end, or the
-        encoding does not allow lines to be separated by bytes (UTF-16, Shift JIS, EBCDIC).
+        If the separator is not a single ASCII character or is a quote or a line end, or if lines
+        cannot be separated by bytes in the encoding (UTF-16, Shift JIS, EBCDIC).
 
     Examples
     --------
@@ -107,7 +108,7 @@ class LineFormat:
 def _checked_encoding(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name.replace("_", "-")
-    except (LookupError, ValueError, TypeError):  # unknown, or with a byte 0 in its name
+    except (LookupError, ValueError, TypeError):  # an unknown name, or one with a byte 0
         name = ""
     name = {"utf-8-sig": "utf-8"}.get(name, name)
     if name not in _ENCODINGS:
@@ -120,18 +121,19 @@ def _checked_encoding(encoding: str) -> str:
 
 
 def cells_of_line(line: bytes, form: LineFormat) -> list[str] | None:
-    r"""Read one line independently.
+    r"""Parse one line independently of all others.
 
     Parameters
     ----------
     line : bytes
-        Without its newline.
+        The line without its newline.
     form : LineFormat
+        Separator and encoding.
 
     Returns
     -------
     list of str or None
-        The cells as written; None for an invalid line.
+        The cells as written, or None if the line is invalid.
 
     Examples
     --------
@@ -162,8 +164,9 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     Parameters
     ----------
     path : str or Path
+        File to read.
     form : LineFormat or None, default=None
-        None means commas and UTF-8.
+        Separator and encoding; None means commas and UTF-8.
 
     Returns
     -------
@@ -189,22 +192,24 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
 
 
 def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    """Read lines with inferred types. NOT PRIVATE: for public tables only.
+    """Read a text file with inferred types. NOT PRIVATE: for public tables only.
 
     Parameters
     ----------
     path : str or Path
+        File to read.
     form : LineFormat or None, default=None
-        None means commas and UTF-8.
+        Separator and encoding; None means commas and UTF-8.
 
     Returns
     -------
     DataFrame
+        One row per line after the first.
 
     Raises
     ------
     ValueError
-        As for `read_texts`.
+        If the first line does not contain distinct column names.
     """
     return _read(path, form or LineFormat(), {"low_memory": False})
 
@@ -230,7 +235,10 @@ def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) ->
 
 
 def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
-    """Read the first line of a file, which is public and may be rejected."""
+    """Read the column names from the first line of a file.
+
+    An error may be raised, because this line is public.
+    """
     line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
     line = line.removesuffix(b"\n")
     if form.encoding == "utf-8":
@@ -250,15 +258,15 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
 
 
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
-    """Yield the lines of a file as UTF-8; unreadable lines become empty cells."""
-    yield b"\n"  # skipped: a parser treats the very first bytes of what it gets in its own way
+    """Yield blocks of lines in UTF-8, with empty cells in place of unreadable lines."""
+    yield b"\n"  # skipped by the parser, which may treat the first bytes of its input specially
     for block in _whole_lines(file):
         text = _in_utf8(block.replace(b"\r\n", b"\n") if b"\r" in block else block, form.encoding)
         yield _mended(text, form.separator.encode(), n_cells)
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield blocks of complete lines; truncate lines beyond the limit."""
+    """Yield blocks of complete lines; truncate lines that exceed `LONGEST_LINE`."""
     begun = b""
     while block := file.read(_BLOCK):
         ended, newline, rest = block.rpartition(b"\n")

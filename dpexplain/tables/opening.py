@@ -1,4 +1,4 @@
-"""Open tables that are read in parts, from files or Dask."""
+"""Open tables that are read in chunks, from files or Dask collections."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dpexplain.tables.columns import kind_in_parts
 
 
 def chunked_table(X: Any) -> ChunkedTable:
-    """Open a table that is read in parts, without reading values.
+    """Open a table that is read in chunks, without reading values.
 
     Parameters
     ----------
     X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
+        Path to Parquet files, or a dataset or collection.
 
     Returns
     -------
@@ -22,9 +23,10 @@ def chunked_table(X: Any) -> ChunkedTable:
     Raises
     ------
     ImportError
-        If the libraries of the extra ``dask`` are missing.
+        If libraries of the optional extra ``dask`` are not installed.
     TypeError
-        If `X` is a Dask collection of another type, or files in a format that does not store types.
+        If `X` is a Dask collection of another type, or its files are in a format that does not
+        store types.
     ValueError
         If the path does not exist or contains no files.
     """

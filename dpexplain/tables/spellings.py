@@ -1,7 +1,7 @@
-"""Functions that read cells in declared spellings: decimal commas, dates, markers.
+"""Parse cells in the spellings of a schema: decimal commas, dates and markers.
 
-Each rule depends only on one cell and the public schema, as in :mod:`dpexplain.tables.cells`: a
-cell that cannot be read is missing, and no cell raises an error.
+As in :mod:`dpexplain.tables.cells`, the result for a cell depends only on this cell and the public
+schema. A cell that cannot be parsed counts as missing, and no cell raises an error.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class DayFormat(NamedTuple):
     Parameters
     ----------
     pattern : re.Pattern
-        Matches a whole cell.
+        Pattern that matches a whole cell.
     n_digits : int
-        Length of a format that consists only of digits; 0 for any other format. Table readers treat
-        such dates as numbers and drop leading zeros.
+        Number of digits of a date, if the format consists only of digits; 0 for any other format.
+        Table readers treat a date of digits as a number, and drop its leading zeros.
     """
 
     pattern: re.Pattern[str]
@@ -74,9 +74,9 @@ def day_format(text: str) -> DayFormat:
     Parameters
     ----------
     text : str
-        In ``strftime`` notation, made of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names of
-        months are in English, whatever the language of the machine. A time of day may always
-        follow the date.
+        Format in ``strftime`` notation, made of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names of
+        months are in English, regardless of the locale. A format that includes no time and does
+        not consist only of digits also matches a date that is followed by a time of day.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def day_format(text: str) -> DayFormat:
     Raises
     ------
     ValueError
-        If the format has other parts, does not have exactly one day, one month and one year, or
-        would read decimal numbers as dates.
+        If the format contains any other code, does not contain exactly one day, one month and one
+        year, or would match decimal numbers.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the pattern of a format without its field names.
+    """Return the regular expression of a date format, without the names of its groups.
 
-    Formats with equal patterns cannot be told apart.
+    If the results for two formats are equal, the formats match the same cells.
     """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):
@@ -132,19 +132,19 @@ def shape_of(text: str) -> str:
 
 
 def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], float]:
-    """Return a function that reads dates in the given formats or in ISO format.
+    """Return a function that parses dates in the given formats or in ISO format.
 
     Parameters
     ----------
     formats : sequence of str
         The first format that matches a cell is used; ISO format is tried last.
     last_year : int
-        A two-digit year stands for the latest year with these digits that is not after this one.
+        A two-digit year stands for the latest year with these digits that is not after `last_year`.
 
     Returns
     -------
     callable
-        Maps a cell to days since January 1, 1970, or NaN.
+        Function from a cell to days since January 1, 1970, or to NaN if it is not a date.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def _day(cell: object, *, forms: Sequence[DayFormat], last_year: int) -> float:
             if found := form.pattern.fullmatch(shown):
                 return cell_day(_date(found.groupdict(), last_year))
         return cell_day(text)
-    except Exception:  # no such day, or an object that raises when it is looked at
+    except Exception:  # a day that does not exist, or an object that raises an exception
         return np.nan
 
 
@@ -187,7 +187,7 @@ def _date(found: dict[str, str], last_year: int) -> date:
 
 
 def comma_number(cell: object) -> float:
-    """Read one cell as a number; if it is text, its decimal sign is a comma.
+    """Parse one cell as a number; text is parsed with a decimal comma.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def comma_number(cell: object) -> float:
     Returns
     -------
     float
-        As from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period, which could
-        be a thousands separator or a decimal point.
+        The number, as from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period,
+        which could be a thousands separator or a decimal point.
 
     Examples
     --------
@@ -208,23 +208,24 @@ def comma_number(cell: object) -> float:
     try:
         if not isinstance(cell, str):
             return cell_number(cell)
-        text = str.strip(cell)  # a plain one, whatever kind of text the cell is
+        text = str.strip(cell)  # a plain string, even if the cell is of a subclass
         return np.nan if "." in text else cell_number(text.replace(",", "."))
-    except Exception:  # an object may raise anything when it is looked at
+    except Exception:  # an arbitrary object may raise any exception
         return np.nan
 
 
 def number_reader(decimal: str) -> Callable[[object], float]:
-    """Return a function that reads numbers with a decimal point or a decimal comma.
+    """Return a function that parses numbers with a decimal point or a decimal comma.
 
     Parameters
     ----------
     decimal : {".", ","}
+        Decimal sign of numbers that are stored as text.
 
     Returns
     -------
     callable
-        Maps a cell to a number, or NaN.
+        Function from a cell to a number, or to NaN if it cannot be parsed.
     """
     return comma_number if decimal == "," else cell_number
 
@@ -237,10 +238,12 @@ def hide_markers(
     Parameters
     ----------
     numbers : ndarray of shape (n_samples,), dtype float64
+        Parsed cells of a column, which are modified.
     markers : iterable of str, int or float
-        Markers that are not numbers are ignored.
+        Markers of missing values; markers that are not numbers are ignored.
     *readers : callable
-        Functions that read a marker as a number; every number that one of them returns is hidden.
+        Functions that parse a marker as a number; every number that one of them returns is
+        replaced.
     """
     read = {reader(marker) for marker in markers for reader in readers}
     known = [number for number in read if not np.isnan(number)]

@@ -19,11 +19,11 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     Parameters
     ----------
     X : DataFrame or array-like
-        The table, of any supported library such as polars or Arrow; no value is read.
+        The table, from any supported library such as polars or Arrow; no value is read.
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None
-        None of its features can be the target.
+        Schema whose features cannot be the target; None if there is no schema.
 
     Returns
     -------

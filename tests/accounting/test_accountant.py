@@ -64,6 +64,7 @@ def test_order_and_grouping_of_events_are_irrelevant(events, delta, rng):
     assert parts.squared_mu == pytest.approx(Spending.of(events).squared_mu, rel=1e-15)
 
 
+@pytest.mark.full
 @few
 @given(collections, private, deltas)
 def test_one_more_event_never_costs_less(events, extra, delta):
@@ -72,6 +73,7 @@ def test_one_more_event_never_costs_less(events, extra, delta):
     assert after >= before * (1 - GRID)
 
 
+@pytest.mark.full
 @few
 @given(subsampled, st.floats(1.01, 3), deltas)
 def test_epsilon_falls_with_noise_and_grows_with_sampling_and_steps(event, factor, delta):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.accounting import (
@@ -23,6 +23,7 @@ from dpexplain.accounting import (
 from dpexplain.accounting._ledger.odometer import limit_of, odometer_epsilon, share
 from dpexplain.accounting.cap import TAIL_SHARE, _tail
 from dpexplain.accounting.spending import Spending
+from effort import examples
 
 pytestmark = pytest.mark.full
 
@@ -150,7 +151,7 @@ events = (
 )
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.lists(events, min_size=1, max_size=4))
 def test_reading_never_falls_and_covers_the_total(charges):
     ledger = PrivacyLedger("this fit alone")

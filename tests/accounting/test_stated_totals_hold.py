@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
@@ -27,6 +27,7 @@ from dpexplain.accounting.pld import pld_delta, pld_epsilon
 from dpexplain.accounting.rdp import rdp_delta, rdp_epsilon
 from dpexplain.accounting.spending import Spending
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Phase, SampledPhase
+from effort import examples
 from exact_loss import (
     Loss,
     choice_chances,
@@ -112,7 +113,7 @@ def test_totals_for_an_exchange_hold_for_twice_the_change(scale, change, count):
     holds([DiscreteLaplaceEvent("leaves", scale, 2 * change, count)], [truth], "replace")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     scale=st.integers(1, 9), changes=st.lists(st.integers(1, 6), min_size=2, max_size=4),
     epsilons=st.lists(st.floats(-12, 12), min_size=5, max_size=5),
@@ -128,7 +129,7 @@ def test_a_change_of_several_sums_gives_away_no_more_than_one_of_the_same_size(
         assert apart.delta(epsilon) <= together.delta(epsilon) + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     scale=st.integers(1, 3000), change=st.integers(1, 3000), share=st.floats(1e-3, 3.0),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.audit import record, replay
@@ -14,6 +14,7 @@ from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting import pairs
 from dpexplain.models.boosting.records import binned as boosting_records
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from effort import examples
 
 pytestmark = pytest.mark.full
 
@@ -64,7 +65,7 @@ def driven(transcript, seed):
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     n=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),

@@ -151,6 +151,7 @@ def test_a_term_without_any_effect_is_said_to_stand_out_at_no_epsilon(fitted):
     assert "at any epsilon up to 50" in stand_out_words(nothing, "x1")
 
 
+@pytest.mark.full
 def test_a_term_of_which_little_is_known_is_said_to_be_one_that_cannot_be_told(fitted):
     _, explanation = fitted
     term = explanation["x1"]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import RegressorMixin
 
@@ -36,6 +36,7 @@ from dpexplain.mechanisms import (
     Releases,
     SampledPhase,
 )
+from effort import examples
 from exact_loss import laplace_loss
 
 PHASES = [
@@ -141,7 +142,7 @@ def test_releases_on_disjoint_records_cost_as_much_as_one():
         allowance.spend(phases[2])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=2, max_size=4))
 def test_event_of_several_lattices_covers_the_loss_on_each(lattices):
     phases = [LaplacePhase("leaves", float(d), float(t), 1) for d, t in lattices]
@@ -155,7 +156,7 @@ def test_event_of_several_lattices_covers_the_loss_on_each(lattices):
         assert all(exact.delta(e) <= s + 1e-14 for e, s in zip(epsilons, stated, strict=True))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 2**40), st.integers(-3, 3), st.floats(1, 1e6))
 def test_rounding_hides_no_step_of_the_lattice_that_is_drawn_on(steps, ulps, scale):
     stated = float(steps)

@@ -7,13 +7,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpexplain.models.persons import person_of
 from dpexplain.tables.columns import as_table, cells_of, values_of
 from dpexplain.tables.encoding import days_of, numbers_of, texts_of
 from dpexplain.tables.frames import column_of, frame_of
+from effort import examples
 
 pytestmark = pytest.mark.full
 
@@ -60,7 +61,7 @@ def _scaled(day, unit):
 
 
 @pytest.mark.parametrize("kind", MADE)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cells=st.lists(st.none() | DAYS, min_size=1, max_size=6))
 @example(cells=[0, *ENDS, None])
 def test_a_cell_is_read_as_if_it_stood_alone(kind, cells):

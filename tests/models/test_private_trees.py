@@ -111,6 +111,7 @@ def test_sums_per_node_and_leaf_equal_naive_ones():
     assert sum(b.n_bins for b in bins) == candidates.n_bins
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_shapley_values_equal_those_of_all_orders_of_the_features(seed):
     """Independent features: unknown ones are averaged over every combination of bins."""

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chunked_tables import NAMES, ListTable, assert_same_fit, cut, make_estimator, make_table
@@ -21,6 +21,7 @@ from dpexplain.models import (
 )
 from dpexplain.models.inputs import rows_with_target
 from dpexplain.models.noiseless import NoiselessModel
+from effort import examples
 from private_models import every_model, known, make, records_for, schema_for
 
 pytestmark = pytest.mark.full
@@ -124,7 +125,7 @@ def test_models_without_noise_need_a_target(kind):
         WITHOUT_NOISE[kind].fit(X, ["perhaps"] * 9)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(100)
 @given(
     cells=st.lists(
         st.sampled_from(NO_TARGET)

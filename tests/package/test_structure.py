@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import pytest
+
 import import_graph
 from import_graph import PACKAGES, ROOT
 
@@ -54,6 +56,7 @@ def test_no_name_of_a_module_is_used_more_than_twice():
     assert {name: found for name, found in twice.items() if len(found) > USES_OF_A_NAME} == {}
 
 
+@pytest.mark.full
 def test_no_modules_import_each_other_on_import_or_for_types():
     found = import_graph.imports()
     circles = [module for module, reached in import_graph.above(found).items() if module in reached]

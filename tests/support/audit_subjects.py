@@ -7,4 +7,13 @@ import pytest
 from dpexplain.audit import subjects
 
 SUBJECTS = subjects()
-every_subject = pytest.mark.parametrize("subject", [pytest.param(s, id=s.name) for s in SUBJECTS])
+
+
+def _marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Leave the further targets of an estimator, named after a comma, to the full command."""
+    return (pytest.mark.full,) if ", " in name else ()
+
+
+every_subject = pytest.mark.parametrize(
+    "subject", [pytest.param(s, id=s.name, marks=_marks(s.name)) for s in SUBJECTS]
+)

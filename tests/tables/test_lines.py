@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from dpexplain.tables import LineFormat, lines, read_guessed, read_texts
 from dpexplain.tables.lines import cells_of_line
+from effort import examples
 
 FORMS = (LineFormat(), LineFormat(";", "cp1252"), LineFormat("tab", "latin-1"), LineFormat("|"))
 NAMES = ("age", "job", "income", "label")
@@ -104,7 +105,7 @@ def test_a_line_that_comes_goes_or_is_damaged_leaves_the_others_as_they_were(
     assert changed[:place] + changed[place + 1 :] == fewer
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(line=LINES, form=st.sampled_from(FORMS))
 @example(line=b'a"b,"c"', form=FORMS[0])
 @example(line=b'"a"b', form=FORMS[0])

@@ -134,7 +134,7 @@ class DatabaseAddress:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """File of a sqlite database, as a tuple; empty for PostgreSQL."""
+        """Tuple that contains the file of a sqlite database; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property
@@ -169,7 +169,7 @@ class DatabaseAddress:
 
 
 def _on_disk(url: URL) -> URL:
-    """Make the path absolute, so that it does not depend on the working directory."""
+    """Return a sqlite URL whose path does not depend on the working directory."""
     if url.host or url.query or not url.database or url.database.startswith((":", "file:")):
         raise ValueError(
             "a ledger in sqlite needs a file, because a database in memory ends with its "

@@ -57,7 +57,7 @@ def first_link(limits: Mapping[str, Any], kind: str) -> str:
 
 
 def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str, Any]], str]:
-    """Add the hash of the previous link to each link.
+    """Add a field to each link that contains the hash of the previous link.
 
     Parameters
     ----------

@@ -48,13 +48,13 @@ def number_from_json(value: object) -> object:
     Returns
     -------
     object
-        Infinity for ``"inf"``, everything else unchanged.
+        Infinity if `value` is ``"inf"``; otherwise, `value` itself.
     """
     return math.inf if isinstance(value, str) and value == "inf" else value
 
 
 def not_negative(name: str, value: object) -> float:
-    """Return a nonnegative number, which may be infinite; raise an error otherwise."""
+    """Return the value if it is at least 0 (or infinite); raise an error otherwise."""
     return check_in_range(name, number_from_json(value), 0.0, math.inf)
 
 

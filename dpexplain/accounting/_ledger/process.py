@@ -53,7 +53,8 @@ def process_ledger(
     Returns
     -------
     PrivacyLedger
-        The same ledger in every call. It has no cap until ``lower_cap`` sets one.
+        Ledger of the table or of the list; every call for the same one returns the same object. It
+        has no cap until ``lower_cap`` sets one.
 
     Raises
     ------
@@ -150,17 +151,18 @@ def ledgers_of(
 ) -> tuple[PrivacyLedger, ...]:
     """Return the ledgers that a fit or a sweep charges.
 
-    If a ledger is given, only that one is charged. Otherwise, these are the ledger that lists all
-    fits without a ledger, except inside `unlisted`, and a new ledger for this fit.
+    If a ledger is given, only that one is charged. Otherwise, two ledgers are charged: the one that
+    lists all fits without a ledger, and a new one for this fit. Inside `unlisted`, only the new one
+    is charged.
 
     Parameters
     ----------
     given : PrivacyLedger, str or None
         Value of the parameter ``ledger``.
     delta : float
-        Delta of the ledger, if this call creates it.
+        Delta of each ledger that this call creates.
     adjacency : str
-        Adjacency of the ledger, if this call creates it.
+        Adjacency of each ledger that this call creates.
     alone : str
         Name of the new ledger.
 

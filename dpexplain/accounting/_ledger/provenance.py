@@ -198,16 +198,16 @@ def schema_hash(schema: Schema) -> str:
     Returns
     -------
     str
-        SHA-256 of the TOML that `Schema.to_toml` writes. Comments and the order of lines in a file
-        do not change it.
+        SHA-256 of the TOML that `Schema.to_toml` writes. It depends on the order of the features,
+        but not on comments in a file or on the order of the fields of one feature.
     """
     return hashlib.sha256(schema.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Return the target and the hash of a public schema.
+    """Create a provenance that states the target and the hash of a public schema.
 
-    Return no facts for None, which stands for a schema that will be inferred from the data.
+    If the schema is None, because it will be inferred from the data, the provenance states nothing.
     """
     if schema is None:
         return Provenance()

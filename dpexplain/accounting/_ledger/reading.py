@@ -48,7 +48,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is no cap.
+            The limit; infinite if there is no cap.
         """
         return self._store.current().cap_epsilon
 
@@ -104,7 +104,7 @@ class LedgerReading:
         Returns
         -------
         tuple of LedgerEntry
-            If the ledger has a path, they include the charges of other processes.
+            The charges of this process and, if the ledger has a path, of all other processes.
         """
         return self._store.current().entries
 
@@ -126,8 +126,9 @@ class LedgerReading:
         Returns
         -------
         str
-            64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or on paper, can
-            later prove that nothing recorded before the copy was made has been changed.
+            The hash, as 64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or
+            on paper, can later prove that nothing recorded before the copy was made has been
+            changed.
         """
         return self._store.current().head
 
@@ -138,8 +139,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            False for a file that an older version wrote and that has not been charged since then.
-            Changes made to this file by hand cannot be detected; the next charge starts the chain.
+            True, unless an older version wrote the file and the ledger has not been charged since
+            then. In that case, changes made to the file by hand cannot be detected; the next charge
+            starts the chain.
         """
         return self._store.current().chained
 
@@ -191,7 +193,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Total epsilon; infinite if a charge has no bound for the unit.
+            Total epsilon; infinite if the cost of a charge cannot be bounded for the unit.
         """
         state = self._store.current()
         for_whom = state.total_unit if unit is None else check_unit(unit)
@@ -199,7 +201,7 @@ class LedgerReading:
 
     @property
     def adaptive_epsilon(self) -> float:
-        """Total epsilon of all private charges, valid for adaptive choices.
+        """Total epsilon of all private charges, valid even for adaptively chosen fits.
 
         Returns
         -------
@@ -220,7 +222,7 @@ class LedgerReading:
         Returns
         -------
         float
-            Infinite if there is no cap; 0 if nothing is left.
+            The remaining epsilon; infinite if there is no cap, 0 if nothing is left.
         """
         return self._store.current().remaining_epsilon
 
@@ -345,8 +347,8 @@ class LedgerReading:
         Returns
         -------
         str
-            JSON text that contains everything that determines the totals; numbers are exact to
-            the last bit.
+            JSON text from which the totals can be computed again; numbers are exact to the last
+            bit.
         """
         return self._store.current().to_json()
 

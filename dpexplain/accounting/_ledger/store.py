@@ -129,7 +129,7 @@ class LedgerStore:
         self.known = replace(state, chained=True)
 
     def _join(self, place: LedgerPlace) -> None:
-        """Adopt the stored state if its limits match the requested ones."""
+        """Adopt the stored state; raise an error if it has other limits than requested."""
         state, _ = _parsed(place)
         if state.header != self.known.header:
             raise self._other_limits(place, state)
@@ -143,7 +143,7 @@ class LedgerStore:
         )
 
     def _read(self, place: LedgerPlace) -> None:
-        """Read the stored ledger; reject another ledger or one that lacks earlier charges."""
+        """Read the stored ledger; reject it if it is another one or lacks known charges."""
         state, version = _parsed(place)
         if not state.follows(self.known):
             raise self._other_limits(place, state)

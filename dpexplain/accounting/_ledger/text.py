@@ -55,9 +55,9 @@ def refusal(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> st
 
 
 def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> str:
-    """Format the error message for charges that have no bound for the unit of the cap.
+    """Format the error message for charges that do not protect the unit of the cap.
 
-    The message is empty if all charges have a bound.
+    The message is empty if the cost of every charge can be bounded for this unit.
     """
     unit = state.cap_unit(entries)
     if not state.without_bound(unit, entries):
@@ -135,7 +135,7 @@ def _events_html(events: Iterable[dict[str, Any]]) -> str:
 
 
 def _cost(event: Event, state: LedgerState) -> tuple[bool, int, float, float, float]:
-    """Return the private, count, noise_multiplier, mu and epsilon columns of an event."""
+    """Return one event's values in the columns ``private`` to ``epsilon``."""
     if isinstance(event, NonPrivateEvent):
         return False, 1, 0.0, math.inf, math.inf
     spending = Spending.of([event], state.adjacency)

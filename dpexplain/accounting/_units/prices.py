@@ -2,8 +2,8 @@
 
 For the unit that a release protects, the cost follows directly from its events. A release that
 protects records, or persons of one kind, promises nothing to persons of another kind: any number of
-the rows may belong to one of these persons, so there is **no bound**. A release that protects
-persons does have a bound for one record, but *not* the same bound as for persons.
+the rows may belong to one of these persons, so the cost for these persons has **no bound**. If a
+release protects persons, its cost for one record is bounded, but *not* by its cost for one person.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
 with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
@@ -40,7 +40,7 @@ two persons change at the same time, and no bound is proved here for that.
 **One record exchanged, under add/remove adjacency**, means one removed and one added, which
 changes a sum by twice as much; in releases on samples, two persons change, and there is no bound.
 
-Events of any other kind have no bound.
+For events of any other type, no bound on the cost for one record is known.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def spending_for(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -
     Returns
     -------
     Spending or None
-        The merged costs; None if an entry has no bound for the unit.
+        The merged costs; None if the cost of an entry cannot be bounded for the unit.
     """
     events: list[Event] = []
     sampled = False
@@ -128,7 +128,8 @@ def exchanged_spending(
     Returns
     -------
     Spending or None
-        Costs stated for replace-one adjacency; None if an entry has no bound.
+        The merged costs, stated for replace-one adjacency; None if the cost of an entry cannot be
+        bounded for the unit.
     """
     if any(_changes_samples(entry, unit) for entry in entries):
         return None
@@ -137,7 +138,7 @@ def exchanged_spending(
 
 
 def without_bound(entries: Iterable[Charged], unit: Unit, adjacency: Adjacency) -> tuple[str, ...]:
-    """List the entries that have no bound for a unit.
+    """List the entries whose cost cannot be bounded for a unit.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def _is_spending(entry: Charged) -> bool:
 
 
 def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | None:
-    """Return the private events restated for a unit; None if there is no bound."""
+    """Return the private events restated for a unit; None if this is impossible."""
     private: list[Event] = [e for e in entry.events if not isinstance(e, NonPrivateEvent)]
     if not private or same_unit(entry.unit, unit):
         return private
@@ -197,7 +198,10 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Restate an event of a per-person release for the exchange of one row."""
+    """Restate an event that protects persons for the exchange of one row.
+
+    Return None if the cost of the exchange cannot be bounded.
+    """
     match event:
         case SubsampledGaussianEvent() if event.sampling_probability < 1.0:
             return event if adjacency == "add_remove" else None

@@ -32,15 +32,16 @@ class UnitTotal:
         Name of the unit, in words.
     epsilon : float
         Epsilon of all private releases together, if the number and the budgets of the fits were
-        fixed before any result was seen; infinite if an entry has no bound for the unit.
+        fixed before any result was seen; infinite if the cost of an entry cannot be bounded for the
+        unit.
     replace_epsilon : float
-        The same under replace-one adjacency, in which one unit is exchanged for another; infinite
-        if there is no bound.
+        The same epsilon under replace-one adjacency, in which one unit is exchanged for another;
+        infinite if the cost of an entry cannot be bounded.
     adaptive_epsilon : float
         Epsilon that holds for adaptive choices: the cap, if it was set before the first private
         charge, otherwise the reading of the odometer.
     unbounded : tuple of str, default=()
-        Labels of the entries that have no bound for the unit.
+        Labels of the entries whose cost cannot be bounded for the unit.
     """
 
     unit: str
@@ -125,7 +126,7 @@ def total_for(unit: str, totals: Iterable[UnitTotal], labels: Sequence[str]) -> 
     Returns
     -------
     UnitTotal
-        The total; its epsilons are infinite if the ledger has no bound for this unit.
+        The total for this unit; if there is none, a total with infinite epsilons.
     """
     wanted = _UNNAMED_UNIT if unit.startswith(_UNNAMED_TEXT) else unit
     for total in totals:

@@ -24,7 +24,7 @@ from scipy import special
 
 @dataclass(frozen=True)
 class Guesses:
-    """Guesses of an attacker on fits with and without the canary.
+    """Counts of an attacker's guesses on fits with and without the canary.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Guesses:
         Returns
         -------
         float
-            At least 0. Under mu-GDP no attacker has error rates a and b with
+            Lower bound, at least 0. Under mu-GDP, no attacker has error rates a and b with
             ``Phi^-1(1 - a) - Phi^-1(b) > mu``; this is the form of Nasr et al. (2023).
         """
         false_alarm_rate, miss_rate = self.error_rates(confidence)
@@ -94,7 +94,7 @@ class Guesses:
         Returns
         -------
         float
-            At least 0; at most about the logarithm of the number of fits.
+            Lower bound; at least 0, and at most about the logarithm of the number of fits.
         """
         a, b = self.error_rates(confidence)
         ratios = [(1.0 - delta - b) / a, (1.0 - delta - a) / b]
@@ -114,9 +114,10 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     Returns
     -------
     float
-        In (0, 1].
+        Upper limit, in (0, 1].
     """
     if errors >= trials:
         return 1.0
-    # The complement of a beta quantile: exact for a doubt far below the spacing of floats at 1.
+    # This complement of a beta quantile is accurate even if `doubt` is far below the spacing of
+    # floats at 1.
     return 1.0 - float(special.betaincinv(trials - errors, errors + 1, doubt))

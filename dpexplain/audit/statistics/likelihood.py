@@ -1,13 +1,14 @@
 """Statistical audit of transcripts with the optimal canary attack.
 
 Given all noisy answers, the best guess uses the ratio of their likelihoods. The audit fits an
-estimator many times with and without a canary that saturates every clip, guesses each time, and
-bounds the Gaussian-DP parameter from the errors. If the code is correct, the bound is below the
-stated parameter, but close enough to it to show that the audit would detect violations.
+estimator many times with and without a canary that saturates every clip, guesses each time whether
+the canary was present, and bounds the Gaussian-DP parameter from the errors. If the code is
+correct, the bound is below the stated parameter, but close enough to it to show that the audit
+would detect violations.
 
-`audit_transcripts` makes a fixed number of guesses and bounds epsilon from them;
-`refute_transcripts` makes as many as needed to distinguish the stated parameter from a clearly
-larger one.
+`audit_transcripts` makes a fixed number of guesses and bounds the parameter from their errors;
+`refute_transcripts` makes as many guesses as it needs to distinguish the stated parameter from a
+clearly larger one.
 """
 
 from __future__ import annotations
@@ -37,14 +38,16 @@ _MOST_PAIRS = 20_000
 
 @dataclass(frozen=True)
 class TranscriptAudit:
-    """Result of guesses from the transcripts of many fits.
+    """Result of guessing from transcripts which fits were made with the canary.
 
     Parameters
     ----------
     guesses : dict of str to Guesses
-        Guesses from all releases together, and from the releases of each label.
+        Guesses based on all releases together (key "all releases"), and on the releases with each
+        label (key: the label).
     stated_mu : dict of str to float
-        Gaussian-DP parameters stated by the guarantee and the charged events, with the same keys.
+        Gaussian-DP parameters stated by the guarantee and by the charged events, with the same
+        keys.
     parted : int
         Number of fits whose releases had different shapes or noise scales with and without the
         canary.
@@ -55,7 +58,7 @@ class TranscriptAudit:
     parted: int
 
     def mu_bounds(self, confidence: float = 0.95) -> dict[str, float]:
-        """Lower bounds on the Gaussian-DP parameters.
+        """Return lower bounds on the Gaussian-DP parameters.
 
         Parameters
         ----------
@@ -70,7 +73,7 @@ class TranscriptAudit:
         return {name: guess.mu_bound(confidence) for name, guess in self.guesses.items()}
 
     def tightness(self, confidence: float = 0.95) -> float:
-        """Ratio of the lower bound for all releases to the stated parameter.
+        """Return the ratio of the lower bound for all releases to the stated parameter.
 
         Parameters
         ----------
@@ -137,28 +140,29 @@ def refute_transcripts(
 ) -> list[str]:
     """Guess from transcripts until the stated guarantee is accepted or refuted.
 
-    All releases together, and the releases of each label, are tested against their stated
-    parameters. An excess of three quarters of the parameter of the whole fit is detected.
+    All releases together, and the releases with each label, are tested against their stated
+    parameters. The test detects a parameter that exceeds its stated value by three quarters of the
+    parameter of the whole fit.
 
     Parameters
     ----------
     case : CanaryCase
         Estimator and data sets.
     doubt : float, default=1e-7
-        Maximum probability of rejecting a correct estimator, and of accepting one that exceeds a
-        stated parameter by `CLEARLY_MORE` times the parameter of the fit.
+        Maximum probability of rejecting a correct estimator, and of accepting an estimator that
+        exceeds a stated parameter by `CLEARLY_MORE` times the parameter of the fit.
     most_pairs : int, default=20000
         Number of pairs of fits, with and without the canary, after which the test gives up.
 
     Returns
     -------
     list of str
-        Faults found. Empty if the stated guarantee holds against this attacker.
+        Faults found; empty if the stated guarantee is accepted.
 
     Raises
     ------
     RuntimeError
-        If the test gives up, because the result lies between the two hypotheses.
+        If the test gives up because it could not decide between the two hypotheses.
     """
     tests: dict[str, ErrorTest] = {}
     for model, errors in islice(paired_errors(case), most_pairs):
@@ -179,7 +183,7 @@ def refute_transcripts(
 
 
 def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
-    """Yield errors of guesses on pairs of transcripts with and without the canary.
+    """Yield the wrong guesses on pairs of fits, one with and one without the canary.
 
     Parameters
     ----------
@@ -191,8 +195,8 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     model : private estimator
         A fitted model.
     errors : mapping of str to {0, 1, 2}, or None
-        Number of wrong guesses out of two, from all releases and from the releases of each label;
-        None if the number, shape or noise scale of the releases depends on the canary.
+        Number of wrong guesses out of two, based on all releases and on the releases with each
+        label; None if the number, shape or noise scale of the releases depends on the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
@@ -214,12 +218,12 @@ def stated_mu(model: Any) -> dict[str, float]:
     Parameters
     ----------
     model : private estimator
-        Fitted, with its own ledger.
+        Fitted model with its own ledger.
 
     Returns
     -------
     dict of str to float
-        Parameter of all releases together, and of the releases of each label.
+        Parameter of all releases together, and of the releases with each label.
     """
     events = private_events(model)
     by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
@@ -241,7 +245,11 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit once; return the log-likelihood ratio in favor of presence for each release label."""
+    """Fit a model; return it with one log-likelihood ratio per label of releases.
+
+    A positive ratio indicates that the canary is present. In place of the ratios, None is returned
+    if the number, shape or noise scale of the releases depends on the canary.
+    """
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")
     model, own = record(case.estimator, *here, coins=coins)
@@ -250,7 +258,7 @@ def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | 
         return model, None
     with_it, without_it = (own, other) if present else (other, own)
     if any(isinstance(phase, SampledPhase) for phase in own.phases):
-        # What the canary adds to a sample that it is in, whether or not it was in this one.
+        # The sums with the canary in every sample, whether or not this fit sampled it.
         _, with_it = record(
             case.estimator, *case.present, answers=own.answers, coins=coins, last_is_sampled=True
         )
@@ -269,7 +277,7 @@ def _alike(first: Transcript, second: Transcript) -> bool:
 
 
 def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
-    """Guess "present" if the evidence is positive, a threshold that needs no data."""
+    """Count the errors of guessing "present" whenever the evidence is positive."""
     return Guesses(
         n_absent=len(worlds[False]),
         false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),

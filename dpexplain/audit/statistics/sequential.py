@@ -68,7 +68,7 @@ class ErrorTest:
 
     @property
     def decided(self) -> bool:
-        """Whether the test has come to a decision."""
+        """Whether the test has reached a decision."""
         return abs(self.evidence) >= self._decides
 
     @property

@@ -54,7 +54,9 @@ class ExplainsRows:
     def explain_local(
         self, X: Any, y: Any = None, *, samples_public: bool = False
     ) -> LocalExplanation:
-        """Explain the score of each row by its terms and pairs, without the model.
+        """Return the contribution of each term and pair to the score of each row.
+
+        The model is not needed.
 
         Parameters
         ----------
@@ -69,8 +71,8 @@ class ExplainsRows:
         Returns
         -------
         LocalExplanation
-            It includes the noise of the contributions, if known. Its ``score_std`` is None, because
-            only the model knows the correlations between terms.
+            Contributions of the terms and pairs, with their noise if it is known. ``score_std`` is
+            None, because only the model knows the correlations between terms.
 
         Raises
         ------

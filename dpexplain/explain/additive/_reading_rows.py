@@ -1,4 +1,4 @@
-"""Read rows of a table for an explanation, by the rules of its schema."""
+"""Read the rows of a table by the rules of an explanation's schema."""
 
 from __future__ import annotations
 

@@ -145,7 +145,10 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Return the prior covariance of the bins of a centered curve of unit scale."""
+    """Return the prior covariance of the bins of a centered curve of scale 1.
+
+    `reach` is the length scale, measured as a proportion of the records.
+    """
     n, n_values = term.n_bins, term.n_value_bins
     prior = np.eye(n)
     if term.kind == "numeric" or term.ordered:

@@ -38,7 +38,7 @@ class EditEffect:
         uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
         shrinkage. None if the noise is unknown.
     mean_change : float
-        Change of the mean contribution, a mean weighted by the (noisy) counts.
+        Change of the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
         Change of the intercept; 0 unless the edit requested it.
     of_class : str, default=""

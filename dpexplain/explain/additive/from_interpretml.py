@@ -41,12 +41,12 @@ def from_interpret(
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        The explanation is marked as not private, even if the model states otherwise: this library
-        did not draw the noise, and `docs/attacks.md` shows that the epsilon stated by private
-        models of interpret-core 0.7 does not hold. The notes of the guarantee still report this
-        epsilon. For categorical features, the bin of unseen values becomes the bin "other". For
-        numeric features, this bin is only used for cells that are not numbers, and is omitted.
-        Terms of two features become `pairs`.
+        The explanation, in which terms of two features become `pairs`. It is marked as not
+        private, even if the model states otherwise: this library did not draw the noise, and
+        `docs/attacks.md` shows that the epsilon stated by private models of interpret-core 0.7
+        does not hold. The notes of the guarantee still report this epsilon. For categorical
+        features, the bin of unseen values becomes the bin "other". For numeric features, the bin of
+        unseen values is omitted; InterpretML uses it only for cells that are not numbers.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def _pair_curve(
 
 
 def _bins(model: Any, feature: int, n_features: int) -> dict[str, Any]:
-    """Return the bins that a feature has in terms of `n_features` features."""
+    """Return the bins of a feature for terms with `n_features` features."""
     resolutions = model.bins_[feature]
     bins = resolutions[min(n_features, len(resolutions)) - 1]
     if isinstance(bins, dict):

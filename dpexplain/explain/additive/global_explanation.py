@@ -347,7 +347,7 @@ class GlobalExplanation(
         return {**super().term_frames(), **{pair.name: pair.frame() for pair in self.pairs}}
 
     def term_words(self, term: str) -> Iterator[str]:
-        """Yield explanations of the columns of a term, and a warning about its estimate.
+        """Yield an explanation of the columns in a term's table, and a warning if needed.
 
         Parameters
         ----------
@@ -393,7 +393,7 @@ class GlobalExplanation(
         Raises
         ------
         KeyError
-            If the term does not exist.
+            If there is no term or pair with this name.
         ValueError
             If `ax` is given but `term` is not.
         """

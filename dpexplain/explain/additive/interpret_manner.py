@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class InterpretManner:
-    """Mixin of explanations with attributes and methods named as in InterpretML.
+    """Mixin with attributes and methods that are named as in InterpretML.
 
     Values are in the order of this library: value bins first, special bins last.
     """
@@ -35,9 +35,10 @@ class InterpretManner:
     def term_scores_(self) -> list[FloatArray]:
         """Contributions of the bins of each term.
 
-        If there are several classes, they are on the last axis. Bins are in the order of
-        ``bin_labels``: value bins, then "other" and "missing". InterpretML puts "missing" first;
-        see :func:`dpexplain.interop.to_interpret`.
+        The list has one array for each term or pair. If there are several classes, the last axis of
+        each array corresponds to the classes. Bins are in the order of ``bin_labels``: value bins,
+        then "other" and "missing". InterpretML puts "missing" first; see
+        :func:`dpexplain.interop.to_interpret`.
         """
         by_term = zip(*(score.parts for score in self._by_score), strict=True)
         tables = [np.stack([part.contribution for part in parts], axis=-1) for parts in by_term]

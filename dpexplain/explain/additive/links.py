@@ -14,7 +14,10 @@ Link: TypeAlias = Literal["logit", "identity", "log", "softmax"]
 def checked_classes(
     link: str, classes: tuple[str, ...] | None, of_class: str
 ) -> tuple[str, ...] | None:
-    """Check that the link, the class names and the class of the score are consistent."""
+    """Check that the link, the class names and the class of the score are consistent.
+
+    Return the class names, or None for a regression.
+    """
     choice("link", link, LINKS)
     text("of_class", of_class)
     if link != "softmax" and of_class:

@@ -236,7 +236,7 @@ class LocalExplanation(Record, LocalDisplay):
 
         The shape is (n_samples, n_terms), and the values range from 0.5 (a coin flip) to 1. They
         account for privacy noise, random structure and sampling if all three are known, and
-        otherwise only for privacy noise. None if the model has no noise.
+        otherwise only for privacy noise. None if there is no noise, or if it is unknown.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:
@@ -349,8 +349,9 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
+            this object together with the plots.
 
         Raises
         ------

@@ -94,7 +94,7 @@ class MulticlassExplanation(
 
     @property
     def target_unit(self) -> str:
-        """Unit of the target; empty if the target is a class."""
+        """Unit of the target; usually empty, because classes have no unit."""
         return self.by_class[0].target_unit
 
     @property
@@ -190,7 +190,7 @@ class MulticlassExplanation(
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`ShapeFunction.frame`.
+            The column ``class``, followed by the columns of :meth:`ShapeFunction.frame`.
         """
         return self._frames()
 

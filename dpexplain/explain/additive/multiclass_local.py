@@ -85,8 +85,9 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the intercept (``base_values``), and the values of `X`
+            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
+            this object together with the plots.
 
         Raises
         ------
@@ -110,7 +111,7 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
         Returns
         -------
         DataFrame
-            The column class, followed by the columns of :meth:`LocalExplanation.frame`.
+            The column ``class``, followed by the columns of :meth:`LocalExplanation.frame`.
         """
         return self._frames(sample)
 

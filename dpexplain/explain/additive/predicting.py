@@ -82,8 +82,8 @@ class PredictsRows:
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            If there are several classes, a score is the log-probability relative to the average of
-            all classes.
+            Scores of the rows. If there are more than two classes, the score of a class is its
+            log-probability relative to the average of all classes.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class PredictsRows:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Equal to the predictions of the model: labels as in the schema, or the names in
+            Predictions, equal to those of the model: labels as in the schema, or the names in
             ``classes`` if there is no schema; for a regression, numbers in the unit of the target.
             They are as confidential as the rows.
 

@@ -254,8 +254,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         DataFrame
             Columns term and bin; bin_left and bin_right (NaN if a bin is not an interval);
             contribution; noise_std, structure_std, sampling_std and total_std (NaN if unknown);
-            signal (None if unknown); count and special; bag_std, effect, effect_std, effect_low
-            and effect_high, which are the ends of the effect band (NaN if unknown); and
+            signal (None if unknown); count and special; bag_std, effect and effect_std (NaN if
+            unknown); effect_low and effect_high, the ends of the effect band (NaN if unknown); and
             effect_signal (None if unknown).
         """
         edges = np.full((2, self.n_bins), np.nan)

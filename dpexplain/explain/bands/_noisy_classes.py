@@ -47,7 +47,7 @@ class NoisyClasses:
 
         This is the mean square of the noise divided by the mean square of the curves, for all terms
         and classes, weighted by the (noisy) counts and limited to at most 1. None if the model has
-        no noise.
+        no noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for part in self.by_class:

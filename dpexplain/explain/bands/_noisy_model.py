@@ -109,7 +109,7 @@ class NoisyModel:
 
         This is the mean square of the noise divided by the mean square of the curves, for all
         terms, weighted by the (noisy) counts and limited to at most 1. None if the model has no
-        noise.
+        noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:
@@ -144,8 +144,8 @@ class NoisyModel:
         """Terms with a significant effect, largest effect first.
 
         If no term has an effect, the probability that any term is listed is 3%: the rule covers all
-        bins of all terms jointly. It corresponds to `terms_above_noise`, which refers to the
-        released curves. None if the estimate is not available.
+        bins of all terms jointly. The corresponding list for the released curves is
+        `terms_above_noise`. None if the estimate is not available.
         """
         if self.effect_scatter is None:
             return None
@@ -186,10 +186,10 @@ class NoisyModel:
 
     @property
     def effect_caution(self) -> str:
-        """Warning if this model has no reliable effect estimates; otherwise empty.
+        """Warning if the effect estimates are missing or unreliable; otherwise empty.
 
-        This is the case if a private model has no estimates, if there are few records, or if terms
-        are so strongly correlated that their effects cannot be separated.
+        There is a warning if a private model has no estimates, if there are too few records, or if
+        the effects of two terms cannot be separated because the terms are strongly correlated.
         """
         if self.effect_scatter is None:
             return missing_words(self.link) if self.guarantee.private else ""
@@ -416,7 +416,10 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction and weighted slope of a curve, and the bin coefficients."""
+    """Return the direction and slope of a curve, and the coefficients of the slope.
+
+    The direction is None if the slope is zero, for example because the bins have no order.
+    """
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:
         return None, 0.0, loads

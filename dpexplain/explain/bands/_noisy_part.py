@@ -41,10 +41,10 @@ class NoisyPart:
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper ends of the total-uncertainty band; None if there is no noise.
+        """Lower and upper ends of the total-uncertainty band; None if `total_std` is None.
 
-        The band contains all bins or cells simultaneously with 95% confidence, except that it
-        contains each bin separately if the `simultaneous_factor` of a curve is unknown.
+        The band contains all bins or cells simultaneously with 95% confidence. If the
+        `simultaneous_factor` of a curve is unknown, it contains each bin separately.
         """
         std = self.total_std
         if std is None:
@@ -54,7 +54,7 @@ class NoisyPart:
 
     @property
     def signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether each bin or cell rises above the noise; None if there is no noise.
+        """Whether each bin or cell rises above the noise; None if `total_std` is None.
 
         It rises above the noise if its total-uncertainty band excludes zero. If the true
         contribution is zero everywhere, the probability that nothing rises above the noise is 95%.
@@ -67,7 +67,7 @@ class NoisyPart:
 
     @property
     def noise_floor(self) -> float | None:
-        """Importance expected from noise alone; None if there is no noise.
+        """Importance expected from noise alone; None if `total_std` is None.
 
         The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, where s is `total_std`, so even pure
         noise has a positive importance. Importances should therefore be compared with this number.

@@ -42,7 +42,8 @@ class NoisyShape(NoisyPart):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise, random structure and sampling. None if the model has no noise.
+        It combines privacy noise with random structure and sampling, as far as these are known.
+        None if there is no privacy noise, or if it is unknown.
         """
         if self.noise_std is None:
             return None
@@ -61,7 +62,7 @@ class NoisyShape(NoisyPart):
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
         If "constant" is included, a constant curve fits inside the band. Empty if every curve
-        inside the band changes direction.
+        inside the band changes direction. If `band` is None, only the curve itself is considered.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -102,7 +103,7 @@ class NoisyShape(NoisyPart):
 
     @cached_property
     def effect_importance(self) -> float | None:
-        """Estimated mean absolute contribution in the population."""
+        """Estimated mean absolute contribution in the population; None if not available."""
         if self.effect is None or self.effect_std is None:
             return None
         return float(self.weights @ mean_absolute(self.effect, self.effect_std))

@@ -36,14 +36,20 @@ class NoisyFilters:
 
     @cached_property
     def filter_std(self) -> FloatArray | None:
-        """Standard deviation of each weight under privacy noise; same shape as `filters`."""
+        """Standard deviation of each weight under privacy noise; same shape as `filters`.
+
+        None if the model has no noise, or if the noise is unknown.
+        """
         if self.noise is None:
             return None
         return np.sqrt(common_removed_variance(self.noise.weight_variance))
 
     @property
     def bias_std(self) -> FloatArray | None:
-        """Standard deviation of each bias under noise, shape (n_classes, n_filters)."""
+        """Standard deviation of each bias under noise, shape (n_classes, n_filters).
+
+        None if the model has no noise, or if the noise is unknown.
+        """
         if self.noise is None:
             return None
         return np.sqrt(common_removed_variance(self.noise.total_bias_variance))
@@ -61,7 +67,10 @@ class NoisyFilters:
 
     @cached_property
     def class_mean_std(self) -> FloatArray | None:
-        """Standard deviation of the class means, shape (n_classes, n_inputs)."""
+        """Standard deviation of the class means, shape (n_classes, n_inputs).
+
+        None if the model has no noise, or if the noise is unknown.
+        """
         if self.noise is None:
             return None
         own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
@@ -142,7 +151,8 @@ class NoisyFilters:
         Returns
         -------
         WeightMap
-            The contrast does not depend on the common mean that is subtracted from all filters.
+            Mean filter of `label` minus mean filter of `against`. The difference does not depend on
+            the common mean that is subtracted from all filters.
 
         Raises
         ------
@@ -195,7 +205,8 @@ class NoisyFilters:
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            The ratio expected from noise alone is about 1. None if the model has no noise.
+            Ratio for each filter, about 1 if there is only noise. None if the model has no noise,
+            or if the noise is unknown.
         """
         std = self.filter_std
         if std is None:
@@ -211,13 +222,14 @@ class NoisyFilters:
         Parameters
         ----------
         of : {"filters", "class_means"}, default="filters"
-            Use the weights of single filters, or of the mean filters of the classes, which have
-            less noise.
+            Whether to use the weights of single filters, or the weights of the mean filters of the
+            classes, which have less noise.
 
         Returns
         -------
         float or None
-            The proportion expected from noise alone is 0.046. None if the model has no noise.
+            Proportion from 0 to 1. If there is only noise, the expected proportion is 0.046. None
+            if the model has no noise, or if the noise is unknown.
 
         Raises
         ------
@@ -232,7 +244,10 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Proportion of weights above the noise, in words; empty if there is no noise."""
+        """Proportion of weights above the noise, in words.
+
+        Empty if the model has no noise, or if the noise is unknown.
+        """
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:
             return ""

@@ -271,7 +271,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Explain samples by the exact contribution of each input to the scores.
+        """Return the exact contribution of each input to the scores of samples.
 
         Parameters
         ----------

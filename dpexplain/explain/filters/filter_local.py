@@ -71,8 +71,9 @@ class FilterExplanation(Record, LocalDisplay):
     effective_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters under privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
-        Standard deviation of the weighted filters before the mean over all filters is subtracted.
-        These errors are independent between classes, which is needed for contrasts of two classes.
+        Standard deviation of the weighted filters before the common mean of all filters is
+        subtracted. These errors are independent between classes, so they can be combined for
+        contrasts of two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores under privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
@@ -151,7 +152,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviations of the contributions under privacy noise."""
+        """Standard deviations of the contributions under privacy noise; None if unknown."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
@@ -176,7 +177,7 @@ class FilterExplanation(Record, LocalDisplay):
         """Probability that the predicted class also has the higher score without noise.
 
         The predicted class is compared with the runner-up. The shape is (n_samples,), and the
-        values range from 0.5 (a coin flip) to 1. None if the model has no noise.
+        values range from 0.5 (a coin flip) to 1. None if there is no noise, or if it is unknown.
         """
         if self.own_score_std is None:
             return None
@@ -191,8 +192,8 @@ class FilterExplanation(Record, LocalDisplay):
     def top_filters(self) -> npt.NDArray[np.int64]:
         """Index of the filter with the largest weight, shape (n_samples, n_classes).
 
-        The sample is explained by the weighted filter. This single filter is similar to it only if
-        its weight is close to 1.
+        The explanation of a sample uses all filters of a class. The filter with the largest weight
+        resembles their weighted mean only if this weight is close to 1.
         """
         return np.asarray(self.weightings.argmax(axis=2), dtype=np.int64)
 
@@ -210,7 +211,7 @@ class FilterExplanation(Record, LocalDisplay):
         """Probability that the sign of each contribution is correct.
 
         The values account for privacy noise and range from 0.5 (a coin flip) to 1. None if the
-        model has no noise.
+        model has no noise, or if the noise is unknown.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -380,8 +381,9 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         shap.Explanation
-            SHAP cannot store the guarantee and the noise, so keep this object together with the
-            plots.
+            The contributions (``values``), the bias parts (``base_values``) and the inputs
+            (``data``). SHAP cannot store the guarantee and the noise, so keep this object together
+            with the plots.
 
         Raises
         ------
@@ -455,7 +457,7 @@ class FilterExplanation(Record, LocalDisplay):
 
 
 def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Return the guarantee of results for samples that are not marked as public."""
+    """Return a guarantee that marks results for non-public samples as not private."""
     return Guarantee.not_private(
         "computed from samples that are not marked public",
         delta=guarantee.delta,

@@ -21,21 +21,22 @@ _SEED = 20191007  # the same explanation always gives the same results
 class FilterNoise(Record):
     """Joint noise of the coefficients and biases of all filters.
 
+    All arrays are rounded to single precision, as in files.
+
     Parameters
     ----------
     variance : array-like of shape (n_classes, n_filters, n_coefficients)
-        Variance of each coefficient, rounded to single precision as in files.
+        Variance of each coefficient.
     bias_variance : array-like of shape (n_classes, n_filters)
-        Variance of each bias, in the squared unit of the score; also rounded.
+        Variance of each bias, in the squared unit of the score.
     basis : array-like or None, default=None
         Matrix of shape (n_coefficients, n_inputs) by which the coefficients are multiplied to give
         the weights; or an array of shape (n_filters, n_coefficients, n_inputs), with a separate
-        matrix for the m-th filter of every class. None if the coefficients are the weights. Also
-        rounded.
+        matrix for the m-th filter of every class. None if the coefficients are the weights.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which the noise in a score has the variance `bias_variance`: the vector that was
         subtracted from all records during training. At other inputs, the noise of the filters
-        contributes additional variance. None means zero. Also rounded.
+        contributes additional variance. None means zero.
 
     Raises
     ------

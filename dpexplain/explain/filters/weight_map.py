@@ -32,7 +32,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the proportion of weights outside the noise band.
 
-    The proportion expected from noise alone is 4.6%. None if there is no noise.
+    The proportion expected from noise alone is 4.6%. None if `std` is None.
     """
     if std is None:
         return None
@@ -40,7 +40,7 @@ def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
-    """Return the ratio of the RMS weight to the RMS noise; None if there is no noise.
+    """Return the ratio of the RMS weight to the RMS noise; None if `std` is None.
 
     With noise alone, this ratio is about 1.
     """
@@ -54,7 +54,7 @@ def ratio_to_noise(weights: FloatArray, std: FloatArray | None) -> float | None:
 
 
 def checked_grid(grid_shape: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...] | None:
-    """Check that a grid has one cell for each input."""
+    """Check that a grid has one cell for each input, and return its shape as integers."""
     if grid_shape is None:
         return None
     shape = tuple(grid_shape)
@@ -225,7 +225,7 @@ class WeightMap(Record, ModelDisplay):
 
 
 def sign_certainty(values: FloatArray, std: FloatArray | None) -> FloatArray | None:
-    """Return the probability that each sign is correct; None if there is no noise.
+    """Return the probability that each sign is correct; None if `std` is None.
 
     Parameters
     ----------

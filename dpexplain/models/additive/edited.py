@@ -31,7 +31,7 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Edits of a model, with the scores before them.
+    """Edits of a model, and its scores before these edits.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Replace the curves of a model by the curves of an explanation.
+    """Replace the curves of a model with the curves of an explanation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Effect estimates as fields of an explanation."""
+"""Convert effect estimates to fields of an explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated errors as fields of an explanation."""
+"""Convert simulated errors to fields of an explanation."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
     To first order, the error of a one-against-rest score is the error of the class's own score
-    minus the mean error of the other scores, weighted by their probabilities. Correlations between
-    the errors of classes are not stored, so the standard deviations are added, which gives an upper
-    bound.
+    minus a mean of the errors of the other scores, weighted by the probabilities of their classes.
+    Correlations between the errors of classes are not stored, so the standard deviations are added,
+    which gives an upper bound.
 
     Parameters
     ----------

@@ -66,8 +66,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     scores share the budget.
 
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
-    of one level are disjoint, so the budget need not be divided among them. A criterion only
-    increases when a record is added, so the exponential mechanism does not need its factor of two.
+    of one level are disjoint, so the budget need not be divided among them. Adding a record
+    never decreases a criterion, so the exponential mechanism does not need its factor of two.
     Objective calibration depends on the depth of a node, not on its private weight. Noise is added
     to the weights of a leaf, not to its prediction, whose sensitivity is its whole range.
     ``variant="paper"`` divides the budget and adds noise to predictions as in the paper, and uses
@@ -244,12 +244,12 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (1.0 - self.tree_budget_frac) * self._tree_epsilon
 
     def _split_epsilon(self, level: int) -> float:
-        """Return the epsilon of each split at one level, whose nodes are disjoint."""
+        """Return the epsilon of each split at a level; the nodes of a level are disjoint."""
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level
 
     def _level_alpha(self, level: int) -> float:
-        """Return the criterion's alpha at one level of a balanced tree."""
+        """Return the alpha of the criterion "m_alpha" at one level."""
         return 2.0**-level if self.calibration == "depth" else float(self.calibration)
 
     def _split_phase(self, level: int, n_candidates: int) -> ChoicePhase:
@@ -382,6 +382,6 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return self._value((p + floor) / (p + q + 2.0 * floor)), weights
 
     def _value(self, share: FloatArray) -> FloatArray:
-        """Return the prediction of a leaf from its proportion of positive records."""
+        """Return the value of each leaf, given its proportion of positive weight."""
         inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
         return np.clip(link(inside, self.alpha), -_LARGEST_LEAF, _LARGEST_LEAF)

@@ -93,6 +93,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     m : int or None
         Estimated maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
+        As in `criterion_value`.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def weight(margin: FloatArray, alpha: float) -> FloatArray:
     Returns
     -------
     ndarray
-        In [0, 1]; 1/2 if the margin is within ``2 (1 - alpha)`` of zero.
+        Weights in [0, 1]; a weight is 1/2 if the margin is within ``2 (1 - alpha)`` of zero.
     """
     b = np.maximum(0.0, np.abs(margin) - 2.0 * (1.0 - alpha))
     return np.asarray(0.5 - np.sign(margin) * b / (2.0 * np.sqrt(b * b + 4.0 * alpha * alpha)))

@@ -54,7 +54,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of this excess if the limit is respected."""
+        """Bound on the probability of at least this excess if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 
@@ -158,7 +158,11 @@ def _of_rows(binned: PrivateBins, n_public: int) -> Excess:
 
 
 def _of_records(binned: PrivateBins, level: float) -> Excess:
-    """Test whether there are at least twice as many records as the noise can hide."""
+    """Test whether the number of records is at least twice a critical value.
+
+    If there were no records, the noisy count would exceed the critical value with probability
+    `level`.
+    """
     words = "the number of usable records may be 0: do the labels match, and is epsilon too small?"
     enough = -2.0 * float(ndtri(level)) * binned.n_samples_std
     return Excess("records", "", words, enough - binned.n_samples, binned.n_samples_std)

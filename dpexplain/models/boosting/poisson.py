@@ -1,9 +1,9 @@
 """Noisy Newton steps for counts: leaf sums divided by expected numbers of events.
 
 The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
-from its releases: the rate of a bin is the exponential of its score times the mean rates of the
-other features, as if features were independent. If they are dependent, the steps are slightly too
-short or too long, but the fit converges to the same curve.
+from its releases as if features were independent: the rate of a bin is the exponential of its
+score, multiplied by the mean exponential of the score of every other feature. If features are
+dependent, the steps are slightly too short or too long, but the fit converges to the same curve.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CountStep:
     learning_rate : float
         Fraction of the Newton step that is added.
     high : float
-        Largest public count, which is the unit of residuals and rates.
+        Upper end of the public range of counts, which is the unit of residuals and rates.
     clip : float or None
         Bound on one record's residual, in units of `high`. If None, the clip follows the mean rate
         that the releases so far imply. This costs no privacy, because the noise scales with the

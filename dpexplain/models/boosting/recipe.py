@@ -39,8 +39,8 @@ class Recipe:
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.
     clip_every : int
-        A derived clip of a regression follows a quantile of the residuals. This is the number of
-        passes between queries of the quantile; 0 for a fixed clip.
+        Number of passes between queries of the quantile of the residuals that a derived clip of a
+        regression follows; 0 for a fixed clip.
     max_leaves : int
         Number of leaves per tree.
     leaf_noise_ratio : float
@@ -202,7 +202,7 @@ def recipe(preset: Preset, **given: float | int | None) -> Recipe:
     preset : {"default", "paper"}
         Recipe whose values are used for all settings that are not given.
     **given
-        Fields of `Recipe`. A field that is None is not given.
+        Fields of `Recipe` that the user has set; None has the same effect as omitting a field.
 
     Returns
     -------
@@ -265,8 +265,8 @@ def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     """Derive passes, learning rate and clip from the signal-to-noise ratio.
 
     If noise dominates, the fit takes few large steps with a tight clip; otherwise, it takes many
-    small steps. The ratio depends on the records only through their noisy number, so this is
-    post-processing. The budget of the boosting phase does not depend on the schedule.
+    small steps. The ratio depends on the records only through the noisy record count, so this
+    is post-processing. The budget of the boosting phase does not depend on the schedule.
 
     Parameters
     ----------

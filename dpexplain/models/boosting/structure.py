@@ -83,9 +83,9 @@ def _trees_of_units(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
-    """Draw random trees in which all bins of a unit share a leaf.
+    """Draw random trees; return the leaf of each bin, shape (n_trees, n_bins).
 
-    The result contains the leaf of each bin and has the shape (n_trees, n_bins).
+    Bins with the same value in ``unit_of_bin`` share a leaf.
     """
     unit = feature.unit_of_bin
     if unit is None:
@@ -138,9 +138,10 @@ def _cuts(
     min_leaf_count: float,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Draw random splits for each tree until all leaves have enough records.
+    """Draw several random sets of splits for each tree; return the first valid set.
 
-    The result contains the first such splits of each tree, and whether the draws contained any.
+    A set is valid if all leaves have enough records. The second result is False for trees without a
+    valid set; their splits must not be used.
     """
     n_trees, n_value_bins = ranks.shape
     counts = np.empty((n_trees, n_value_bins + 1))

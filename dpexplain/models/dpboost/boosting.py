@@ -113,7 +113,7 @@ class Plan:
 
     @property
     def level_epsilon(self) -> float:
-        """Epsilon of all splits at one level, whose nodes are disjoint."""
+        """Epsilon of all splits at a level; the nodes of a level are disjoint."""
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:

@@ -67,7 +67,7 @@ class _DPBoost(PrivateTrees):
             plan.leaf_phase(t, 0)
 
     def _n_scores(self) -> int:
-        """Return the number of scores: one for two classes or numbers, else one per class."""
+        """Return the number of scores: one per class for more than two classes, else one."""
         n_classes = self._n_classes()
         return 1 if n_classes == 2 else n_classes
 

@@ -52,7 +52,7 @@ def second_moments(cells, start, coordinate, value, n_coordinates):  # type: ign
     Returns
     -------
     ndarray of shape (n_coordinates, n_coordinates), dtype int64
-        Upper triangle, in squared steps; zero below.
+        Upper triangle of the matrix of sums, in squared steps; 0 below the diagonal.
     """
     sums = np.zeros((n_coordinates, n_coordinates), np.int64)
     n_features = cells.shape[1]
@@ -108,7 +108,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, n_coordinates
         As in `second_moments`.
     target : ndarray of shape (n_samples,), dtype float32
-        Label, 0 or 1.
+        Label of each record, 0 or 1.
     intercept : ndarray of shape (1,), dtype float32
     table : ndarray of shape (n_bins, 1), dtype float32
         Contribution of each bin to the log-odds.
@@ -118,7 +118,7 @@ def logistic_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, 1), dtype int64
-        In steps of ``2**-10 * clip * 2**-12``.
+        The sums, in steps of ``2**-10 * clip * 2**-12``.
     """
     sums = np.zeros((n_coordinates, 1), np.int64)
     one = np.int64(VALUE_STEPS)
@@ -156,7 +156,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     ndarray of shape (n_coordinates, n_classes), dtype int64
-        In steps of ``2**-10 * clip * 2**-12``.
+        The sums, in steps of ``2**-10 * clip * 2**-12``.
     """
     n_classes = table.shape[1]
     sums = np.zeros((n_coordinates, n_classes), np.int64)

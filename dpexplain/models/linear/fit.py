@@ -76,7 +76,7 @@ class LinearBudget:
 
     @property
     def target_multiplier(self) -> float:
-        """Noise standard deviation divided by sensitivity, for gradients or targets."""
+        """Noise standard deviation over sensitivity, for gradients or target moments."""
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
@@ -321,7 +321,7 @@ def _with_moments(
     *,
     follow_counts: bool,
 ) -> LinearFit:
-    """Release histograms and second moments."""
+    """Release histograms and second moments; return a fit with weights of zero."""
     histograms = release_histograms(
         records.histograms,
         mechanism,

@@ -141,7 +141,7 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
         Person of each row.
     n_rows : int
     rows : ndarray of shape (n_rows,), dtype int64
-        Output array, filled with the sampled rows from the start.
+        Output array; its first elements are filled with the indices of the sampled rows.
 
     Returns
     -------

@@ -68,7 +68,9 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Return the number of bits that weights may have for exact products.
+    """Return how many bits the weights of a filter have.
+
+    With this number of bits, the products of weights and features are exact.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def weight_bits(n_features: int) -> int:
     Returns
     -------
     int
-        From 8 to 24.
+        Number of bits, from 8 to 24.
 
     Raises
     ------
@@ -92,7 +94,9 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return the number of bits that projection rows may have for exact products.
+    """Return how many bits the values in a projection row have.
+
+    With this number of bits, the products of rows and inputs are exact.
 
     Parameters
     ----------
@@ -163,7 +167,7 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     Returns
     -------
     integers : ndarray of float64
-        Same shape as `values`.
+        The rounded values, in steps; same shape as `values`.
     unit : float
         Value of one step.
     """

@@ -47,7 +47,8 @@ def preparation_of(
     Returns
     -------
     InputPreparation
-        Numbers are scaled by their range, and missing numbers are 0; each category is one input.
+        Preparation that scales numbers by their range, replaces missing numbers with 0, and has one
+        input for each category.
     """
     features = tuple(_input_feature(name, f, centre) for name, f in schema.features.items())
     return InputPreparation(
@@ -84,7 +85,7 @@ def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def feature_bits(basis: Basis) -> int:
-    """Return the number of bits of a record's features."""
+    """Return the number of bits that each feature of a record has."""
     return COARSE_BITS if basis.per_filter else FEATURE_BITS
 
 
@@ -130,7 +131,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
     Returns
     -------
     Features
-        Each row depends only on its own record, to the last bit.
+        The projected records; each row depends only on its own record, to the last bit.
     """
     bound, bits = feature_bound(preparation, basis), feature_bits(basis)
     n_features = basis.n_inputs if basis.per_filter else basis.n_basis

@@ -246,7 +246,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The difference of the scores of two classes is the log-odds between them.
+            Scores in the order of ``classes_``; for two classes, the log-odds of the second class.
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
@@ -261,7 +261,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
         """
         scores = self._scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -288,7 +288,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            Plain data: it contains no model and no records.
+            The filters as plain data, without the model and without records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

@@ -109,7 +109,7 @@ class Adam:
         Returns
         -------
         ndarray
-            Same shape as the weights.
+            Variances, in the shape of the weights.
         """
         return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * self._carried)
 

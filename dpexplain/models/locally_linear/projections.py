@@ -94,8 +94,8 @@ def make_basis(
     Returns
     -------
     Basis
-        Random rows have entries of variance 1/2, as in the experiments of the paper; frequencies
-        are orthonormal.
+        The basis. The entries of random rows have variance 1/2, as in the experiments of the paper;
+        the rows of frequencies are orthonormal.
     """
     if projection == "none":
         return Basis.of(None, n_inputs)

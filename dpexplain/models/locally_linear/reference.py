@@ -71,9 +71,9 @@ class LocallyLinearClassifier(LocallyLinearModel):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     guarantee_ : Guarantee
-        States that there is no privacy guarantee.
+        Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Contains one non-private event.
+        Ledger with a single entry, which is not private.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -132,7 +132,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`.
         **unsupported
-            ``sample_weight`` and other fit parameters are rejected, unless they are None.
+            Other fit parameters, such as ``sample_weight``. They are rejected unless they are None.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Raises
         ------
         TypeError
-            If another fit parameter is given.
+            If a fit parameter other than `X` and `y` is given.
         ValueError
             If a parameter or the shape of the data is wrong.
         """

@@ -28,7 +28,7 @@ def representable(probability: float) -> float:
     Returns
     -------
     float
-        At least ``2**-32``.
+        The rounded probability, at least ``2**-32``.
     """
     return max(1, math.floor(probability * 2.0**_COIN_BITS)) / 2.0**_COIN_BITS
 
@@ -56,7 +56,7 @@ class PoissonSampler:
         self._coins = coins
 
     def samples(self, n_steps: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the sorted rows of each sample.
+        """Yield the rows of each sample, in increasing order.
 
         Parameters
         ----------

@@ -341,8 +341,8 @@ class Exports:
             What to draw: the shape of the selected term, the importances of all terms, the shape
             of the selected term at every epsilon, or a metric at every epsilon.
         release_safe : bool, default=True
-            Whether to leave out everything that is not private. If False, these parts are kept,
-            and the figure is watermarked.
+            Whether to leave out everything that is not private. If False, the figure may show
+            non-private parts, and is then watermarked.
 
         Returns
         -------

@@ -30,7 +30,7 @@ def still_bundle(
     Parameters
     ----------
     payload, fit, term
-        As in :func:`fallback_html` and :func:`fallback_png`.
+        Payload, selected fit and name of a term, as for :func:`fallback_png`.
 
     Returns
     -------
@@ -77,9 +77,9 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     """Describe the selected fit in HTML.
 
     A saved notebook keeps this text, so it describes only one fit: the selected fit or, if the
-    reference is selected, the last private fit. The text contains no number from the reference and
-    no metric measured on held-out records. The widget state, which a notebook may also save,
-    contains the whole payload, including these numbers and metrics.
+    reference is selected, the private fit with the largest epsilon. The text contains no number
+    from the reference and no metric measured on held-out records. The widget state, which a
+    notebook may also save, contains the whole payload, including these numbers and metrics.
 
     Parameters
     ----------
@@ -133,7 +133,8 @@ def fallback_png(
     payload : mapping
         Payload of the view.
     fit : mapping or None
-        The selected fit. If it is not private, the last private fit is drawn instead.
+        The selected fit. If it is not private, the private fit with the largest epsilon is drawn
+        instead.
     term : str
         Name of the term whose shape is drawn.
 
@@ -180,7 +181,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
     Returns
     -------
     mapping or None
-        None if there is no private fit.
+        The fit; None if there is no private fit.
     """
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     private = [fit for fit in fits if fit["guarantee"]["private"]]

@@ -129,7 +129,7 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     Parameters
     ----------
     payload, fit, term
-        As in :func:`picture_of`.
+        Payload, fit to draw and name of the term, as for :func:`picture_of`.
 
     Returns
     -------

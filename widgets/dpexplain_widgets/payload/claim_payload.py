@@ -35,10 +35,9 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
         A dictionary for each name, or None if the page makes no claims about the term. The keys are
         "basis", which is described in :class:`dpexplain.explain.Claim`; "difference", "range" and
         "sign", which are half-widths of intervals in standard deviations; and "pairs" and "ranges",
-        which are strings with one character for each level that
-        :func:`dpexplain.explain._contrasts.pair_levels` and
-        :func:`~dpexplain.explain._contrasts.range_levels` return, or None if the correlations are
-        unknown.
+        which encode the outputs of :func:`dpexplain.explain._contrasts.pair_levels` and
+        :func:`~dpexplain.explain._contrasts.range_levels` as strings with one character for each
+        level. The last two are None if the correlations are unknown.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:
@@ -73,10 +72,10 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        None if no claims can be made about decisions. Otherwise, "factor" is the half-width of an
-        interval in standard deviations, and "together" is a string with one character for each
-        correlation that :func:`dpexplain.explain._score_errors.part_correlations` returns; for
-        large models, it is None.
+        A dictionary with two keys, or None if no claims can be made about decisions. "factor" is
+        the half-width of an interval in standard deviations. "together" encodes the output of
+        :func:`dpexplain.explain._score_errors.part_correlations` as a string with one character for
+        each correlation, or is None for a large model.
     """
     of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
     known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)

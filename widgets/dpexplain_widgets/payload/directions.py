@@ -19,10 +19,10 @@ STEPS = 28
 def packed_directions(noise: NoiseModel, place: int) -> str:
     """Encode the leading directions of the joint errors of one term.
 
-    A direction has one number for each bin, in standard deviations of that bin. A draw is the sum
-    of the directions, each multiplied by a standard normal number, plus an independent normal
-    number for each bin that makes up the rest of its variance. Variances are therefore correct for
-    any number of directions.
+    A direction has one number for each bin, in standard deviations of that bin. To simulate the
+    noise, each direction is multiplied by a standard normal number, the products are added, and an
+    independent normal number with the remaining variance is added in each bin. Variances are
+    therefore correct for any number of directions.
 
     Parameters
     ----------

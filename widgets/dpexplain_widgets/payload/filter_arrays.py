@@ -61,7 +61,7 @@ class ArrayWriter:
         return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
 
     def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
-        """Append absolute weights in standard deviations of their noise, rounded up.
+        """Append absolute weights divided by their noise standard deviations, rounded up.
 
         Rounding does not change which weights are more than two standard deviations from zero.
 

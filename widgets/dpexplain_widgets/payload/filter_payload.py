@@ -79,7 +79,7 @@ def build_filters(
 
 
 def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
-    """Raise an error if the arrays would be too large for a page, by an estimate."""
+    """Raise an error if the estimated size of the arrays is too large for a page."""
     per_sample = bank.filters[:, 0].size * 6 + bank.biases.size * 4
     room = n_fits * (bank.filters.size * 2 + n_samples * per_sample)
     if room > MOST_BYTES:
@@ -91,7 +91,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples as other views expect them; their values are in the arrays."""
+    """Describe samples in the format of other views; the arrays contain the values."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))

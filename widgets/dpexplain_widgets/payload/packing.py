@@ -46,9 +46,9 @@ def packed(value: Any) -> Any:
     """Pack JSON values: round numbers and store repeated parts once.
 
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A list
-    of standard deviations becomes ``{"$l": [step, first, differences...]}``, in relative steps of
-    that size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``. Bytes
-    become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
+    of standard deviations becomes ``{"$l": [step, first, differences...]}``, where ``step`` is a
+    relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
+    Bytes become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
     stored in a table and replaced by ``{"$r": index}``. A total standard deviation that is the
     square root of the sum of the squares of its parts is replaced by ``{"$q": 1}``, and recomputed
     when the payload is unpacked. ``unpack.js`` reads this format.

@@ -72,7 +72,7 @@ def build_payload(
         If `source` is of any other type.
     ValueError
         If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a model of several classes is combined with other models.
+        column, or a multiclass model is combined with other models.
     """
     with keeping_normals():
         payload = _payload(source)

@@ -36,7 +36,7 @@ class DisplayTraits(traitlets.HasTraits):
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
-        Index of the page of small charts, which shows twelve terms.
+        Index of the page of small charts; each page shows twelve terms.
     replay_draw : int or None
         Index of the simulated draw of the noise; None means the released curve.
     """

@@ -26,8 +26,8 @@ class Editing(traitlets.HasTraits):
         Log of edits as plain values; empty if there are no edits. `edit_log` is the same log as an
         object.
     denoised : dict
-        Denoised curves that the page requested, or messages of errors. Each key identifies a
-        model, epsilon, fit and term.
+        Denoised curves that the page requested; an error message replaces a curve that could not be
+        computed. Each key identifies a model, epsilon, fit and term.
     denoise_request : list
         Key of the denoised curve that the page requests, as a list of one string.
     evaluation : dict
@@ -68,7 +68,7 @@ class Editing(traitlets.HasTraits):
     def edited(self) -> Any:
         """The selected explanation, with the edits of the current state applied.
 
-        The result is a GlobalExplanation marked as edited. For a model of several classes, it is a
+        The value is a GlobalExplanation marked as edited. For a multiclass model, it is a
         MulticlassExplanation, because an edit changes the curves of all classes.
         """
         return self.edit_log.apply(whole_explanation_of(self))

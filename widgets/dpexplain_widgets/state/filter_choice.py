@@ -13,12 +13,13 @@ MAPS = ("mean", "contrast", "filter")
 
 
 class FilterChoice(traitlets.HasTraits):
-    """Mixin with the choice of the filters shown, for models that have filters.
+    """Mixin with the traits that select filters, for models that have filters.
 
     Attributes
     ----------
     filter_arrays : bytes
-        Block of bytes with the arrays of filters and samples; ``payload["filters"]`` is its index.
+        Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
+        states where each array begins.
     shown_map : {"mean", "contrast", "filter"}
         What is drawn for each class: its mean filter, the contrast with another class, or one
         filter.

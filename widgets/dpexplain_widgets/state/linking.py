@@ -21,7 +21,7 @@ def choices_of(view: ViewState) -> dict[str, Any]:
 
 
 class Link:
-    """Link between two views, which applies choices made in one view to the other.
+    """Link between two views: choices made in one view are applied to the other.
 
     Parameters
     ----------

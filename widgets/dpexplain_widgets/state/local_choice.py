@@ -22,7 +22,7 @@ _THRESHOLDS = {
 
 
 class LocalChoice(traitlets.HasTraits):
-    """Mixin with the choice of the sample that is explained.
+    """Mixin with the traits of a local view: a sample, changes to it, and a threshold.
 
     Attributes
     ----------

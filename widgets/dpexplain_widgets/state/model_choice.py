@@ -14,7 +14,7 @@ AGAINST = ("reference", "epsilon", "model", "repeat")
 
 
 class ModelChoice(traitlets.HasTraits):
-    """Mixin with the payload of a view and the choice of the model shown.
+    """Mixin with the payload of a view and the traits that select models.
 
     Attributes
     ----------

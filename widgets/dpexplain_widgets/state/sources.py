@@ -78,7 +78,7 @@ def whole_explanation_of(view: Any) -> GlobalExplanation | MulticlassExplanation
     Raises
     ------
     ValueError
-        As for :func:`explanation_of`.
+        If the view was created from a payload, which contains no explanation.
     """
     source = view.origin.source
     if not isinstance(source, MulticlassComparison | MulticlassExplanation):

@@ -46,8 +46,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     Attributes
     ----------
     epsilon_index : int
-        Index of the selected epsilon in the payload. The index after the last one selects the
-        non-private reference, if it is shown.
+        Index of the selected epsilon in the payload. An index equal to the number of epsilons
+        selects the non-private reference, if it is shown.
     term : str
         Name of the term shown.
     bin_index : int or None
@@ -267,7 +267,7 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Return the index of the largest epsilon up to 1, otherwise of the smallest."""
+    """Return the index of the largest epsilon up to 1; 0 if there is none."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 

@@ -145,7 +145,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         Returns
         -------
         Link
-            Call ``unlink()`` to separate the views.
+            The link; its method ``unlink`` separates the views.
         """
         return Link(self, other, choices)
 
@@ -172,7 +172,11 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add a table and a picture, for hosts that show notebooks without running them."""
+        """Return the view as data by MIME type, with a static table and picture.
+
+        Hosts that show notebooks without running them display the table and the picture. The
+        result is None if the widget has no data to display.
+        """
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None

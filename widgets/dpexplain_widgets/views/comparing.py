@@ -1,4 +1,4 @@
-"""Choice of the fits to compare with, and distances between fits."""
+"""Choice of the fits used for comparison, and distances between fits."""
 
 from __future__ import annotations
 
@@ -153,7 +153,10 @@ def _is_absent(*pairs: Mapping[str, Any]) -> bool:
 def _on_common_bins(
     one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return both curves on their common bins, with the counts of the first curve."""
+    """Return both curves on their common bins, and the weights of these bins.
+
+    The weight of a bin is its proportion of the counts of the first curve.
+    """
     positive = np.maximum(np.array(one["count"]), 0.0)
     total = positive.sum()
     weights = positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))

@@ -10,7 +10,7 @@ from dpexplain_widgets.views.comparing import disagreement_frame
 
 
 class DisagreementView(View):
-    """Heat map of the distances between curves and a comparison, by term and epsilon.
+    """Heat map of distances from comparison curves, by term and epsilon.
 
     Each number is a mean absolute difference, weighted by the (noisy) counts and divided by the
     mean absolute value of the comparison curve. Clicking on a cell, or pressing Enter, selects its

@@ -64,8 +64,8 @@ def local_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns are described in :attr:`LocalView.selection`. The score is the intercept of the
-        fit plus the contributions, added in order.
+        One row for each term; the columns are described in :attr:`LocalView.selection`. The score
+        is the intercept of the fit plus the contributions, added in order.
     """
     fit = view._fit()
     if fit is None:
@@ -130,7 +130,7 @@ def shown_values(view: View) -> list[Any]:
 def _pair_values(
     axes: list[Mapping[str, Any]], values: Mapping[str, Any], read: list[Any] | None
 ) -> list[Any]:
-    """Return the values of the two features of a pair, if possible from their terms."""
+    """Return the values of a pair's two features, from their own terms if possible."""
     return [
         values[axis["name"]]
         if axis["name"] in values
@@ -179,7 +179,7 @@ def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
     Returns
     -------
     int or None
-        None if the term has no bin for the value.
+        Index of the bin; None if the term has no bin for the value.
     """
     if term.get("axes") is not None:
         row, column = (bin_of(axis, each) for axis, each in zip(term["axes"], value, strict=True))

@@ -10,7 +10,7 @@ from dpexplain_widgets.views.planning import Planning
 class PlannerView(Planning, View):
     """View that estimates the epsilon needed for a result.
 
-    The result is that a term rises above the noise, or that a metric reaches a target. The
+    The result is either that a term rises above the noise or that a metric reaches a target. The
     estimates use released results or stand-in data, so they have no privacy cost.
 
     Parameters

@@ -24,7 +24,7 @@ _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
 class Planning(ViewState):
-    """Mixin for views that plan the choice of epsilon and can fit again.
+    """Mixin for views that help to choose epsilon and can start new fits.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Planning(ViewState):
     refit : callable or None, default=None
         Function that maps an epsilon to a GlobalExplanation, such as a
         :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its attribute
-        `private` is true or missing, its method `question` provides a question, and it runs only
-        after the user confirms.
+        `private` is true or missing, the view first asks the question that its method `question`
+        returns, and fits only after the user confirms.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
@@ -234,8 +234,8 @@ class Planning(ViewState):
     ) -> None:
         """Add a fit and show it.
 
-        It replaces the previous fit that was made while epsilon was dragged, unless that fit was
-        private. If `fit` is None, because other pairs of features are shown, everything is rebuilt.
+        If `refit` is not private, a fit requested by dragging replaces the previous such fit.
+        If `fit` is None, because other pairs of features are shown, everything is rebuilt.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
@@ -275,7 +275,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data, with charges for fits started by this view."""
+        """Return the ledger of the data, including charges for fits started here."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged

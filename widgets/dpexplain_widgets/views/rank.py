@@ -53,7 +53,7 @@ def rank_frame(view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns are described in :attr:`RankView.selection`.
+        One row for each term and epsilon; the columns are described in :attr:`RankView.selection`.
     """
     payload = view.shown
     fits = [row[min(view.repeat, len(row) - 1)] for row in payload["fits"]]

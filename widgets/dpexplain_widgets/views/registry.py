@@ -69,19 +69,19 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front-end functions that only one kind of model needs."""
+    """Return the front-end functions of the views for only one kind of model."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Return the function that tabulates a tab, or None for the bins of the term."""
+    """Return the function that tabulates a tab; None if its table contains bins."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None
 
 
 def view_class(name: str) -> type[Any] | None:
-    """Import a view by its class name; None if no view has this name."""
+    """Import and return the view class with a given name; None if there is none."""
     found = next((view for view in VIEWS if view.name == name != ""), None)
     if found is None:
         return None

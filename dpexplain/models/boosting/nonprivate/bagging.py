@@ -32,7 +32,7 @@ def fit_bag(
     rng: np.random.Generator,
     project: Sequence[Projection | None] | None = None,
 ) -> Tables:
-    """Boost on a random part of the records with early stopping. NOT PRIVATE.
+    """Fit on a random part of the records, with early stopping. NOT PRIVATE.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ def fit_bag(
     Returns
     -------
     list of ndarray of shape (n_bins,)
-        Scores per bin at the pass with the smallest held-out loss, not centered.
+        One array per feature: the score of each bin after the pass with the smallest held-out loss,
+        not centered.
     """
     held_out = np.zeros(len(target), dtype=bool)
     held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True

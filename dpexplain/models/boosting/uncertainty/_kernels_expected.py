@@ -21,9 +21,10 @@ _END = 9.0
 
 @cache
 def _normal_table() -> NDArray[np.float64]:
-    """Return the mean of max(t + Z, 0), P(Z < t) and the density of Z at each t.
+    """Return a table of three functions on a regular grid, for interpolation.
 
-    Z is a standard normal variable, and t is a point of a regular grid.
+    Each row is for one point t. The columns are the mean of max(t + Z, 0), the probability
+    P(Z < t), and the density of Z at t, where Z is a standard normal variable.
     """
     points = np.arange(-int(_END) * _PER_UNIT, int(_END) * _PER_UNIT + 2) / _PER_UNIT
     below = np.array([0.5 * math.erfc(-t / math.sqrt(2.0)) for t in points])
@@ -33,7 +34,7 @@ def _normal_table() -> NDArray[np.float64]:
 
 @njit(inline="always", error_model="numpy")
 def _above_zero(t, table):  # type: ignore[no-untyped-def]
-    """Return the mean of max(t + Z, 0) and P(t + Z > 0), for a standard normal Z."""
+    """Return E[max(t + Z, 0)] and P(t + Z > 0) for a standard normal variable Z."""
     if t <= -_END:
         return 0.0, 0.0
     if t >= _END:

@@ -42,7 +42,7 @@ class Basis:
         Basis functions. A combination with independent standard normal coefficients is a curve
         with (nearly) the prior covariance and with mean zero over the records.
     left_out : ndarray of shape (n_bins,)
-        Prior variance of each bin that the functions do not cover.
+        Part of each bin's prior variance that the functions do not cover.
     shares : ndarray of shape (n_bins,)
         Proportion of the records in each bin.
     """
@@ -55,6 +55,11 @@ class Basis:
 def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     """Choose the basis functions of one term.
 
+    The prior of an ordered feature is an equal mix of a smooth curve with a linear part and a curve
+    that may jump (Brownian motion), along an axis halfway between values and ranks. In the prior of
+    an unordered feature, categories are independent. The mean prior variance over the records is 1.
+    If a term has only one bin, its only function is zero.
+
     Parameters
     ----------
     bins : FeatureBins
@@ -66,10 +71,6 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     Returns
     -------
     Basis
-        The prior of an ordered feature is an equal mix of a smooth curve with a linear part and a
-        curve that may jump (Brownian motion), along an axis halfway between values and ranks. In
-        the prior of an unordered feature, categories are independent. The mean prior variance over
-        the records is 1. If a term has only one bin, its only function is zero.
     """
     share = shares(counts)
     n_bins, n_values = len(share), len(share) - counts.n_special

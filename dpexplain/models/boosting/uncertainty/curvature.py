@@ -123,7 +123,7 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on a residual, in score units.
     inside : float or None
-        Proportion of the residuals that the clip leaves unchanged; None for `INSIDE_CLIP`.
+        Proportion of the residuals that the clip leaves unchanged; if None, `INSIDE_CLIP` is used.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def poisson_curvature(
     inside : float or None
         Unused, because this proportion follows from the rates.
     high : float
-        Largest public count, which is the unit of residuals in the loop.
+        Upper end of the public range of counts, which is the unit of residuals in the loop.
 
     Returns
     -------
@@ -211,9 +211,10 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion inside the clip and the variance of clipped residuals.
+    """Return the proportion of residuals inside the clip, and their clipped variance.
 
-    Counts have a geometric distribution and are clipped to the public range.
+    Both arrays contain one value for each rate. Counts have a geometric distribution and are
+    clipped to the public range.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
@@ -293,14 +294,15 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Return a step weight of 1 for every record."""
+    """Return a step weight of 1 for the records of every bin."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 
 def _scores(terms: AdditiveTerms) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Yield the records per bin of each term, with quadrature scores and weights.
+    """Yield the counts, the quadrature scores and the quadrature weights of each term.
 
-    The quadrature is over the sum of the other terms.
+    The shapes are (n_bins,), (n_bins, n_nodes) and (n_nodes,). The quadrature is over the sum of
+    the other terms.
     """
     weights = [np.maximum(c, 0.0) for c in terms.counts]
     variances = np.array(

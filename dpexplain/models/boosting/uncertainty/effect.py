@@ -81,8 +81,8 @@ class EffectDraws:
     intercept : float
         Estimated intercept, in score units.
     errors : ndarray of shape (n_draws, n_values)
-        Errors whose mean outer product is the posterior covariance, with values in the same order
-        as in `NoiseModel`.
+        Errors of the curves and of the intercept, with columns in the order of `NoiseModel`. The
+        mean outer product of the rows is the posterior covariance.
     scale, shift : float
         Factor and offset that calibrate the released scores.
     """
@@ -111,7 +111,7 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        None for counts and for several classes, where no estimate is available, or if released
+        The estimate; None if the target is a count or has more than two classes, or if released
         numbers overflow because of the noise.
     """
     return _found(fit, terms, objective, _CAREFUL)
@@ -132,9 +132,9 @@ def calibrating_line(
 
     Returns
     -------
-    scale, shift : float
-        Calibrated log-odds are ``scale * score + shift``. The scale is positive, so the order of
-        the scores does not change. If no estimate is available, the result is None.
+    tuple of float, or None
+        Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
+        positive, so the order of the scores does not change. None if no estimate is available.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:

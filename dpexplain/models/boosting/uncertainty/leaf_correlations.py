@@ -3,15 +3,15 @@
 If features were independent, an error d of the visited curve would change a leaf sum by the
 curvature mass times d, and errors of other curves would change it only through their means. If two
 features are correlated, an error in one curve can be masked by the opposite error in the other: the
-fit does not repair these errors, and a band that assumes independent features is too narrow. For
-every leaf sum, the curves at that time are known. Therefore, correlations can be estimated by a
-linear regression with known noise, and simulations draw them from its posterior. If the sums
-contain little information, the draws remain widely spread. Pair sums are not used here.
+fit does not repair these errors, and a band that assumes independent features is too narrow. The
+curves at the time of each leaf sum are known. Therefore, correlations can be estimated by a linear
+regression with known noise, and simulations draw them from its posterior. If the sums contain
+little information, the draws remain widely spread. Pair sums are not used here.
 
 Notation: for each feature, functions of the bins are orthonormal with respect to the curvature
-mass, and the first function is constant. The coupling of two features is the matrix of inner
-products of their functions, which are correlations. The block matrix of all couplings, with
-identity matrices on the diagonal, is positive semidefinite.
+mass, and the first function is constant. The coupling of two features is the matrix of the inner
+products (correlations) between the functions of one and the functions of the other. The block
+matrix of all couplings, with identity matrices on the diagonal, is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Correlation:
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
-        Fraction of its own roughness (the part outside the functions) that a term repairs.
+        Fraction of each term's own rough errors that the fit repairs. Rough errors are those that
+        are not combinations of the functions.
     """
 
     functions: tuple[FloatArray, ...]
@@ -194,7 +195,7 @@ class _Problem:
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
     def add(self, k: int, found: Equations) -> None:
-        """Add the equations of one feature, with an unknown remaining residual per bin."""
+        """Add the equations of one feature; the remaining residual of a bin is unknown."""
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members
         columns = np.column_stack([found.own, found.loads[:, known]])

@@ -36,8 +36,8 @@ class Equations:
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Expected change per unit of each correlation.
     members : ndarray of shape (n_leaves, n_bins)
-        Coefficients of the unknown remaining residuals of the bins, in units of the noise; 0 for
-        bins outside the leaf.
+        Coefficient of the remaining residual of each bin, which is unknown and measured in units of
+        the noise; 0 for bins outside the leaf.
     """
 
     sums: FloatArray
@@ -105,10 +105,10 @@ class LeafSums:
         )
 
     def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Return the remaining changes of the other features' curves, for each leaf.
+        """Return the current minus the final curves of the other features, for each leaf.
 
-        The first array contains the changes in the means, and the second array contains the
-        changes along the functions.
+        The first array contains the differences of the means, summed over the features. The second
+        array contains the components of the differences along the functions.
         """
         means, reach = np.zeros(len(visit)), []
         for j, (history, mass, weights) in enumerate(

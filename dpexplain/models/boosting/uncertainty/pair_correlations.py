@@ -71,8 +71,9 @@ def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
     Parameters
     ----------
     a, b : ndarray of shape (n,)
+        Upper limits of the first and of the second variable.
     correlation : float
-        Correlation of the two variables.
+        Correlation of the two standard normal variables.
 
     Returns
     -------

@@ -94,6 +94,8 @@ def posterior(
 ) -> Posterior:
     """Combine the sums with smoothness priors, estimating one scale per term.
 
+    The scales are estimated by expectation maximization [1]_.
+
     Parameters
     ----------
     known : Information
@@ -112,7 +114,6 @@ def posterior(
     Returns
     -------
     Posterior
-        Scales are estimated by expectation maximization [1]_.
 
     References
     ----------

@@ -61,7 +61,7 @@ def recovered_curves(
     -------
     tuple, one per term, of ndarray of shape (n_bins,) or None
         Curves in score units, centered over the records in value bins; special bins keep their
-        released scores. None for unordered categories.
+        released scores. The element of a term is None if its categories are unordered.
     """
     curves: list[FloatArray | None] = []
     for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):
@@ -145,7 +145,7 @@ def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatA
 def _posterior_mean(
     roots: Sequence[FloatArray], precision: FloatArray, pull: FloatArray
 ) -> FloatArray:
-    """Average posterior means, weighted by marginal likelihood.
+    """Average the posterior means of all priors, weighted by marginal likelihood.
 
     References
     ----------

@@ -69,7 +69,7 @@ def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Eviden
     Returns
     -------
     list of Evidence
-        One element per feature.
+        Shifted sums and final scores of each feature.
     """
     path = released_path(fit, bound)
     means = [

@@ -12,8 +12,8 @@ and costs no privacy.
   order of the features.
 * Sampling: a different sample of records would have different residual sums, which stay the same in
   every round. Their variance follows from the noisy counts. Per record, it is p (1 - p) for
-  classes, reduced by clipping; for a regression, it is the variance of clipped normal residuals, of
-  which the clip leaves a known proportion unchanged.
+  classes, reduced by clipping; for a regression, it is the variance of normal residuals after
+  clipping, computed from the known proportion of the residuals that the clip leaves unchanged.
 
 Feature correlations are estimated from the released leaf sums, and redrawn for each group of
 simulations (`leaf_correlations.py`). Pair sums are not used here.
@@ -79,15 +79,15 @@ def simulate_noise(
     objective : Objective
         The objective of the fit.
     n_simulations : int, default=200
-        Number of simulated fits for privacy noise, and the same number for sampling. If there are
-        several classes, the number is reduced.
+        Number of simulated fits with privacy noise; the same number of fits is simulated with
+        sampling errors. The number is reduced if there are more than two classes.
     n_structures : int, default=120
         Number of simulated structures.
 
     Returns
     -------
     tuple of NoiseDraws
-        A single element or, for more than two classes, one element per class.
+        Errors of each score: one element or, for more than two classes, one element per class.
     """
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])
@@ -279,7 +279,7 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Return the noise of a term that has too few records for trees with two leaves.
+    """Return the noise standard deviation of a term with too few records for splits.
 
     The curve of the term is zero, but its effect is not necessarily zero. Therefore, the term gets
     the noise that the same number of trees with two equal leaves would have accumulated.

@@ -1,7 +1,8 @@
 """Propagation of score errors along the released trees.
 
-A visit adds multiples of one row of simulations to another, so one small kernel is used everywhere
-and its loop is compiled only once. The caller allocates all arrays.
+The rows of most arrays contain one value per simulation. A visit adds multiples of such rows to
+other rows, so one small kernel is used everywhere and its loop is compiled only once. The caller
+allocates all arrays.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ def replay(  # type: ignore[no-untyped-def]
     people, unbound, unbound_start, loads, leaf_mass, means, total, elsewhere, nothing, values,
     cross, sums,
 ):  # fmt: skip
-    """Implement `replay_trees`, with one row of simulations per bin and score.
+    """Implement `replay_trees` on arrays with one column per simulation.
 
-    `unbound` is None if no curve is constrained: the projection is then not compiled. `loads` and
-    `leaf_mass` are the functions and the mass of each leaf, summed over its bins. `means` has one
-    row per feature and score, `values` one per function and score, `cross` one per score and
-    function of the visited feature, `sums` one per leaf and score, and `total` and `elsewhere` one
-    per score. Rows of `nothing` are zero.
+    `state` and `persistent` have one row for each pair of a bin and a score, and `noise` has one
+    row for each pair of a leaf and a score. `unbound` is None if no curve is constrained: the
+    projection is then not compiled. `loads` and `leaf_mass` contain the functions and the mass,
+    summed over the bins of each leaf.
+
+    The other arrays, from `means` on, are work arrays with initial values of zero. `total`,
+    `elsewhere` and `nothing` have one row per score. The others have one row for each pair of an
+    item and a score: the items of `means` are features, the items of `values` are functions, the
+    items of `cross` are the functions of the visited feature, and the items of `sums` are the
+    leaves of one tree. `nothing` stays zero.
     """
     n_scores, n_sim, n_fresh = mass.shape[1], state.shape[1], noise.shape[1]
     n_functions, n_groups = reactions.shape[1], reactions.shape[0]

@@ -52,7 +52,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     together : ndarray of shape (n_visits,), dtype bool
         Whether all leaves of a visit get one update, from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
-        Functions of the bins of each feature, multiplied by the mass, in the first columns.
+        Values of the functions of the bin's feature, multiplied by the mass of the bin. They fill
+        the first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32

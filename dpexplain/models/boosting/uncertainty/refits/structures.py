@@ -93,7 +93,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     step_weight : ndarray of shape (n_cells_total,)
         Weight of one record of a cell in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
-        Functions of the cells of each feature, multiplied by the mass, in the first columns.
+        Values of the functions of the cell's feature, multiplied by the mass of the cell. They fill
+        the first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
