@@ -60,7 +60,7 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     -------
     float or None
         Standard deviation in the unit of the score; None if the errors are unknown, which is always
-        the case if there are pairs: only their privacy noise is known.
+        the case if there are pairs: the correlations of their errors are not stored.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None or explanation.pairs:

@@ -159,8 +159,9 @@ def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
         "guarantee": guarantee_to_plain(pair.guarantee),
         "score_unit": pair.score_unit,
     }
-    if pair.noise_std is not None:
-        plain["noise_std"] = pair.noise_std.tolist()
+    for name in ("noise_std", "sampling_std"):
+        if getattr(pair, name) is not None:
+            plain[name] = getattr(pair, name).tolist()
     return plain
 
 
@@ -175,6 +176,7 @@ def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
         guarantee=fields.take("guarantee", guarantee_from_plain),
         score_unit=fields.take("score_unit", text),
         noise_std=fields.maybe("noise_std", items(_numbers)),  # type: ignore[arg-type]
+        sampling_std=fields.maybe("sampling_std", items(_numbers)),  # type: ignore[arg-type]
     )
     fields.finish()
     return pair

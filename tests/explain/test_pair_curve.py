@@ -31,14 +31,18 @@ def test_marks_of_cells_are_those_of_a_naive_twin(pair):
         assert pair.signal is pair.band is pair.noise_floor is None
         assert pair.corrected_importance == pair.importance
         return
-    factor = naive_factor(pair.noise_std, 0.95)
+    sampling = np.zeros(pair.noise_std.shape) if pair.sampling_std is None else pair.sampling_std
+    total = np.array([math.hypot(*s) for s in zip(pair.noise_std.flat, sampling.flat, strict=True)])
+    total = total.reshape(sampling.shape)
+    np.testing.assert_allclose(pair.total_std, total, rtol=1e-12)
+    factor = naive_factor(total, 0.95)
     assert pair.band_factor == pytest.approx(factor)
     for place in np.ndindex(pair.contribution.shape):
-        size, reach = abs(pair.contribution[place]), factor * pair.noise_std[place]
+        size, reach = abs(pair.contribution[place]), factor * total[place]
         if not math.isclose(size, reach, rel_tol=1e-9):
             assert pair.signal[place] == (size > reach)
     expected = sum(
-        pair.weights[place] * pair.noise_std[place] * math.sqrt(2 / math.pi)
+        pair.weights[place] * total[place] * math.sqrt(2 / math.pi)
         for place in np.ndindex(pair.contribution.shape)
     )
     assert pair.noise_floor == pytest.approx(expected)
@@ -99,6 +103,19 @@ def test_words_count_the_cells_above_the_noise():
 def test_noise_that_does_not_fit_the_cells_is_refused(std, words):
     with pytest.raises(ValueError, match=words):
         age_and_job(noise_std=std)
+
+
+def test_sampling_without_privacy_noise_is_refused():
+    with pytest.raises(ValueError, match="sampling_std needs noise_std"):
+        age_and_job(noise_std=None, sampling_std=np.ones((3, 3)))
+
+
+def test_sampling_widens_the_band_and_the_noise_of_samples():
+    pair = age_and_job(sampling_std=np.full((3, 3), 0.4))
+    assert pair.signal.sum() == 0
+    local = classifier(pairs=(pair,)).explain_local(PEOPLE.iloc[[0]])
+    assert local.noise_std[0, 2] == 0.1
+    assert local.total_std[0, 2] == pytest.approx(math.hypot(0.1, 0.4))
 
 
 def test_pairs_above_the_noise_are_found_over_the_cells_of_all_pairs():

@@ -85,7 +85,7 @@ def test_shape_functions_come_back_bit_by_bit(shape):
 @given(pairs())
 def test_pairs_come_back_bit_by_bit(pair):
     again = assert_round_trip(pair)
-    for name in ("contribution", "count", "noise_std"):
+    for name in ("contribution", "count", "noise_std", "sampling_std"):
         before, after = getattr(pair, name), getattr(again, name)
         assert (before is None) == (after is None)
         assert before is None or before.tobytes() == after.tobytes()

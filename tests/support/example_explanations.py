@@ -209,6 +209,8 @@ def pairs(draw: st.DrawFn) -> PairCurve:
         row = st.lists(values, min_size=n_columns, max_size=n_columns)
         return st.lists(row, min_size=n_rows, max_size=n_rows)
 
+    noise_std = draw(st.none() | grid(st.floats(0, 1e150)))
+    sampling_std = None if noise_std is None else draw(st.none() | grid(st.floats(0, 1e150)))
     return PairCurve(
         draw(names),
         axes,
@@ -216,7 +218,8 @@ def pairs(draw: st.DrawFn) -> PairCurve:
         draw(grid(floats)),
         guarantee=draw(guarantees()),
         score_unit=draw(names),
-        noise_std=draw(st.none() | grid(st.floats(0, 1e150))),
+        noise_std=noise_std,
+        sampling_std=sampling_std,
     )
 
 

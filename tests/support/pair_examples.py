@@ -57,6 +57,7 @@ def private_pair(first: str, epsilon: float, n_bins: int) -> PairCurve:
         f"{first} & children", axes, 0.8 * rows * columns, count,
         guarantee=view_examples.guarantee(epsilon),
         noise_std=2.0 / epsilon / np.sqrt(count + 4.0),
+        sampling_std=0.5 / np.sqrt(count + 4.0),
     )  # fmt: skip
 
 

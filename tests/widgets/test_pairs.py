@@ -81,8 +81,8 @@ def test_the_noise_of_a_pair_is_in_the_payload():
     fit = swept().explanations[1.0][0]
     (pair,) = fit.pairs
     shown = build_payload(fit)["fits"][0][0]["terms"][-1]
-    assert shown["noise_std"] == shown["total_std"] == pair.noise_std.ravel().tolist()
-    assert shown["signal"] == pair.signal.ravel().tolist()
+    for name in ("noise_std", "sampling_std", "total_std", "signal"):
+        assert shown[name] == getattr(pair, name).ravel().tolist()
     assert (shown["noise_floor"], shown["band_factor"]) == (pair.noise_floor, pair.band_factor)
     assert shown["above_noise"] is (pair.name in fit.pairs_above_noise)
     assert shown["ranks"] is None

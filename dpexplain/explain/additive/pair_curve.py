@@ -99,6 +99,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     noise_std : array-like of the same shape or None, default=None
         Standard deviation of the privacy noise of each contribution, given the released grid, in
         `score_unit`; None if there is no noise or if it is unknown.
+    sampling_std : array-like of the same shape or None, default=None
+        Standard deviation due to sampling of the records; None if unknown.
 
     Raises
     ------
@@ -114,6 +116,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     guarantee: Guarantee
     score_unit: str = ""
     noise_std: FloatArray | None = None
+    sampling_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
@@ -128,19 +131,29 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         shape = (axes[0].n_bins, axes[1].n_bins)
         self._set("contribution", read_only("contribution", self.contribution, shape))
         self._set("count", read_only("count", self.count, shape))
-        if self.noise_std is not None:
-            self._set("noise_std", read_only("noise_std", self.noise_std, shape))
-            if (self.noise_std < 0).any():
-                raise ValueError("noise_std must not be negative.")
+        self._check_noise(shape)
 
-    @property
+    def _check_noise(self, shape: tuple[int, int]) -> None:
+        if self.sampling_std is not None and self.noise_std is None:
+            raise ValueError("sampling_std needs noise_std: a model without noise has no band.")
+        for name in ("noise_std", "sampling_std"):
+            if getattr(self, name) is None:
+                continue
+            std = read_only(name, getattr(self, name), shape)
+            if (std < 0).any():
+                raise ValueError(f"{name} must not be negative.")
+            self._set(name, std)
+
+    @cached_property
     def total_std(self) -> FloatArray | None:
-        """Standard deviation of each contribution, which is `noise_std`, in `score_unit`.
+        """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        For a curve, the corresponding number also includes random structure and sampling, which are
-        not estimated for a pair.
+        It combines privacy noise with sampling, if that is known. None if there is no privacy
+        noise, or if it is unknown.
         """
-        return self.noise_std
+        if self.noise_std is None or self.sampling_std is None:
+            return self.noise_std
+        return frozen(np.hypot(self.noise_std, self.sampling_std))
 
     @cached_property
     def band_factor(self) -> float:
@@ -148,7 +161,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
         The confidence level is 95%, for any correlation between the cells.
         """
-        noisy = 0 if self.noise_std is None else int(np.count_nonzero(self.noise_std))
+        noisy = 0 if self.total_std is None else int(np.count_nonzero(self.total_std))
         return half_width(max(1, noisy))
 
     @property
@@ -263,14 +276,16 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         -------
         DataFrame
             Columns term; first and second, the bins of the two features; first_feature and
-            second_feature, their names; contribution; noise_std, band_low and band_high, the ends
-            of the band that covers all cells with 95% confidence (NaN if unknown); signal, whether
-            the cell rises above the noise (None if unknown); and count.
+            second_feature, their names; contribution; noise_std, sampling_std, total_std, band_low
+            and band_high, which are the ends of the band that covers all cells with 95% confidence
+            (NaN if unknown); signal, whether the cell rises above the noise (None if unknown); and
+            count.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         size = self.contribution.size
         low, high = (None, None) if self.band is None else self.band
-        stds = {"noise_std": self.noise_std, "band_low": low, "band_high": high}
+        names = ("noise_std", "sampling_std", "total_std")
+        stds = {name: getattr(self, name) for name in names} | {"band_low": low, "band_high": high}
         return pd.DataFrame(
             {
                 "term": self.name,

@@ -85,7 +85,7 @@ class NoisyModel:
         rule covers all cells of all pairs jointly. None if there are no pairs or if the noise of a
         pair is unknown.
         """
-        stds = [pair.noise_std for pair in self.pairs if pair.noise_std is not None]
+        stds = [pair.total_std for pair in self.pairs if pair.total_std is not None]
         if not stds or len(stds) < len(self.pairs):
             return None
         n_cells = sum(int(np.count_nonzero(std)) for std in stds)

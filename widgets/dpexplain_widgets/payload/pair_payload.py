@@ -107,13 +107,12 @@ def _pair_fit(pair: PairCurve, above_noise: Collection[str] | None = None) -> di
 
 
 def _noise(pair: PairCurve) -> dict[str, Any]:
-    if pair.noise_std is None or pair.signal is None:
+    if pair.signal is None:
         return {"band_factor": 2.0}
-    stds = pair.noise_std.ravel().tolist()
+    names = ("noise_std", "sampling_std", "total_std", "signal")
+    known = {name: getattr(pair, name) for name in names}
     return {
-        "noise_std": stds,
-        "total_std": stds,
-        "signal": pair.signal.ravel().tolist(),
+        **{name: each.ravel().tolist() for name, each in known.items() if each is not None},
         "noise_floor": pair.noise_floor,
         "band_factor": pair.band_factor,
     }
