@@ -12,7 +12,7 @@ from hypothesis import given
 from scipy import stats
 
 from dpexplain.explain import claim
-from dpexplain.explain.bands._noisy_model import NOT_AVAILABLE
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from example_explanations import age, age_and_job, classifier, pairs
 from pair_examples import paired, swept
 

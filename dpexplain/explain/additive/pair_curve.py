@@ -14,8 +14,7 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
-from dpexplain.explain.bands._noisy_model import NOT_AVAILABLE
-from dpexplain.explain.bands._noisy_part import NoisyPart
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE, NoisyPart
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
 from dpexplain.explain.noise_model import half_width

@@ -16,6 +16,7 @@ from dpexplain.explain.bands._cautions import (
     missing_words,
     people_caution,
 )
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.noise_model import (
     LEVEL,
     STANDS_OUT_LEVEL,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from dpexplain.explain.guarantee import Guarantee
 
 _DRAWS = 2_000
-
-NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
-"""Description of the noise of a private explanation if the noise is unknown."""
 
 
 class NoisyModel:

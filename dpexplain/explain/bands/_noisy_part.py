@@ -15,6 +15,9 @@ from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 _STEPS, _CLOSE = 60, 1e-13
 MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
+NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
+"""Description of the noise of a private explanation if the noise is unknown."""
+
 
 class NoisyPart:
     """Mixin for the noise of a :class:`ShapeFunction` or a :class:`PairCurve`."""
