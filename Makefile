@@ -103,7 +103,7 @@ bench-noise: $(VENV)/.bench ## check noise bands and marks against refits and a 
 	$(BIN)/python tests/benchmarks/noise.py $(BENCH_ARGS)
 
 .PHONY: bench-truth
-bench-truth: $(VENV)/.bench ## how often bands contain what is true of people, and what they cost
+bench-truth: $(VENV)/.bench ## how often bands contain what is true in the population, and what they cost
 	$(BIN)/python tests/benchmarks/truth.py $(BENCH_ARGS)
 
 .PHONY: bench-edit

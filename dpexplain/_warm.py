@@ -99,7 +99,7 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models in this process, printing no notice."""
+    """Compile the kernels of several models without printing a notice."""
     WORD.said = True
     for name in names:
         warm_model(name, quick=quick)

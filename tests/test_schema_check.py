@@ -1,4 +1,4 @@
-"""What a schema does not fit, told to the person who holds the data and to nobody else."""
+"""What a schema does not fit, told to the data holder and to nobody else."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def epsilon_from_events(
     """Compute the total epsilon of all events, rounded up.
 
     The total holds for adaptively chosen queries: queries may depend on earlier answers, but the
-    noise and the number of releases may not. If these depend on earlier answers too, use the cap
+    noise and the number of releases must not. If these depend on earlier answers too, use the cap
     of a `PrivacyLedger`, which holds in that case as well.
 
     Parameters

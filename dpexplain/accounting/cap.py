@@ -171,7 +171,11 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum the squared mu of all entries, each valid up to a small share of delta."""
+    """Sum bounds on the squared mu of all entries.
+
+    The bound of an entry that is not purely Gaussian may exclude a small probability with which the
+    record is revealed: a share of `delta`.
+    """
     n_tails = 0
     squares = []
     for spending in entries:
@@ -198,7 +202,7 @@ def _tail(place: int, delta: float) -> float:
 
 @lru_cache(maxsize=1024)
 def approximate_mu(spending: Spending, tail: float) -> float:
-    """Return the smallest mu that covers releases up to a tail, rounded up.
+    """Return the smallest mu that covers releases except with probability `tail`.
 
     Parameters
     ----------
@@ -210,7 +214,7 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     Returns
     -------
     float
-        Gaussian-DP parameter; infinite if none is known.
+        Gaussian-DP parameter, rounded up; infinite if none is known.
     """
     last = min(pld_epsilon(spending, tail), rdp_epsilon(spending, tail))
     if not math.isfinite(last):

@@ -139,7 +139,7 @@ class Spending:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has been spent.
+        """True if nothing has been spent.
 
         Returns
         -------

@@ -304,7 +304,7 @@ class LedgerSummary:
         return f"{text}.{self._use_words()}{others}"
 
     def _total_words(self) -> str:
-        """Describe the total for the unit of the ledger."""
+        """Describe the total privacy loss for the protected unit of the ledger."""
         if self.units and self.units[0].unbounded:
             return self.units[0].words
         unit = _ADJACENCY_WORDS[self.adjacency].format(unit=self.unit)
@@ -315,7 +315,7 @@ class LedgerSummary:
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (
-            " That is for fits fixed in advance; where results decided which fits follow or "
+            " That is for fits fixed in advance; if results decided which fits follow or "
             f"when to stop, epsilon = {self.adaptive_epsilon:.4g}."
         )
 

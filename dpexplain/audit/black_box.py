@@ -177,8 +177,8 @@ def observations(model: Any, probes: pd.DataFrame) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Numbers by name, from the scores of the probes, the global explanation and the public fitted
-        attributes.
+        Numbers from the scores of the probes, the global explanation and the public fitted
+        attributes, keyed by name.
     """
     score = getattr(model, "decision_function", model.predict)
     found = {f"score {i}": v for i, v in enumerate(np.ravel(score(probes)))}

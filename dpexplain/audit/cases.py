@@ -69,8 +69,9 @@ def canary_case(
     n_background : int, default=20
         Number of records besides the canary.
     lone_class : bool, default=False
-        Whether no other record has the canary's class. If False, the residuals of the other
-        records nearly cancel, so that the canary is easiest to detect in a final model.
+        Whether the canary is the only record of its class; has no effect for regression. If False,
+        the other records have all classes, and their residuals nearly cancel, so that the canary is
+        easiest to detect in a final model.
     **settings
         Parameters of the estimator, which extend or override the parameters under which the canary
         saturates every clip.

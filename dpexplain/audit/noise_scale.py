@@ -113,7 +113,7 @@ def audit_noise(
 
 
 def _noise(model: Any, transcript: Transcript) -> dict[str, list[NDArray[np.float64]]]:
-    """Return the noise of each release in units of the charged scale, by label."""
+    """Return the noise of releases in units of the charged scale, keyed by label."""
     events, phases = by_label(private_events(model)), by_label(transcript.phases)
     # The replay reports releases that no event pays for; here they need only the noise they state.
     factor = {

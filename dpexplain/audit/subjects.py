@@ -25,11 +25,11 @@ class Audit:
     Parameters
     ----------
     features : mapping or None, default=None
-        `Numeric` or `Categorical` features by name, instead of the default columns.
+        `Numeric` or `Categorical` features, keyed by name, instead of the default columns.
     settings : mapping or None, default=None
         Parameters under which the canary changes every sum by the full sensitivity.
     variants : mapping
-        Values of additional parameters that tier 1 tries, by the name of the parameter.
+        Values of additional parameters that tier 1 tries, keyed by parameter name.
     size : mapping
         Parameters that keep the fits of tiers 1 and 2 small.
     powerful : frozenset of int
@@ -166,7 +166,7 @@ _MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
 
 
 def private_estimators() -> dict[str, type[Any]]:
-    """Return every private estimator of ``dpexplain.models.__all__``, by name.
+    """Return the private estimators of ``dpexplain.models.__all__``, keyed by name.
 
     Returns
     -------
@@ -300,7 +300,7 @@ def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
     Returns
     -------
     dict of str to tuple
-        Values to try, by the name of the parameter.
+        Values to try, keyed by parameter name.
     """
     own = audit_of(subject.estimator_class).variants
     return {**known_settings(subject.estimator_class, _VARIANTS), **own}

@@ -56,11 +56,11 @@ class Certificate:
     features : tuple of str
         Names of the features of the model.
     protects : str
-        Unit of privacy of the guarantee of the file, such as "one record".
+        Unit of privacy of the guarantee stated in the file, such as "one record".
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     epsilon, delta : float
-        Guarantee of the file.
+        Guarantee stated in the file; its epsilon is rounded up.
     total_epsilon, adaptive_epsilon : float
         Epsilon of all private entries of the ledger together, for the same unit. `total_epsilon`
         holds if the fits were planned in advance; `adaptive_epsilon` holds even if they were not.
@@ -84,7 +84,7 @@ class Certificate:
     release_sha256 : str
         Hash of the released file.
     entry : int
-        Index of the entry of the file in the ledger.
+        Index of the ledger entry that corresponds to the file.
     n_entries, n_releases : int
         Number of entries, and of released files, in the ledger when the certificate was created.
     head : str
@@ -200,7 +200,7 @@ class Certificate:
         values = dict(content)
         for name in _LISTS:
             if not isinstance(values[name], list):
-                raise ValueError(f"{name} must be a list of texts.")
+                raise ValueError(f"{name} must be a list of strings.")
         for name in ("fit", "release"):
             values[name] = Provenance.from_dict(values[name])
         unit, signature = values["cap_unit"], values["signature"]
@@ -309,8 +309,8 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     written = certificate.html() if is_page else certificate.to_json()
     if written != text:
         raise ValueError(
-            f"{str(path)!r} is not as {certificate.library[:60]!r} wrote it: it was changed, or "
-            "this is a different version of dpexplain, which words its pages differently."
+            f"{str(path)!r} differs from what {certificate.library[:60]!r} wrote: it was changed, "
+            "or this is a different version of dpexplain, which words its pages differently."
         )
     return certificate
 

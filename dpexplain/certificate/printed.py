@@ -67,11 +67,11 @@ class Stated(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """Epsilon of the file."""
+        """Epsilon of the guarantee stated in the file, rounded up."""
 
     @property
     def delta(self) -> float:
-        """Delta of the file."""
+        """Delta of the guarantee stated in the file."""
 
     @property
     def total_epsilon(self) -> float:
@@ -119,7 +119,7 @@ class Stated(Protocol):
 
     @property
     def entry(self) -> int:
-        """Index of the entry of the file in the ledger."""
+        """Index of the ledger entry that corresponds to the file."""
 
     @property
     def n_entries(self) -> int:

@@ -72,7 +72,7 @@ def release(
         If the file is not an explanation of one model, if it is not private, if no entry or more
         than one entry matches it, or if `schema` is not the schema of the fit. An entry matches the
         file if both have the same unit, adjacency, target and schema, and the epsilon of the
-        entry's events matches the epsilon of the file. If this error is raised, nothing is
+        entry's events matches the epsilon stated in the file. If this error is raised, nothing is
         recorded.
     ImportError
         If `key` is given but the package ``cryptography`` is not installed. If this error is
@@ -166,8 +166,8 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     shown = dpexplain.io.load(path)
     if not isinstance(shown, GlobalExplanation | MulticlassExplanation | FilterBank):
         raise ValueError(
-            f"{str(path)!r} holds a {type(shown).__name__}; a certificate is for the explanation "
-            "of one fit, as `dpexplain fit` writes it. Save that one."
+            f"{str(path)!r} contains a {type(shown).__name__}; a certificate is for the "
+            "explanation of one fit, as `dpexplain fit` writes it. Save that one."
         )
     if not shown.guarantee.private or not shown.releasable:
         raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")
@@ -216,7 +216,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Return the index of the entry of a file, or raise ValueError.
+    """Return the index of the ledger entry of a file, or raise ValueError.
 
     The result is the given entry, the entry with which the file was recorded, or the only matching
     entry.
@@ -262,8 +262,8 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     -------
     bool
         Whether the unit, adjacency, target, schema and epsilon match. If the epsilon of the
-        entry's events is clearly smaller than the epsilon of the file, they do not match, because
-        the events belong to another fit.
+        entry's events is clearly smaller than the epsilon stated in the file, they do not match,
+        because the events belong to another fit.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:

@@ -1,4 +1,4 @@
-"""Verification of certificates with the ledger, the file, the schema and the key."""
+"""Verification of certificates against the ledger, file, schema and key."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed.
+        """True if no check failed.
 
         Returns
         -------
@@ -220,7 +220,7 @@ def _released(given: Certificate, state: LedgerState, path: _AnyPath) -> Check:
         return Check("release", "failed", "the file is not the one that the certificate names")
     recorded = {(file.entry, file.sha256) for file in state.releases}
     if (given.entry, sha256) not in recorded:
-        return Check("release", "failed", "the ledger does not hold the hash of the file")
+        return Check("release", "failed", "the ledger does not contain the hash of the file")
     words = f"{sha256[:16]}… is in the ledger, at entry {given.entry}"
     others = len({file for entry, file in recorded if entry == given.entry} - {sha256})
     if others:
@@ -275,7 +275,10 @@ def _made_again(given: Certificate, then: LedgerState, shown: Released) -> Check
         if each.name != "signature" and getattr(again, each.name) != getattr(given, each.name)
     ]
     if apart == ["library"]:
-        words = f"{_SAME}, but for the version: {given.library} made it, this is {again.library}"
+        words = (
+            f"{_SAME}, except for the version: created with {given.library}, "
+            f"this is {again.library}"
+        )
         return Check("content", "failed", words)
     if apart:
         return Check("content", "failed", f"differs from ledger or file in: {', '.join(apart)}")

@@ -119,9 +119,9 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
         ("--cap-epsilon", asked.cap_epsilon, ledger.cap_epsilon),
     ):
         if wanted is not None and wanted != held:
-            begun = "without a cap" if held == math.inf else f"with {held}"
+            limits = "without a cap" if held == math.inf else f"with {held}"
             raise CommandError(
-                f"{option} {wanted}: the ledger {shown} was begun {begun}; omit the option, or "
+                f"{option} {wanted}: the ledger {shown} was created {limits}; omit the option, or "
                 "pass another one with --ledger for other records."
             )
     return ledger

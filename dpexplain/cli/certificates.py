@@ -90,7 +90,7 @@ def run_release(asked: argparse.Namespace) -> None:
 
 
 def run_verify(asked: argparse.Namespace) -> int:
-    """Verify a certificate and print the result of each check on a line."""
+    """Verify a certificate and print the result of each check on its own line."""
     from dpexplain.certificate import verify
 
     for path in (asked.file, asked.ledger, asked.release, asked.schema, asked.public_key):

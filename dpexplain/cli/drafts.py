@@ -52,9 +52,8 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that do not fit a schema, only for "
-        "the person who holds "
-        "the data. NOT PRIVATE: do not share the output.",
+        summary="Count the cells of a table that do not fit a schema, only for the data "
+        "holder. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
@@ -103,5 +102,5 @@ def run_check(asked: argparse.Namespace) -> None:
     X, y = whole_table(asked, as_text=True)
     names = [name for name in X.columns if name in schema.features]
     report = schema.check(X[names], y)
-    print("NOT PRIVATE: only for the person who holds the data.\n")
+    print("NOT PRIVATE: only for the data holder.\n")
     print("The schema fits every cell." if report.fits else table_text(report.frame(), rows=None))

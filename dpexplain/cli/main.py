@@ -16,10 +16,10 @@ from dpexplain.exceptions import BudgetError, PrivacyWarning
 DONE, FAILED, WRONG, UNPAID, STOPPED = 0, 1, 2, 3, 130
 _STATUS = f"""exit status:
   {DONE}  done
-  {FAILED}  failed while it worked; what was charged before stays charged
-  {WRONG}  wrong input, refused before anything was spent
-  {UNPAID}  the ledger cannot pay, nothing was spent
-  {STOPPED}  stopped by Ctrl-C
+  {FAILED}  failed; earlier charges remain
+  {WRONG}  invalid input, rejected before any budget was spent
+  {UNPAID}  rejected by the ledger; nothing was spent
+  {STOPPED}  interrupted by Ctrl-C
 """
 _EXAMPLES = """examples:
   dpexplain schema draft public_sample.csv --target income --out schema.toml
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say_warning
             return _ran(asked.run, asked)
     except KeyboardInterrupt:
-        _say("dpexplain: stopped. A charge that the ledger shows remains.")
+        _say("dpexplain: interrupted. Charges recorded in the ledger remain.")
         return STOPPED
 
 

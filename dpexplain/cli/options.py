@@ -57,12 +57,12 @@ def add_file(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sep",
         metavar="CHARACTER",
-        help="between the cells of a line; default: a comma in .csv, a tab in .tsv",
+        help="separator between cells; default: a comma in .csv, a tab in .tsv",
     )
     command.add_argument(
         "--encoding",
         metavar="NAME",
-        help="of a text file: utf-8 (default) or a one-byte code page",
+        help="encoding of a text file: utf-8 (default) or a one-byte code page",
     )
 
 
@@ -101,8 +101,8 @@ def add_model(command: argparse.ArgumentParser) -> None:
         "--delta",
         type=float,
         default=None,
-        help="of the guarantee where the model has one, and of the totals in the ledger; default: "
-        "the ledger's, or 1e-6 for a new one",
+        help="delta of the guarantee, if the model uses one, and of the totals in the ledger; "
+        "default: the ledger's, or 1e-6 for a new one",
     )
     command.add_argument(
         "--ledger",
@@ -275,7 +275,9 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
     if path.name.lower().endswith(LEDGER_SUFFIX) or _holds_ledger(path):
         raise CommandError(f"--out {path} is a ledger; give the result another name.")
     if path.resolve() in [each.resolve() for each in kept]:
-        raise CommandError(f"--out {path}: the command needs that file itself; give another name.")
+        raise CommandError(
+            f"--out {path}: the command reads or updates this file; give another name."
+        )
     try:
         with tempfile.TemporaryFile(dir=path.absolute().parent):
             pass

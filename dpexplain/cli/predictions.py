@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dpexplain.schema import Schema
 
-_LAST = "They are as private as the rows: the guarantee of the model does not cover these."
+_LAST = "They are as confidential as the rows: the guarantee of the model does not cover these."
 
 
 def add_commands(commands: Any) -> None:
@@ -26,7 +26,7 @@ def add_commands(commands: Any) -> None:
         commands,
         "predict",
         summary="Predict the rows of a table with a saved explanation. Needs no model and spends "
-        "nothing; the predictions are as private as the rows.",
+        "nothing; the predictions are as confidential as the rows.",
         examples="dpexplain predict model.json new.csv --out predictions.csv\n"
         "dpexplain predict model.json new.csv --sep ';' --encoding latin-1 --out predictions.csv",
     )
@@ -55,7 +55,7 @@ def run_predict(asked: argparse.Namespace) -> None:
     explanation = dpexplain.io.load(asked.file)
     if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
         raise CommandError(
-            f"{asked.file} holds a {type(explanation).__name__}, which does not predict; pass a "
+            f"{asked.file} contains a {type(explanation).__name__}, which cannot predict; pass a "
             "file of `dpexplain fit` with --model boosting, linear or another additive model."
         )
     schema = _further_schema(asked, explanation.schema)

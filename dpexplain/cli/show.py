@@ -42,14 +42,16 @@ def add_commands(commands: Any) -> None:
     )
     explain.add_argument("file", type=Path, help="JSON file that fit or sweep wrote")
     add_class(explain)
-    explain.add_argument("--term", help="one term, bin by bin; of a pair of features, by cells")
+    explain.add_argument(
+        "--term", help="one term, bin by bin; for a pair of features, cell by cell"
+    )
     explain.add_argument("--epsilon", type=float, help="one fit of a comparison")
     explain.add_argument("--csv", action="store_true", help="print every number, as CSV")
     explain.add_argument("--plot", type=Path, metavar="FILE", help="write a figure (png, svg, pdf)")
     explain.add_argument(
         "--show",
         choices=("both", "released", "effect"),
-        help="curves of the figure: as released, the estimated effect on people, or both",
+        help="curves of the figure: as released, the estimated effect in the population, or both",
     )
     explain.set_defaults(run=run_explain)
 
@@ -147,17 +149,19 @@ def of_class(shown: Any, asked: argparse.Namespace) -> Any:
 
 def _display(shown: Any, file: Path) -> Display:
     if not isinstance(shown, Display):
-        raise CommandError(f"{file} holds a {type(shown).__name__}, which explains no model.")
+        raise CommandError(
+            f"{file} contains a {type(shown).__name__}, which is not an explanation."
+        )
     return shown
 
 
 def _fit_of(shown: Display, epsilon: float, file: Path) -> Display:
     fits = shown.fits_by_epsilon()
     if not fits:
-        raise CommandError(f"--epsilon {epsilon:g}: {file} holds a single explanation; omit it.")
+        raise CommandError(f"--epsilon {epsilon:g}: {file} contains a single explanation; omit it.")
     if epsilon not in fits:
         known = ", ".join(f"{value:g}" for value in fits)
-        raise CommandError(f"--epsilon {epsilon:g}: {file} holds fits at {known}.")
+        raise CommandError(f"--epsilon {epsilon:g}: {file} contains fits at {known}.")
     return fits[epsilon][0]
 
 

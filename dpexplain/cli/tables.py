@@ -239,7 +239,7 @@ def read_schema(path: Path) -> Schema:
         )
     schema = Schema.from_toml(path)
     if schema.target is None:
-        raise CommandError(f"--schema {path}: it has no [target]; say what is predicted.")
+        raise CommandError(f"--schema {path}: it has no [target]; add the column to predict.")
     return schema
 
 

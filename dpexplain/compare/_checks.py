@@ -78,13 +78,13 @@ def check_rows(name: str, X: Any, values: Any) -> None:
     shape = tuple(getattr(values, "shape", ()))
     flat = len(shape) < 2 or shape[1:] == (1,)
     if not flat or _n_rows(name, values) != _n_rows("X", X):
-        raise ValueError(f"{name} must hold one value for each row of X.")
+        raise ValueError(f"{name} must contain one value for each row of X.")
 
 
 def _n_rows(name: str, values: Any) -> int:
     shape = getattr(values, "shape", None)
     if not shape and not hasattr(values, "__len__"):
-        raise ValueError(f"{name} must hold one row per record, got {type(values).__name__}.")
+        raise ValueError(f"{name} must contain one row per record, got {type(values).__name__}.")
     return int(shape[0]) if shape else len(values)
 
 

@@ -43,7 +43,7 @@ class Fits(Record, Display, Generic[Model]):
         if not all(0 < epsilon < math.inf for epsilon in epsilons):
             raise ValueError("epsilons must be positive and finite; pass the rest as reference.")
         if not all(explanations.values()):
-            raise ValueError("explanations must hold at least one fit for each epsilon.")
+            raise ValueError("explanations must contain at least one fit for each epsilon.")
         if not isinstance(self.ledger, LedgerSummary):
             raise ValueError("ledger must be a LedgerSummary; PrivacyLedger.summary() makes one.")
         self._set("epsilons", epsilons)
@@ -78,7 +78,7 @@ class Fits(Record, Display, Generic[Model]):
         Returns
         -------
         dict of float to tuple of explanation
-            Explanations by epsilon; the key of the reference, if there is one, is infinity.
+            Explanations, keyed by epsilon; the key of the reference, if any, is infinity.
         """
         reference = {} if self.reference is None else {math.inf: (self.reference,)}
         return {**self.explanations, **reference}

@@ -173,7 +173,7 @@ class Comparison(Fits[GlobalExplanation]):
         yield self.importances().rename(columns=_epsilon_name)
         effects = self.effects()
         if not effects.isna().all(axis=None):
-            yield f"estimated effect on people in {self.score_unit}:"
+            yield f"estimated effect in the population in {self.score_unit}:"
             yield effects.rename(columns=_epsilon_name)
         largest = self.epsilons[-1]
         if caution := self.explanations[largest][0].effect_caution:

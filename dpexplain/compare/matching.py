@@ -166,7 +166,7 @@ def filter_agreement(
         is not private either.
     inputs : ndarray of shape (n_samples, n_inputs) or None, default=None
         Prepared inputs of samples on which local explanations are compared. If they are not
-        public, the result may not be published.
+        public, the result must not be published.
 
     Returns
     -------

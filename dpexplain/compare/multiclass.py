@@ -38,10 +38,10 @@ class MulticlassComparison(ByClass[Comparison]):
         """Check that the parts are compatible."""
         parts = tuple(self.by_class)
         if len(parts) < 2 or not all(isinstance(part, Comparison) for part in parts):
-            raise ValueError("by_class must hold a Comparison for each of at least two classes.")
+            raise ValueError("by_class must contain a Comparison for each of at least two classes.")
         fits = [next(part.fits())[2] for part in parts]
         if tuple(fit.of_class for fit in fits) != fits[0].classes:
-            raise ValueError("by_class must hold one comparison for each class, in their order.")
+            raise ValueError("by_class must contain one comparison for each class, in their order.")
         self._set("by_class", parts)
         self._explanations()
 
@@ -118,7 +118,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes by epsilon; the reference has the key infinity."""
+        """Explanations of all classes, keyed by epsilon; infinity for the reference."""
         return self._explanations()
 
     def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:

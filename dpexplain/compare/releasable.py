@@ -81,8 +81,8 @@ def is_private(source: Any) -> bool:
     if isinstance(source, Guarantee):
         return source.private
     raise TypeError(
-        f"a {type(source).__name__} does not say whether it is private, so it cannot be released; "
-        "expected a comparison or an explanation with its guarantee."
+        f"a {type(source).__name__} does not state whether it is private, so it cannot be "
+        "released; expected a comparison or an explanation with its guarantee."
     )
 
 

@@ -117,7 +117,7 @@ def _check(file: DataFile, content: bytes, where: str) -> None:
     found = _sha256(file, content)
     if found != file.sha256:
         raise ValueError(
-            f"{where} does not hold the expected {file.name}: its sha256 is {found}, expected "
+            f"{where} does not contain the expected {file.name}: its sha256 is {found}, expected "
             f"{file.sha256}. The file was not used or kept; get the original file, or report "
             "that the source has changed."
         )

@@ -77,7 +77,7 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
         licence="CC BY 4.0",
         description=(
             "One row is a person above 16 in the US Current Population Survey of March 1994; "
-            "predicted is a yearly income above 50,000 dollars."
+            "the target is whether yearly income exceeds 50,000 dollars."
         ),
         citation=(
             "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. "

@@ -78,7 +78,7 @@ def load_california_housing() -> Dataset:
         source="StatLib (houses), collected by R. Kelley Pace and Ronald Barry",
         licence="none stated",
         description=(
-            "One row is a block group of the US census of 1990 in California; predicted is the "
+            "One row is a block group of the US census of 1990 in California; the target is the "
             "median house value in dollars."
         ),
         citation=(

@@ -67,7 +67,7 @@ def load_fair() -> Dataset:
         source="Redbook survey of 1974, published by Ray C. Fair; shipped with statsmodels",
         licence="included in statsmodels with permission of the author",
         description=(
-            "One row is a married woman who answered a magazine's questionnaire; predicted is "
+            "One row is a married woman who answered a magazine's questionnaire; the target is "
             "whether she reports any time spent in extramarital affairs."
         ),
         citation=(

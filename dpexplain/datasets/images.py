@@ -75,7 +75,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
         Classes([str(digit) for digit in range(10)], name="digit"),
         source="Yann LeCun, Corinna Cortes and Chris Burges, http://yann.lecun.com/exdb/mnist/",
         licence="commonly given as CC BY-SA 3.0",
-        description="One row is the image of a handwritten digit; predicted is the digit.",
+        description="One row is the image of a handwritten digit; the target is the digit.",
         citation=(
             "LeCun, Y., Bottou, L., Bengio, Y. and Haffner, P. (1998). Gradient-based learning "
             "applied to document recognition. Proceedings of the IEEE 86(11), 2278-2324."
@@ -115,7 +115,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
         Classes(list(_FASHION), name="article"),
         source="Zalando Research, https://github.com/zalandoresearch/fashion-mnist",
         licence="MIT",
-        description="One row is the image of an article of clothing; predicted is its kind.",
+        description="One row is the image of an article of clothing; the target is its kind.",
         citation=(
             "Xiao, H., Rasul, K. and Vollgraf, R. (2017). Fashion-MNIST: a Novel Image Dataset "
             "for Benchmarking Machine Learning Algorithms. arXiv:1708.07747."

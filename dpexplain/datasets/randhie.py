@@ -48,7 +48,7 @@ def load_randhie() -> Dataset:
         licence="public domain",
         description=(
             "One row is a person in one year of the experiment, in which families were assigned "
-            "insurance plans at random; predicted is the number of visits to a doctor."
+            "insurance plans at random; the target is the number of visits to a doctor."
         ),
         citation=(
             "Cameron, A. C. and Trivedi, P. K. (2005). Microeconometrics: Methods and "

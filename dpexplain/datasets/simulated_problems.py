@@ -107,7 +107,7 @@ class Problem:
     Parameters
     ----------
     columns : mapping of str to Column
-        Features by column name.
+        Features, keyed by column name.
     description : str
         Meaning of a row.
     intercept : float, default=0.0

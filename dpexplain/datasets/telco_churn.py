@@ -47,7 +47,7 @@ def load_telco_churn() -> Dataset:
         source="IBM sample data, https://github.com/IBM/telco-customer-churn-on-icp4d",
         licence="Apache-2.0",
         description=(
-            "One row is a customer of a fictional telephone company; predicted is whether the "
+            "One row is a customer of a fictional telephone company; the target is whether the "
             "customer left within the last month."
         ),
         citation="IBM (2018). Telco Customer Churn. IBM sample data sets.",

@@ -78,7 +78,7 @@ def load_wine_quality(
         source="UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/186",
         licence="CC BY 4.0",
         description=(
-            "One row is a wine submitted for certification in Portugal; predicted is the median "
+            "One row is a wine submitted for certification in Portugal; the target is the median "
             "score of its tasters."
         ),
         citation=(

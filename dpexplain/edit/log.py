@@ -270,7 +270,7 @@ class EditLog:
 
     @property
     def branches(self) -> tuple[int, ...]:
-        """Indices of the last edits of all branches."""
+        """Index of the last edit of each branch."""
         followed = {entry.parent for entry in self.entries}
         return tuple(place for place in range(len(self.entries)) if place not in followed)
 

@@ -183,8 +183,8 @@ class Recover(Operation):
     The estimate is based on the released sums, so apply this operation before other edits of the
     same bins. A fit uses each sum for only one small step, but all sums together contain more
     information than the final curve. In each bin, the estimate stays within 1.5 standard deviations
-    of the stretched curve, because with few records a smooth curve outside this range is usually
-    wrong.
+    of the stretched curve, which is the released curve with its shrinkage undone, because with few
+    records a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
@@ -207,7 +207,9 @@ class Recover(Operation):
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Recover a curve, and center its noise band on the stretched curve.
+        """Recover a curve and move its noise band.
+
+        In the chosen bins, the band is centered on the released curve with its shrinkage undone.
 
         Parameters
         ----------

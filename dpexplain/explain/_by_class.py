@@ -74,10 +74,12 @@ def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
     """Return the parts as a tuple, after a check that there is one for each class."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
-        raise ValueError(f"by_class must hold a {kind.__name__} for each of at least two classes.")
+        raise ValueError(
+            f"by_class must contain a {kind.__name__} for each of at least two classes."
+        )
     first = parts[0]
     if tuple(part.of_class for part in parts) != first.classes:
-        raise ValueError("by_class must hold one explanation for each class, in their order.")
+        raise ValueError("by_class must contain one explanation for each class, in their order.")
     for field in ("link", "classes", "guarantee", "target_name"):
         if any(getattr(part, field) != getattr(first, field) for part in parts):
             raise ValueError(f"by_class differs in {field}; take explanations of one model.")

@@ -27,7 +27,7 @@ def normals(seed: int, count: int) -> FloatArray:
     Returns
     -------
     ndarray of shape (count,)
-        Read-only while the cache is active.
+        Read-only inside `keeping_normals`, whose cache shares the draws.
     """
     kept = _kept.get()
     if kept is None:

@@ -97,7 +97,7 @@ def read_only(name: str, values: npt.ArrayLike, shape: tuple[int | None, ...]) -
         words = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ")"
         raise ValueError(f"{name} has shape {array.shape}, expected {words}.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers only, got NaN or infinity.")
+        raise ValueError(f"{name} must contain finite numbers only, got NaN or infinity.")
     array.setflags(write=False)
     return array
 
@@ -125,7 +125,7 @@ def bounded(
     """
     array = read_only(name, values, shape)
     if np.abs(array).max(initial=0.0) > largest:
-        raise ValueError(f"{name} must hold numbers of magnitude at most {largest:g}.")
+        raise ValueError(f"{name} must contain numbers of magnitude at most {largest:g}.")
     return array
 
 
@@ -135,7 +135,7 @@ def texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
         raise ValueError(f"{name} must be a sequence of strings, got one string.")
     result = tuple(values)
     if not all(isinstance(value, str) for value in result):
-        raise ValueError(f"{name} must hold strings only.")
+        raise ValueError(f"{name} must contain strings only.")
     for value in result:
         _check_whole(name, value)
     return result

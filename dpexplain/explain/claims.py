@@ -213,7 +213,9 @@ def _range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
         raise ValueError(f"a range is (first bin, last bin), got {len(ends)} values.")
     first, last = sorted(bin_place(term, end) for end in ends)
     if last >= term.n_value_bins or last - first + 1 == term.n_bins:
-        raise ValueError("a range has bins of values, and leaves at least one bin to compare with.")
+        raise ValueError(
+            "a range must consist of value bins and leave at least one bin to compare with."
+        )
     return first, last
 
 
@@ -298,7 +300,7 @@ def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
     words = f"{at}, {named} has rank {rank} of {n} by importance: 95% between {low:g} and {high:g}"
     return Claim(
         "rank", name, named, "all other terms", float(rank), math.nan, low, high, row["basis"],
-        holds, f"{words}{'' if holds else '; the rank is open'}.", explanation.guarantee,
+        holds, f"{words}{'' if holds else '; the rank is uncertain'}.", explanation.guarantee,
     )  # fmt: skip
 
 

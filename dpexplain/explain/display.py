@@ -76,7 +76,7 @@ class Display(ABC):
         """
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term by name; empty if there are no terms.
+        """Return the table of each term, keyed by name; empty if there are no terms.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Display(ABC):
         yield from ()
 
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
-        """Return the fits of a comparison by epsilon; empty for a single explanation.
+        """Return the fits of a comparison, keyed by epsilon; empty for one explanation.
 
         Returns
         -------

@@ -101,7 +101,7 @@ def _of_effects(
     known = [term.effect for term in model.terms]
     if model.effect_intercept is None or model.pairs or any(each is None for each in known):
         raise ValueError(
-            "effects must hold an estimate of the effect for each term: explain_global() of a "
+            "effects must contain an estimate of the effect for each term: explain_global() of a "
             "private boosting model of two classes or a number has them, if it has no pairs."
         )
     if X is None or list(explanation.term_names) != list(model):

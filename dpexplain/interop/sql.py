@@ -270,7 +270,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that mark missing values, read with either decimal sign."""
+    """Return the numbers that mark missing values, read with either decimal separator."""
     markers = () if feature is None else feature.missing
     return {read(marker) for marker in markers for read in (cell_number, comma_number)}
 

@@ -219,7 +219,7 @@ def noise_from_plain(value: Any, path: str = "noise") -> NoiseModel:
     fields.finish()
     if remainder.shape[1] != 1:
         raise ValueError(
-            f"{path}.remainder_std must hold one number for each of {n_values} values."
+            f"{path}.remainder_std must contain one number for each of {n_values} values."
         )
     return NoiseModel(tuple(sizes), factor, remainder[:, 0])
 

@@ -137,10 +137,10 @@ def singles(n_rows: int) -> Callable[[Any, str], npt.NDArray[np.float64]]:
         except ValueError:
             raise ValueError(f"{path}.base64 must be base64 text.") from None
         if dtype != "<f4" or n_columns < 0 or len(raw) != 4 * n_rows * n_columns:
-            raise ValueError(f"{path} must hold {n_rows} rows of little-endian 4-byte floats.")
+            raise ValueError(f"{path} must contain {n_rows} rows of little-endian 4-byte floats.")
         matrix = np.frombuffer(raw, dtype="<f4").astype(np.float64).reshape(n_rows, n_columns)
         if not np.isfinite(matrix).all():
-            raise ValueError(f"{path} must hold finite numbers only.")
+            raise ValueError(f"{path} must contain finite numbers only.")
         return matrix
 
     return read_matrix

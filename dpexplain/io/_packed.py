@@ -69,7 +69,7 @@ def array_of(shape: Sequence[int | None]) -> Callable[[Any, str], Floats]:
         raw = _bytes(encoded, _WIDTHS[dtype] * math.prod(found), path)
         array = np.frombuffer(raw, dtype=dtype).astype(np.float64).reshape(found)
         if not np.isfinite(array).all():
-            raise ValueError(f"{path} must hold finite numbers only.")
+            raise ValueError(f"{path} must contain finite numbers only.")
         return array
 
     return read_array
@@ -112,11 +112,15 @@ def _check_shape(found: list[int], expected: Sequence[int | None], path: str) ->
 def _bytes(encoded: str, n_bytes: int, path: str) -> bytes:
     """Decode a base64 string, after a check that it has the right length."""
     if len(encoded) != 4 * -(-n_bytes // 3):
-        raise ValueError(f"{path}.base64 must hold {n_bytes} bytes, as shape and dtype say.")
+        raise ValueError(
+            f"{path}.base64 must contain {n_bytes} bytes, as implied by shape and dtype."
+        )
     try:
         raw = base64.b64decode(encoded, validate=True)
     except ValueError:
         raise ValueError(f"{path}.base64 must be base64 text.") from None
     if len(raw) != n_bytes:
-        raise ValueError(f"{path}.base64 must hold {n_bytes} bytes, as shape and dtype say.")
+        raise ValueError(
+            f"{path}.base64 must contain {n_bytes} bytes, as implied by shape and dtype."
+        )
     return raw

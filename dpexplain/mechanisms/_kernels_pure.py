@@ -106,8 +106,9 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     Parameters
     ----------
     words : ndarray of shape (n_words,), dtype uint64
-        Random bits. A trial reads one word for a candidate, and one for the coin of each part of
-        its exponent. The candidate is rejected at the first coin that shows tails.
+        Random bits. A trial reads one word for a candidate. It then flips one coin for each part of
+        the candidate's exponent, one word each, and rejects the candidate at the first coin that
+        shows tails.
     start : int
         Index of the first word of the first trial.
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64

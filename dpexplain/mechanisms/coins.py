@@ -242,7 +242,7 @@ class SeededCoins:
 
 
 def secret_coins() -> SecretCoins:
-    """Create a source of secret random draws, such as for the sampling of records.
+    """Create a source of secret random draws, for example to sample records.
 
     Noise does not come from this source but from a `NoiseSource`.
 

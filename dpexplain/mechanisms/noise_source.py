@@ -55,7 +55,7 @@ def check_scale(sigma_int: float, low: float, high: float) -> float:
     sigma_int : float
         Standard deviation in lattice steps.
     low, high : float
-        Finite limits of the range, both allowed, except that the scale must not be 0.
+        Finite limits of the range, both inclusive; a scale of 0 is never allowed.
 
     Returns
     -------

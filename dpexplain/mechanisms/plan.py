@@ -135,7 +135,7 @@ class Allowance:
             return
         raise RuntimeError(
             f"the charged events do not cover another release of phase {phase.label!r} "
-            f"({drawn}); what is drawn must be what was charged."
+            f"({drawn}); draw only noise that was charged."
         )
 
 

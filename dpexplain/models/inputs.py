@@ -83,7 +83,9 @@ def as_column(name: str, values: Any, X: Any) -> Any:
         )
     column = _column(name, values)
     if column.ndim != 1 or len(column) != len(X):
-        raise ValueError(f"{name} must hold one value per row of X; give both the same rows.")
+        raise ValueError(
+            f"{name} must contain one value per row of X; pass X and {name} with the same rows."
+        )
     return column
 
 
@@ -190,8 +192,8 @@ def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:
     if not len(y):
         expected = "one of the classes" if isinstance(schema.target, Classes) else "a number"
         raise ValueError(
-            f"no cell of y is {expected}, as the schema says; schema.check(X, y) counts what does "
-            "not fit."
+            f"no value of y is {expected}, as the schema requires; schema.check(X, y) counts the "
+            "values that do not fit."
         )
     return X, y
 
@@ -202,7 +204,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     Parameters
     ----------
     given : mapping of str to object
-        Values of the parameters by name.
+        Values of the parameters, keyed by name.
     kind : str
         Kind of fit that rejects these parameters, for the message.
     reason : str

@@ -26,7 +26,7 @@ ALL_LABEL = "total uncertainty (95% band of the whole curve)"
 BAG_LABEL = "±1σ between bags"
 MAY_BE_NOISE = "may be noise (0 inside the band)"
 # The effect in the population, corrected for shrinkage; the noise bands do not describe it.
-EFFECT_LABEL = "estimated effect on people (95% band)"
+EFFECT_LABEL = "estimated effect in the population (95% band)"
 EFFECT_MARKER = "D"
 _LINE = 11  # line height of the small print, in points
 _STEPS = (1, 2, 2.5, 5, 10)

@@ -132,8 +132,8 @@ def _curves(
 def _effect_words(comparison: Comparison, term: str) -> str:
     known = [fit[term].effect for fits in comparison.explanations.values() for fit in fits]
     if any(effect is None for effect in known):
-        return "Released curves: the effect on people is not estimated here."
-    return "Estimates of the effect on people; not the released curves."
+        return "Released curves: the effect in the population is not estimated here."
+    return "Estimates of the effect in the population; not the released curves."
 
 
 def _draw_numeric(ax: Axes, curves: list[_Curve], colors: Theme) -> None:

@@ -110,7 +110,7 @@ def _draw_effects(
     ranking = explanation.ranking()
     rows = [(row, name) for row, name in enumerate(names) if name in ranking.index]
     for certain, fill, words in (
-        (True, colors.ink, "estimated effect on people (±2σ), certain"),
+        (True, colors.ink, "estimated effect in the population (±2σ), certain"),
         (False, colors.paper, "the same, not certain"),
     ):
         kept = [(row, name) for row, name in rows if ranking["has_effect"][name] == certain]

@@ -96,7 +96,7 @@ def draw_shape(
     legend: bool = True,
     show: Show = "both",
 ) -> None:
-    """Draw a shape without a title, optionally with the score axis of other panels."""
+    """Draw a shape without a title; panels with equal `limits` share a score axis."""
     limits = score_limits([shape], show) if limits is None else limits
     show = resolved_show(shape, show)
     if shape.kind == "numeric":

@@ -118,7 +118,7 @@ def category_text(value: object) -> str:
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
     """Reject an empty list, and a list in which two entries match the same cell."""
     if not texts:
-        raise SchemaError(f"{kind}: {name} must hold at least one entry.")
+        raise SchemaError(f"{kind}: {name} must contain at least one entry.")
     seen: dict[str | None, str] = {}
     for text in texts:
         key = cell_text(text)

@@ -1,4 +1,4 @@
-"""Checks of cleaning rules: aliases, markers, decimal signs and formats."""
+"""Checks of cleaning rules: aliases, markers, decimal separators and formats."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _text(kind: str, name: str, value: object) -> str:
 
 
 def as_decimal(kind: str, decimal: object) -> str:
-    """Return the decimal sign; raise SchemaError if it is not a period or a comma."""
+    """Return the decimal separator; raise SchemaError unless a period or a comma."""
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)

@@ -29,7 +29,7 @@ class Described(Protocol):
 
     @property
     def features(self) -> Mapping[str, Feature]:
-        """Features by column name."""
+        """Features, keyed by column name."""
 
     @property
     def target(self) -> Target | None:

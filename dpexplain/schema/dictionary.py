@@ -121,7 +121,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Arguments of :class:`dpexplain.Schema` by name.
+        Arguments of :class:`dpexplain.Schema`, keyed by name.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def _entries(path: Path) -> list[Entry]:
 
 
 def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, int]]:
-    """Return the headings and the indices of the known columns, both by column name."""
+    """Return the headings and the indices of the known columns, keyed by name."""
     known = {other: name for name, others in COLUMNS.items() for other in (name, *others)}
     headings: dict[str, str] = {}
     places: dict[str, int] = {}

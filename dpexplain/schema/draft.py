@@ -45,7 +45,7 @@ def observed_fields(
     Returns
     -------
     features : dict
-        Features by column name; they are not private.
+        Features, keyed by column name; they are not private.
     target : Range, Classes or None
         The target; None if `y` is None.
     """
@@ -56,7 +56,7 @@ def observed_fields(
 
 
 def named_columns(X: ArrayLike) -> dict[str, Column]:
-    """Return the columns of a table by name; the columns of an array are numbered.
+    """Return the columns of a table, keyed by name; those of an array are numbered.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def named_columns(X: ArrayLike) -> dict[str, Column]:
     Returns
     -------
     dict
-        Columns by name.
+        Columns, keyed by name.
     """
     table = as_table(X)
     if isinstance(table, pd.DataFrame):

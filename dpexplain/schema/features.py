@@ -371,7 +371,9 @@ class Classes:
     ) -> None:
         listed = tuple(as_plain(value) for value in as_listed("Classes", "labels", labels))
         if len(listed) < 2:
-            raise SchemaError(f"Classes: labels={list(listed)!r} must hold at least two classes.")
+            raise SchemaError(
+                f"Classes: labels={list(listed)!r} must contain at least two classes."
+            )
         check_distinct("Classes", "labels", tuple(category_text(value) for value in listed))
         object.__setattr__(self, "labels", listed)
         object.__setattr__(self, "description", description)

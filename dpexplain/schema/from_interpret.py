@@ -52,7 +52,8 @@ class FromInterpret:
             categories. None treats features with bounds as continuous, and features with categories
             as nominal.
         privacy_bounds : mapping or array of shape (n_features, 2), or None, default=None
-            Bounds of the features by name or index, as in InterpretML.
+            Bounds of the features, as in InterpretML: a mapping keyed by name or index, or an array
+            with one row per feature.
         categories : mapping of str to sequence, or None, default=None
             Public categories of nominal features, which InterpretML would take from the data.
         target : Range, Classes or None, default=None

@@ -100,7 +100,7 @@ class Drafted:
     Parameters
     ----------
     features : dict
-        Drafted features by column name.
+        Drafted features, keyed by column name.
     target : Range, Classes or None
         Drafted target.
     id : list of str

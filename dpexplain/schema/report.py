@@ -1,7 +1,8 @@
 """Report of cells that do not fit a schema, for the data holder only.
 
-A private fit accepts any cells without a message, because a message would itself be a release.
-Mistakes in the data or the schema must be found beforehand, with this report.
+A private fit accepts every cell and gives no warning about cells that do not fit, because a warning
+would itself release information about the data. Mistakes in the data or the schema must be found
+beforehand, with this report.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class SchemaReport:
 
     @property
     def fits(self) -> bool:
-        """Whether no problem was found."""
+        """True if no problem was found."""
         return not self.rows
 
     def frame(self) -> pd.DataFrame:

@@ -49,7 +49,8 @@ class Schema(FromInterpret):
     Parameters
     ----------
     features : mapping of str to Numeric, Categorical or Date
-        Features by column name, in the order of the columns of an array and the terms of a model.
+        Features, keyed by column name, in the order of the columns of an array and of the terms of
+        a model.
     target : Range, Classes or None, default=None
         Target to predict. It is optional here, but required by models.
     id : str or sequence of str, default=()
@@ -418,7 +419,7 @@ class Schema(FromInterpret):
 
         warnings.warn(
             "Schema.check counts and quotes values of records: its report is NOT PRIVATE and only "
-            "for the person who holds the data.",
+            "for the data holder.",
             PrivacyWarning,
             stacklevel=2,
         )

@@ -212,7 +212,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 def _fields(kind: Any) -> list[Field[Any]]:
     """Return the fields to store.
 
-    The unit, step and decimal sign of a date are implied, so they are not stored.
+    The unit, step and decimal separator of a date are implied, so they are not stored.
     """
     implied = ("unit", "step", "decimal") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]

@@ -80,12 +80,12 @@ class ArrowTable(ChunkedTable):
             ) from None
         except pyarrow.ArrowInvalid:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file that is not Parquet; pass a Parquet file or a "
+                f"{str(Path(X))!r} contains a file that is not Parquet; pass a Parquet file or a "
                 "folder of them."
             ) from None
         except UnicodeDecodeError:
             raise ValueError(
-                f"{str(Path(X))!r} holds a file or folder whose name is not UTF-8; rename it."
+                f"{str(Path(X))!r} contains a file or folder whose name is not UTF-8; rename it."
             ) from None
 
     def __repr__(self) -> str:

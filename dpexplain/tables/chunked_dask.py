@@ -124,7 +124,7 @@ def split_part(table: Any, target: Any, schema: Schema) -> Part:
     if isinstance(target, pd.DataFrame) or getattr(target, "ndim", 1) != 1:
         target = np.asarray(target)[:, 0]
     if len(table) != len(target):
-        raise ValueError("a partition must hold one target per row.")
+        raise ValueError("a partition must contain one target per row.")
     return table, target
 
 

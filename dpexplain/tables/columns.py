@@ -25,7 +25,7 @@ class KnownColumns(Protocol):
 
     @property
     def features(self) -> Mapping[str, Feature]:
-        """Features by column name."""
+        """Features, keyed by column name."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:

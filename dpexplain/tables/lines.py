@@ -246,7 +246,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     names = cells_of_line(line, form)
     if not line.strip() or names is None:
         raise ValueError(
-            "the first line does not hold column names: expected names between separators "
+            "the first line does not contain column names: expected names between separators "
             f"({form.separator!r}), in {form.encoding}, and a final newline; write the names "
             "there, or specify the format of the file (--sep, --encoding)."
         )

@@ -93,7 +93,7 @@ def test_cap_holds_and_limits_of_a_row_are_kept(address):
     ledger.charge([EVENT], label="fit")
     with pytest.raises(BudgetError, match="left in the ledger"):
         PrivacyLedger.open(address).charge([EVENT], label="one too many")
-    with pytest.raises(BudgetError, match=r"holds dataset='survey' with cap_epsilon=0\.2"):
+    with pytest.raises(BudgetError, match=r"contains dataset='survey' with cap_epsilon=0\.2"):
         PrivacyLedger("survey", 3.0, path=address)
     with pytest.raises(BudgetError, match="exists; open it"):
         PrivacyLedger.from_json(ledger.to_json(), path=address)
@@ -105,7 +105,7 @@ def test_cap_holds_and_limits_of_a_row_are_kept(address):
     ("change", "words"),
     [
         (lambda row: by_hand(row, cap_epsilon=9.0), "is damaged: the hash chain"),
-        (lambda row: anew(row, cap_epsilon=9.0), "holds dataset='survey' with cap_epsilon=9"),
+        (lambda row: anew(row, cap_epsilon=9.0), "contains dataset='survey' with cap_epsilon=9"),
         (lambda row: row.write_text(""), "does not exist"),
         (lambda row: row.write_text("{"), "is damaged"),
     ],
@@ -166,7 +166,7 @@ def test_row_that_another_process_holds_is_named(address, monkeypatch):
     waiting = PrivacyLedger.open(address)
     with (
         ledger._store.place.exclusive(),
-        pytest.raises(BudgetError, match=r"\(database is locked\); another process holds"),
+        pytest.raises(BudgetError, match=r"\(database is locked\); another process has"),
     ):
         waiting.charge([EVENT], label="blocked")
     assert ledger.entries == ()
@@ -276,7 +276,7 @@ def test_wrong_address_is_answered_without_the_password(wrong):
 def test_server_that_does_not_answer_is_named_without_the_password():
     pytest.importorskip("psycopg")
     address = f"postgresql://anna:{SECRET}@127.0.0.1:1/database"
-    with pytest.raises(BudgetError, match=r"anna@127\.0\.0\.1:1/database.*server runs") as caught:
+    with pytest.raises(BudgetError, match=r"anna@127\.0\.0\.1:1/database.*server is") as caught:
         PrivacyLedger("survey", path=address)
     assert SECRET not in str(caught.value)
     assert "Nothing was charged" in str(caught.value)

@@ -115,7 +115,7 @@ def check_spent(address: str, noise: float, acknowledged: list[str], n_unknown: 
 def test_eight_processes_spend_what_the_cap_allows_and_no_more(address):
     parent, _ = start(
         address, noise=20.0
-    )  # they also race to make the table and to begin the ledger
+    )  # they also race to make the table and to create the ledger
     check_spent(address, 20.0, finished(parent), n_unknown=0)
 
 
@@ -260,7 +260,7 @@ def test_server_that_is_down_is_named_and_the_ledger_goes_on_after_it_is_back(se
     ledger = PrivacyLedger("survey", path=address)
     server.stop()
     try:
-        with pytest.raises(BudgetError, match=r"check that the server runs .* Nothing was charged"):
+        with pytest.raises(BudgetError, match=r"check that the server is running .* Nothing was"):
             ledger.charge([EVENT], label="while it is down")
     finally:
         server.start()

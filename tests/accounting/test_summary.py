@@ -72,7 +72,7 @@ def test_words_of_one_entry_speak_of_one():
 
     assert ledger.summary().words() == (
         f"One entry on 'survey': epsilon = {epsilon:.4g} at delta = 1e-05 "
-        "(one record added or removed). That is for fits fixed in advance; where results decided "
+        "(one record added or removed). That is for fits fixed in advance; if results decided "
         "which fits follow or when to stop, epsilon = 2. The cap is 2."
     )
 
@@ -88,7 +88,7 @@ def test_words_of_several_entries_compare_with_adding():
         f"epsilon = {summary.private_epsilon:.4g} at delta = 1e-06 "
         "(one record replaced by another), "
         f"where simple addition would give {summary.naive_epsilon:.4g}. "
-        "That is for fits fixed in advance; where results decided which fits follow or when to "
+        "That is for fits fixed in advance; if results decided which fits follow or when to "
         f"stop, epsilon = {summary.adaptive_epsilon:.4g}."
     )
     assert summary.private_epsilon < summary.naive_epsilon

@@ -44,7 +44,7 @@ def test_cap_is_for_the_unit_of_the_first_private_charge():
 def test_cap_for_a_unit_that_was_given_holds_from_the_first_charge():
     ledger = PrivacyLedger("survey", 2.0, unit=Person("patient_id"))
 
-    with pytest.raises(BudgetError, match=r"the cap of the ledger is about one person \(patient"):
+    with pytest.raises(BudgetError, match=r"the cap of the ledger protects one person \(patient"):
         ledger.charge([EVENT], label="rows")
     ledger.charge([EVENT], label="persons", unit=PATIENT)
     assert len(ledger.entries) == 1
@@ -99,7 +99,7 @@ def test_processes_race_for_the_unit_of_a_cap_and_one_wins(tmp_path):
         process.join()
 
     assert said[0] == "charged"
-    assert "for whom it has no bound" in said[1]
+    assert "has no bound" in said[1]
     (entry,) = PrivacyLedger.open(path).entries
     assert entry.unit in (PATIENT, HOSPITAL)
 
@@ -123,7 +123,7 @@ def test_file_whose_cap_was_given_another_unit_by_hand_is_refused(tmp_path, chan
     ledger = charged((PATIENT, [EVENT]), cap_epsilon=2.0, path=path)
     anew(path, **change)
 
-    with pytest.raises(BudgetError, match="holds dataset='survey"):
+    with pytest.raises(BudgetError, match="contains dataset='survey"):
         ledger.charge([EVENT], label="second", unit=PATIENT)
 
 

@@ -112,7 +112,7 @@ def test_groupings_without_a_name_are_told_in_one_line():
 
     record, unnamed = ledger.summary().units
     assert record.unit == "one record"
-    assert "one person of an unnamed grouping, to whom 'entry 1'" in unnamed.words
+    assert "one person of an unnamed grouping: 'entry 1'" in unnamed.words
 
 
 def test_entry_that_is_not_private_promises_nothing_and_takes_no_unit():
@@ -130,7 +130,7 @@ def test_unit_that_is_given_is_the_one_that_totals_are_about():
     statement = ledger.statement()
     assert statement.unit == "one person (patient_id)"
     assert not statement.everything.private
-    assert "no bound for one person (patient_id), to whom 'entry 0'" in statement.text()
+    assert "no bound for one person (patient_id): 'entry 0' gives it no" in statement.text()
     assert [promise.private for promise in statement.others] == [True]
     assert "no bound for one person (patient_id)" in repr(ledger)
 

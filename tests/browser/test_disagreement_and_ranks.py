@@ -102,7 +102,7 @@ def test_terms_are_chosen_in_the_bump_chart_by_click_and_by_keys(open_page, comp
     settle(page)
     first = plain(readout.inner_text())
     assert ": rank 1 of 7 at ε = 0.5; could be rank " in first
-    assert "95% certainty" in first
+    assert "95% confidence" in first
     page.keyboard.press("ArrowDown")
     settle(page)
     assert ": rank 2 of 7 at ε = 0.5" in plain(readout.inner_text())

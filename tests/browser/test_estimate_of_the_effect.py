@@ -35,7 +35,7 @@ def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, co
     assert curve.locator(".dpx-curve-main").count() == 0
     assert curve.locator(".dpx-band").count() == 0
     assert curve.locator(".dpx-curve-effect").count() == 2
-    assert "the estimated effect on people alone" in curve.get_attribute("aria-label")
+    assert "the estimated effect in the population alone" in curve.get_attribute("aria-label")
 
     box.select_option("released")
     settle(page)
@@ -47,11 +47,11 @@ def test_the_switch_shows_one_curve_or_both_and_is_reached_by_keys(open_page, co
 def test_a_bin_is_read_with_its_estimate_and_so_is_the_table(open_page, comparison):
     page = open_page(Explorer(comparison, term="age", bin_index=1, show_reference=False))
     words = plain(page.locator(".dpx-shape .dpx-readout").inner_text())
-    assert "estimated effect on people" in words
+    assert "estimated effect in the population" in words
     assert "95% band" in words
     page.locator(".dpx-shape summary", has_text="Numbers as a table").click()
     heads = page.locator(".dpx-shape table th[scope=col]").all_inner_texts()
-    assert "estimated effect on people" in heads
+    assert "estimated effect in the population" in heads
     assert "high end of its 95% band" in heads
 
 

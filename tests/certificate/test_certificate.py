@@ -189,7 +189,7 @@ def test_schema_of_another_fit_is_refused(made):
     ("shown", "words"),
     [
         (classifier(Guarantee.not_private("fitted without noise")), "is NOT PRIVATE"),
-        (samples(), "holds a LocalExplanation"),
+        (samples(), "contains a LocalExplanation"),
     ],
 )
 def test_what_is_not_a_private_model_is_refused(made, shown, words):

@@ -125,7 +125,7 @@ def test_page_of_another_version_is_said_to_be_that(made):
     found = made.verified(made.data)
 
     assert not found.passed
-    assert "dpexplain 99.0 made it" in found.text()
+    assert "created with dpexplain 99.0" in found.text()
 
 
 # Random changes. Each draws a file and a change, and returns the certificate to be verified.

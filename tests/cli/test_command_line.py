@@ -99,7 +99,7 @@ def test_a_refused_command_keeps_a_ledger_that_was_there(folder):
 def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "3"]) == 0
     assert main([*FIT, "--out", "model.json", "--cap-epsilon", "9"]) == 2
-    assert "was begun with 3.0" in capsys.readouterr().err
+    assert "was created with 3.0" in capsys.readouterr().err
     assert len({e.label for e in PrivacyLedger.open("data.ledger.json").entries}) == 1
 
 
@@ -138,7 +138,7 @@ def test_a_new_ledger_without_a_cap_says_so_and_takes_none_later(folder, capsys)
     assert "has no cap and will refuse nothing" in capsys.readouterr().err
     assert main([*FIT, "--out", "m.json", "--cap-epsilon", "5"]) == 2
     printed = capsys.readouterr().err
-    assert "was begun without a cap" in printed
+    assert "was created without a cap" in printed
     assert "begins" not in printed
 
 
@@ -282,7 +282,7 @@ def test_explain_prints_terms_bins_and_csv_and_draws(folder, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--epsilon", "3"], "holds fits at 0.5, 1"),
+        (["--epsilon", "3"], "contains fits at 0.5, 1"),
         (["--term", "ages"], "did you mean 'age'?"),
         (["--plot", "age.gif"], "must end in .png"),
     ],

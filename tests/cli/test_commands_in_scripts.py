@@ -157,7 +157,7 @@ def test_a_result_never_takes_the_place_of_a_ledger(folder, capsys, out):
 
 def test_a_result_never_takes_the_place_of_the_ledger_that_it_begins(folder, capsys):
     assert main([*FIT, "--ledger", "model.json"]) == 2
-    assert "the command needs that file itself" in capsys.readouterr().err
+    assert "the command reads or updates this file" in capsys.readouterr().err
     assert not (folder / "model.json").exists()
 
 

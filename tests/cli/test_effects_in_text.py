@@ -1,4 +1,4 @@
-"""What the command line says of the effect on people, and of models that have no estimate."""
+"""What the command line prints about the effect in the population, or its absence."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def test_a_fit_is_printed_with_its_effects_and_what_each_column_speaks_of(folder
     words = said(capsys, "explain", "model.json")
     assert dpexplain.io.load("model.json").effect_words in words
     assert "describe the released curves." in words
-    assert "What is true of people?" in words
+    assert "What holds in the population?" in words
     assert "has_effect" in words
 
 
 def test_a_comparison_is_printed_with_effects_at_every_epsilon(folder, capsys):
     words = said(capsys, "explain", "sweep.json")
     assert "importance of released curves in log-odds:" in words
-    assert "estimated effect on people in log-odds:" in words
+    assert "estimated effect in the population in log-odds:" in words
 
 
 def test_models_without_estimates_are_printed_with_a_warning(folder, capsys):
     words = said(capsys, "explain", "without.json")
-    assert "estimated effect on people" not in words
+    assert "estimated effect in the population" not in words
     assert "the true effect can lie outside" in words
     assert "the true effect can lie outside" in said(
         capsys, "explain", "without.json", "--epsilon", "1"

@@ -66,7 +66,7 @@ def test_database_that_cannot_be_reached_is_told_before_the_table_is_read(fit, c
         assert main(["ledger", address]) == 2
     said = capsys.readouterr()
     assert "hunter2" not in said.out + said.err
-    assert "check that the server runs" in said.err
+    assert "check that the server is running" in said.err
 
 
 @pytest.mark.full

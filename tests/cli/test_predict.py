@@ -41,7 +41,7 @@ def predicted(*arguments):
 
 def test_every_line_gets_a_prediction_in_its_place(folder, capsys):
     found = predicted("model.json", "new.csv")
-    assert "6 predictions saved to found.csv. They are as private as the rows" in (
+    assert "6 predictions saved to found.csv. They are as confidential as the rows" in (
         capsys.readouterr().out
     )
     cells = [[29.5, "RN"], [None, "clerk"], [None, None], [None, None], [None, None], [90, "cook"]]
@@ -61,7 +61,7 @@ def test_a_file_without_rules_takes_them_from_a_schema(folder):
     ("arguments", "words"),
     [
         (["model.json", "new.csv", "--schema", "schema.toml"], "model.json has its own schema"),
-        (["guarantee.json", "new.csv"], "holds a Guarantee, which does not predict"),
+        (["guarantee.json", "new.csv"], "contains a Guarantee, which cannot predict"),
         (["model.json", "new.csv", "--sep", ","], "X lacks the columns"),
         (["model.json", "none.csv"], "none.csv: no such file"),
         (["none.json", "new.csv"], "none.json"),

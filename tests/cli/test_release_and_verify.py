@@ -74,7 +74,7 @@ def test_failed_check_is_status_one_with_its_line(made, capsys):
     ("command", "words"),
     [
         (["verify", "none.html", *VERIFY[2:]], "none.html: no such file"),
-        ([*RELEASE[:-1], "model.json"], "the command needs that file itself"),
+        ([*RELEASE[:-1], "model.json"], "the command reads or updates this file"),
         ([*RELEASE[:-1], "page.pdf"], "must end in .html or .htm or .json"),
         ([*RELEASE, "--schema", "none.toml"], "none.toml: no such file"),
         ([*RELEASE, "--entry", "0"], "entry=0 does not promise"),

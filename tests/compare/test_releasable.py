@@ -91,7 +91,7 @@ def test_samples_leave_if_they_are_public(public):
 
 @pytest.mark.parametrize("source", [object(), {"private": True}, [1, 2], None])
 def test_what_does_not_say_whether_it_is_private_is_refused(source):
-    with pytest.raises(TypeError, match="does not say whether it is private"):
+    with pytest.raises(TypeError, match="does not state whether it is private"):
         releasable(source)
 
 

@@ -48,11 +48,11 @@ def refused(error, match, estimator=None, X=None, y=None, **arguments):
         ({"structure_seed": -1}, "structure_seed"),
         ({"evaluate": Untouchable()}, "pair"),
         ({"evaluate": (Untouchable(), [1, 2])}, "y of evaluate"),
-        ({"y": [1, 2]}, "y must hold one value"),
-        ({"y": Untouchable()}, "y must hold one value"),
+        ({"y": [1, 2]}, "y must contain one value"),
+        ({"y": Untouchable()}, "y must contain one value"),
         (
             {"groups": [1, 2], "estimator": FakePrivateClassifier(max_rows_per_person=2)},
-            "groups must hold one value",
+            "groups must contain one value",
         ),
     ],
 )

@@ -140,7 +140,7 @@ def test_spoilt_file_of_the_user_is_refused_and_kept(
     mine = tmp_path / "toy" / "table.csv"
     mine.parent.mkdir()
     mine.write_bytes(b"spoilt")
-    with pytest.raises(ValueError, match=r"does not hold the expected table\.csv") as caught:
+    with pytest.raises(ValueError, match=r"does not contain the expected table\.csv") as caught:
         local_path(origin)
     assert str(mine) in str(caught.value)
     assert mine.read_bytes() == b"spoilt"

@@ -58,7 +58,7 @@ def test_terms_whose_errors_hang_together_are_named(sign):
 
 
 @pytest.mark.parametrize(
-    ("intercept", "words"), [(0.0, ""), (5.0, "With about 400 people in the rarer class")]
+    ("intercept", "words"), [(0.0, ""), (5.0, "With about 400 records in the rarer class")]
 )
 def test_few_people_of_one_class_are_named(intercept, words):
     assert model(effect_intercept=intercept).effect_caution.startswith(words)
@@ -69,7 +69,7 @@ def test_few_people_of_one_class_are_named(intercept, words):
 def test_few_people_are_named_whatever_is_predicted():
     few = (age(count=[100.0, 100, 100, -2], **CLEAR), job(count=[100.0, 100, 100, -2], **CLEAR))
     for link in ("logit", "identity"):
-        assert model(few, link=link).effect_caution.startswith("With about 300 people")
+        assert model(few, link=link).effect_caution.startswith("With about 300 records")
 
 
 def test_a_term_in_one_bin_says_that_nothing_is_known_of_it():

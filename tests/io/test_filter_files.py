@@ -114,10 +114,10 @@ REFUSED = {
     "shape": ("filters.shape", [3, 3, 5], r"shape must be \(3, any, 4\)"),
     "dimensions": ("filters.shape", [3, 12], "shape must be"),
     "negative": ("filters.shape", [3, -3, 4], "shape must be"),
-    "enormous": ("noise.variance.shape", [2**50, 2**50, 2**50], "bytes, as shape"),
+    "enormous": ("noise.variance.shape", [2**50, 2**50, 2**50], "bytes, as implied"),
     "fraction": ("filters.shape", [3, 3.0, 4], "an integer"),
     "not base64": ("filters.base64", "!" * 384, "base64"),
-    "too short": ("filters.base64", "AAAA", "bytes, as shape"),
+    "too short": ("filters.base64", "AAAA", "bytes, as implied"),
     "padding": ("biases.base64", "A" * 95 + "=", "bytes|base64"),
     "number for text": ("filters.base64", 17, "must be a string"),
     "infinite": ("filters", packed(np.zeros((3, 3, 4)), base64=base64.b64encode(

@@ -88,7 +88,7 @@ def test_event_of_a_phase_pays_for_so_many_releases_and_none_more(phase, count):
 def test_phase_that_was_not_planned_is_refused_before_noise_is_drawn(phase, spoil):
     source = Watched()
     mechanism = Mechanism(source, [phase.event()])
-    with pytest.raises(RuntimeError, match="what is drawn must be what was charged"):
+    with pytest.raises(RuntimeError, match="draw only noise that was charged"):
         mechanism.begin(spoil(phase))
     assert source.asked == 0
     mechanism.begin(phase)  # and the mechanism is ready for what was planned

@@ -143,7 +143,7 @@ def test_a_constraint_that_cannot_be_kept_is_refused_before_data_are_read(
 
 def test_a_private_constraint_needs_the_order_of_the_schema():
     model = DPExplainableBoostingClassifier(monotone_constraints={"age": 1})
-    with pytest.raises(ValueError, match="needs schema="):
+    with pytest.raises(ValueError, match="requires schema="):
         model.fit(*make_data(ALL[0], n=5))
 
 

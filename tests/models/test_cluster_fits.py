@@ -286,7 +286,7 @@ def test_a_partition_that_is_kept_by_two_shards_after_a_retry_is_seen(workers, m
     monkeypatch.setattr(cluster.Shards, "_replace", forgetful)
     losing(monkeypatch, "ask", 3)
     assert_stopped_once(
-        partitioned(make_table(CLASSIFIER, 200)), "a partition that would count twice"
+        partitioned(make_table(CLASSIFIER, 200)), "a partition that would be counted twice"
     )
 
 

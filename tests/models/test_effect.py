@@ -1,4 +1,4 @@
-"""The estimate of the effect: what is true of people, shrinkage included."""
+"""The estimate of the effect: what is true in the population, shrinkage included."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_curves_of_trees_are_no_model_to_predict_with_or_to_edit(model, several)
     one = explanation.by_class[0] if several else explanation
     assert one.main_effects_only
     assert from_json(to_json(one)).main_effects_only
-    with pytest.raises(ValueError, match="call explain_local of the model"):
+    with pytest.raises(ValueError, match="explain_local or predict"):
         explanation.explain_local(X)
     for export in (to_onnx, to_interpret):
         with pytest.raises(ValueError, match="would predict differently"):

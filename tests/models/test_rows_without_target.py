@@ -121,7 +121,7 @@ def test_models_without_noise_follow_the_same_rule(kind):
 @pytest.mark.parametrize("kind", [kind for kind in WITHOUT_NOISE if "twin" not in kind])
 def test_models_without_noise_need_a_target(kind):
     X, _ = records_for("DPBoostClassifier", 9)
-    with pytest.raises(ValueError, match="no cell of y is"):
+    with pytest.raises(ValueError, match="no value of y is"):
         WITHOUT_NOISE[kind].fit(X, ["perhaps"] * 9)
 
 

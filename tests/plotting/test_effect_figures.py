@@ -13,7 +13,7 @@ from dpexplain.explain import GlobalExplanation, NoiseModel
 from dpexplain.plotting.shape_function import score_limits
 from example_explanations import age, job
 
-ESTIMATE = "estimated effect on people (95% band)"
+ESTIMATE = "estimated effect in the population (95% band)"
 NOISE = "±2σ of privacy noise, given bins and trees"
 KNOWN = {"effect": [-1.5, 0.5, 1.0, 0.0], "effect_std": [0.1] * 4, "effect_factor": 3.0}
 WITH_EFFECT = [age(**KNOWN), job(**KNOWN)]
@@ -101,10 +101,10 @@ def test_a_figure_warns_in_the_case_that_needs_it(shape, words):
 
 def test_a_term_of_a_model_carries_the_warning_of_the_model():
     few = estimated_model()  # 60 people
-    assert "people" in few.effect_caution
+    assert "records" in few.effect_caution
     ax = few.plot("age", ax=figure_axes())
-    assert "With about 60 people" in small_print(ax)
-    assert "With about 60 people" in small_print(few.plot_importance(ax=figure_axes()))
+    assert "With about 60 records" in small_print(ax)
+    assert "With about 60 records" in small_print(few.plot_importance(ax=figure_axes()))
 
 
 def test_importances_mark_effects_that_are_certain():

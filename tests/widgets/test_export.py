@@ -236,7 +236,7 @@ def test_a_fit_without_a_private_flag_is_refused(private, comparison, tmp_path):
     if private is None:
         del fit["guarantee"]["private"]
 
-    with pytest.raises(ValueError, match="does not say whether it is private"):
+    with pytest.raises(ValueError, match="does not state whether it is private"):
         Explorer(payload).export_html(tmp_path / "a.html")
     assert list(tmp_path.iterdir()) == []
 
@@ -246,7 +246,7 @@ def test_a_payload_leaves_if_nothing_in_it_is_open(comparison, tmp_path):
     Explorer(closed).export_html(tmp_path / "a.html")
 
     measured = build_payload(dataclasses.replace(comparison, reference=None))
-    with pytest.raises(ValueError, match="metrics in a payload do not say"):
+    with pytest.raises(ValueError, match="metrics in a payload do not state"):
         Explorer(measured).export_html(tmp_path / "b.html")
     with pytest.raises(ValueError, match="non-private reference"):
         Explorer(build_payload(comparison)).export_html(tmp_path / "b.html")

@@ -52,8 +52,8 @@ _RIGHTS = (
     f"ask the owner of the database for SELECT, INSERT and UPDATE on the table public.{_TABLE}, "
     f"or to create it: {_CREATE.replace(_TABLE, 'public.' + _TABLE)}"
 )
-_NO_LEDGER = "check the address, or begin the ledger with PrivacyLedger(name, path=address)"
-_BUSY = "another process holds the ledger; wait until it ends"
+_NO_LEDGER = "check the address, or create the ledger with PrivacyLedger(name, path=address)"
+_BUSY = "another process has locked the ledger; wait until it ends"
 # Keys are SQLSTATE codes, or parts of the message if the driver reports no code.
 _ADVICE = {
     "42501": _RIGHTS,
@@ -64,11 +64,11 @@ _ADVICE = {
     "password": "check user and password; the environment variable PGPASSWORD or a password file "
     "(~/.pgpass) passes it to worker processes as well",
     "does not exist": "check the address; the owner of the server creates databases and users",
-    "unable to open database": "make the folder, or choose one that you may write",
-    "readonly": "choose a file that you may write",
+    "unable to open database": "create the folder, or choose a writable one",
+    "readonly": "choose a writable file",
     "not a database": "pass the right file",
 }
-_UNREACHABLE = "check that the server runs and that the address is right"
+_UNREACHABLE = "check that the server is running and that the address is correct"
 
 
 class LedgerRow(LedgerPlace):

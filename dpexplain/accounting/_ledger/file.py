@@ -39,7 +39,8 @@ class LedgerFile(LedgerPlace):
 
         if not self.path.parent.is_dir():  # the lock would create the folder of a mistyped path
             raise self.failure(
-                "cannot be written: its folder does not exist", "make the folder or choose another"
+                "cannot be written: its folder does not exist",
+                "create the folder or choose another",
             )
         lock = FileLock(f"{self.path}.lock", timeout=self.lock_seconds)
         try:
@@ -50,7 +51,7 @@ class LedgerFile(LedgerPlace):
                 "seconds; wait until it ends. Nothing was charged."
             ) from None
         except OSError as error:
-            raise self._failed("cannot be locked", error, "choose a folder you may write") from None
+            raise self._failed("cannot be locked", error, "choose a writable folder") from None
         try:
             yield
         finally:
@@ -95,7 +96,8 @@ class LedgerFile(LedgerPlace):
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise self._failed("cannot be written", error, "make room or choose another") from None
+            advice = "free disk space or choose another path"
+            raise self._failed("cannot be written", error, advice) from None
         _sync_folder(self.path.parent)
         return self.version()
 

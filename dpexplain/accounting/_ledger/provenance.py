@@ -117,7 +117,7 @@ class Provenance:
         if not isinstance(content, Mapping) or not set(content) <= set(_FACTS):
             raise ValueError(f"provenance has only these fields: {', '.join(_FACTS)}.")
         if not all(content.values()):
-            raise ValueError("provenance leaves out facts that are not known.")
+            raise ValueError("provenance must omit unknown facts.")
         return cls(**content)
 
 

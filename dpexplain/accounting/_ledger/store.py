@@ -137,8 +137,8 @@ class LedgerStore:
 
     def _other_limits(self, place: LedgerPlace, state: LedgerState) -> BudgetError:
         return BudgetError(
-            f"{place.words} holds {_header_words(state)}, not {_header_words(self.known)}; "
-            "PrivacyLedger.open(path) takes the stored limits, and its lower_cap() sets or lowers "
+            f"{place.words} contains {_header_words(state)}, not {_header_words(self.known)}; "
+            "PrivacyLedger.open(path) uses the stored limits, and its lower_cap() sets or lowers "
             "the cap. Nothing was charged."
         )
 

@@ -75,8 +75,8 @@ def no_bound(state: LedgerState, entries: Sequence[LedgerEntry], what: str) -> s
             f"{advice}"
         )
     return (
-        f"this {what} protects {protects.words}, and the cap of the ledger is about "
-        f"{unit.kind_words}, for whom it has no bound; {advice}. Nothing was charged."
+        f"this {what} protects {protects.words}, but the cap of the ledger protects "
+        f"{unit.kind_words}, for which this {what} has no bound; {advice}. Nothing was charged."
     )
 
 

@@ -60,8 +60,9 @@ class UnitTotal:
             Text such as "one record: epsilon = 1.2".
         """
         if self.unbounded:
-            promising = f"{labels_words(self.unbounded)} promises nothing"
-            return f"no bound for {self.unit}, to whom {promising}"
+            give = "gives" if len(self.unbounded) == 1 else "give"
+            labels = labels_words(self.unbounded)
+            return f"no bound for {self.unit}: {labels} {give} it no guarantee"
         return f"{self.unit}: epsilon = {self.epsilon:.4g}"
 
     def to_dict(self) -> dict[str, Any]:

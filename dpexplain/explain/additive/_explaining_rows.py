@@ -194,8 +194,8 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
     if first.main_effects_only:
         raise ValueError(
             f"{first.model_name or 'the model'} has interactions that the curves do not "
-            "include, so this explanation does not give its scores; call explain_local of the model"
-            " or its predict."
+            "include, so this explanation cannot reproduce its scores; call the model's "
+            "explain_local or predict."
         )
     bins_of = bins_of_rows(first._features, first.schema, X)
     return [_places(part, bins_of) for part in by_score]
@@ -215,7 +215,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
     if lacking := [part.name for part, at in parts if (at == NO_BIN).any()]:
         warnings.warn(
             f"cells of X have no bin in {listing(lacking)} and contribute 0 there, labeled "
-            f'"{_NO_BIN_LABEL}": the explanation does not say what the model makes of missing or '
+            f'"{_NO_BIN_LABEL}": the explanation does not state how the model treats missing or '
             "unknown values. Fill them or drop these rows to get the model's scores.",
             UserWarning,
             stacklevel=4,  # points to the call of explain_local or predict

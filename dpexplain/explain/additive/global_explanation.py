@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _HTML_ROWS = 10
 
 _COLUMN_WORDS = (
-    "What is noise? importance, noise_floor and above_noise describe the released curves. What is "
-    "true of people? effect, effect_std and has_effect estimate it. Ranks and directions rest "
-    "on what the column basis names."
+    "What is noise? importance, noise_floor and above_noise describe the released curves. What "
+    "holds in the population? effect, effect_std and has_effect estimate it. The column basis "
+    "states what ranks and directions refer to."
 )
 _BIN_WORDS = (
     "What is noise? contribution, its standard deviations and signal describe the released curve. "
-    "What is true of people? effect, its 95% band and effect_signal estimate it."
+    "What holds in the population? effect, its 95% band and effect_signal estimate it."
 )
 
 
@@ -338,7 +338,7 @@ class GlobalExplanation(
             yield self._pairs_table()
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and of each pair by name.
+        """Return the table of each term and of each pair, keyed by name.
 
         Returns
         -------

@@ -81,7 +81,7 @@ class InterpretData(InterpretManner):
         dict
             Keys ``type``, ``names`` and ``scores``. The names are categories or bin edges; there is
             one more edge than there are scores. For a curve, there are also ``special``, the scores
-            of the special bins by name; ``density``, the released counts; and, if the total
+            of the special bins, keyed by name; ``density``, the released counts; and, if the total
             uncertainty is known, ``lower_bounds`` and ``upper_bounds``, one standard deviation
             below and above the scores. For a pair, there are ``left_names`` and ``right_names``
             instead of ``names``.

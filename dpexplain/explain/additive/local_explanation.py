@@ -286,7 +286,9 @@ class LocalExplanation(Record, LocalDisplay):
             if self.link == "identity":
                 return value
             if not value > 0:
-                raise ValueError(f"threshold={value!r} must be positive: expected counts are.")
+                raise ValueError(
+                    f"threshold={value!r} must be positive, because expected counts are positive."
+                )
             return float(np.log(value))
         share = finite("threshold", 0.5 if threshold is None else threshold)
         if not 0 < share < 1:

@@ -13,18 +13,18 @@ from dpexplain.explain._text import shorten
 from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
-    "What is true of people is not estimated {}: bands and marks describe noise only, and the "
+    "Effects in the population are not estimated {}: bands and marks describe noise only, and the "
     "true effect can lie outside them."
 )
 ONE_BIN = (
-    "The fit merged this term into a single bin, so its effect on people is unknown: the effect "
-    "band is an assumption."
+    "The fit merged this term into a single bin, so its effect in the population is unknown: the "
+    "effect band is an assumption."
 )
 _FEW_PEOPLE = (
-    "With about {} people the estimated effects are mostly an assumption about typical sizes."
+    "With about {} records the estimated effects are mostly an assumption about typical sizes."
 )
 _FEW_OF_A_CLASS = (
-    "With about {} people in the rarer class the estimated effects are mostly an assumption about "
+    "With about {} records in the rarer class the estimated effects are mostly an assumption about "
     "typical sizes."
 )
 _ENTANGLED = (

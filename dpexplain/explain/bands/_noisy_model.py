@@ -200,7 +200,7 @@ class NoisyModel:
 
     @property
     def effect_cautions(self) -> dict[str, str]:
-        """Warnings by term, for terms that have one.
+        """Warnings, keyed by term, for terms that have one.
 
         Each term has only the first of these warnings that applies: the warning about the model, if
         it concerns all terms; a warning that the effects of two terms cannot be separated; or

@@ -74,7 +74,9 @@ class NoisyShape(NoisyPart):
         if all(part is None for part in given):
             return
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
-            raise ValueError("effect, effect_std and effect_factor are given together or not.")
+            raise ValueError(
+                "effect, effect_std and effect_factor must be given together or all omitted."
+            )
         for name in ("effect", "effect_std"):
             self._set(name, read_only(name, getattr(self, name), (self.n_bins,)))
         factor = finite("effect_factor", self.effect_factor)

@@ -121,7 +121,9 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         shape = (len(classes), None, len(names))
         self._set("filters", bounded("filters", self.filters, shape, LARGEST))
         if not self.filters.shape[1] or not names:
-            raise ValueError("filters must hold at least one filter per class, over some inputs.")
+            raise ValueError(
+                "filters must contain at least one filter per class, over some inputs."
+            )
         self._set("biases", bounded("biases", self.biases, self._shape[:2], LARGEST))
         self._set("inverse_temperature", finite("inverse_temperature", self.inverse_temperature))
         if not 0 < self.inverse_temperature <= LARGEST:

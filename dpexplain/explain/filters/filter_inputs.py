@@ -199,7 +199,10 @@ class InputPreparation(Record):
         if self.per_record == "centred_unit_norm":
             largest = 1.0
         if not self.scale > 0 or not self.scale * largest <= LARGEST:
-            raise ValueError(f"scale must be positive and leave inputs of a size up to {LARGEST:g}")
+            raise ValueError(
+                "scale must be positive and keep the absolute values of inputs at or below "
+                f"{LARGEST:g}."
+            )
 
     @property
     def input_names(self) -> tuple[str, ...]:

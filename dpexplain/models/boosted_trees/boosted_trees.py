@@ -216,8 +216,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             check_in_range("calibration", self.calibration, 0.0, 1.0)
         if self.criterion not in WITHOUT_BOUND and self.n_public is None:
             raise ValueError(
-                f"criterion={self.criterion!r} needs n_public=, a public figure that the number "
-                "of records hardly exceeds; give one, or use criterion='gini'."
+                f"criterion={self.criterion!r} needs n_public=, a public estimate of the "
+                "maximum number of records; pass one, or use criterion='gini'."
             )
 
     def _check_plan(self, n_features: int) -> None:
@@ -265,7 +265,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         )
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
-        """Return the phase of the leaves of a tree."""
+        """Return the phase that releases the leaves of a tree."""
         largest = 1.0 if self.variant == "corrected" else 2.0 * _LARGEST_LEAF
         sensitivity = largest * WEIGHT_STEPS
         scale = sensitivity / self._leaf_epsilon

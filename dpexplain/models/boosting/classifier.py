@@ -39,8 +39,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name: each update is projected onto the
-        nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name: each update is projected onto
+        the nearest monotone curve.
 
     Attributes
     ----------
@@ -81,12 +81,12 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
-                f"Unknown label type: {kind}. The target holds numbers with fractions; use "
-                "ExplainableBoostingRegressor, or labels of classes."
+                f"Unknown label type: {kind}. The target contains fractional numbers; use "
+                "ExplainableBoostingRegressor, or pass class labels."
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "y contains only one class, and no schema names another; pass schema=Schema(..., "
                 "target=Classes([...]))."
             )
 
@@ -173,8 +173,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name. Each update is projected onto the
-        nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. Each update is projected onto
+        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for

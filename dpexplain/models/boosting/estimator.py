@@ -173,12 +173,13 @@ class _PrivateBoosting(PrivateEstimator):
         if self.monotone_constraints is not None:
             if self.schema is None:
                 raise ValueError(
-                    "monotone_constraints needs schema=, which says which features are ordered."
+                    "monotone_constraints requires schema=, which specifies which features are "
+                    "ordered."
                 )
             checked_constraints(self.monotone_constraints, self.schema)
         if self.composition == "classic" and self._recipe().n_epochs is None:
             raise ValueError(
-                "composition='classic' needs the number of releases in advance; give max_rounds, "
+                "composition='classic' requires the number of releases in advance; set max_rounds, "
                 "or use preset='paper'."
             )
 
@@ -386,7 +387,7 @@ class _PrivateBoosting(PrivateEstimator):
         >>> model.fit(X, y).health()  # doctest: +SKIP
         1 alarm
         - about 70% of admission_date is missing or unreadable
-        - epsilon = 1 is too small for 4 of 9 terms, which do not rise above the noise, or they ...
+        - epsilon = 1 is too small for 4 of 9 terms: they do not rise above the noise, or have ...
         - 83 bins resolved in 6 numeric features, fewest in age (10)
         """
         check_is_fitted(self, "schema_")

@@ -173,8 +173,8 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
     words = f"all {n_terms} terms rise above the noise"
     if n_above < n_terms:
         words = (
-            f"epsilon = {epsilon:g} is too small for {n_terms - n_above} of {n_terms} terms, "
-            "which do not rise above the noise, or they have no effect"
+            f"epsilon = {epsilon:g} is too small for {n_terms - n_above} of {n_terms} terms: "
+            "they do not rise above the noise, or have no effect"
         )
     return Finding("noise", "", words)
 

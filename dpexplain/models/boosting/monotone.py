@@ -35,7 +35,7 @@ def checked_constraints(
     Parameters
     ----------
     constraints : mapping of str to {"increasing", "decreasing", 1, 0, -1} or None
-        Direction of each constrained feature, by name. All other features are unconstrained.
+        Direction of each constrained feature, keyed by name. All other features are unconstrained.
     schema : Schema
 
     Returns

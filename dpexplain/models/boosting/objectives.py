@@ -298,8 +298,8 @@ def centered_terms(
     objective : Objective
         Objective of the fit, which defines the scale of the scores.
     neutral : sequence of ndarray of shape (n_bins,)
-        True for bins whose contribution is set to zero, such as a missing bin that may be empty:
-        its score would depend only on the leaves to which it was assigned at random.
+        True for bins whose contribution is set to zero, such as a bin for missing values that may
+        be empty: its score would depend only on the leaves to which it was assigned at random.
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of each curve; None if unconstrained.
 

@@ -46,8 +46,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name: each update is projected onto the
-        nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name: each update is projected onto
+        the nearest monotone curve.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -199,8 +199,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, by name. Each update is projected onto the
-        nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. Each update is projected onto
+        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for

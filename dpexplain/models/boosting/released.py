@@ -236,10 +236,10 @@ class PrivateFit:
 
     @property
     def clips(self) -> NDArray[np.float64]:
-        """Bound on a residual at each visit of the first bag, in score units of the loop."""
+        """Bound on a residual in each tree of the first bag, in the loop's score units."""
         return np.array([step.clip for step in self.steps])
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:
-        """Noise standard deviation of a leaf sum at each visit, in loop units."""
+        """Noise standard deviation of a leaf sum in each tree, in the loop's score units."""
         return self.leaf_noise_ratio * self.clips

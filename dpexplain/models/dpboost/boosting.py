@@ -139,7 +139,7 @@ class Plan:
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
-        """Return the phase of the leaves of tree t.
+        """Return the phase that releases the leaves of tree t.
 
         Rounding to the lattice increases the difference of two values by at most one step.
         Floating-point errors of values near 1 are about a billionth of a step, too small to affect
@@ -150,7 +150,7 @@ class Plan:
         return LaplacePhase("leaves", sensitivity * self.unit, scale, n_values, self.size(t))
 
     def split_phase(self, t: int, n_candidates: int) -> ChoicePhase:
-        """Return the phase of the splits of tree t.
+        """Return the phase that releases the splits of tree t.
 
         By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
         3. So the changes of two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any

@@ -1,4 +1,4 @@
-"""Coordinates of a linear model: numbers, categories and missing values."""
+"""Design of a linear model: encoding of numbers, categories and missing values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STANDS_OUT = 2.0  # counts below this many standard deviations of noise are tre
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Coordinates of a linear model: one coordinate and its value for each bin.
+    """Encoding of records for a linear model: a coordinate and value for each bin.
 
     A numeric feature has one coordinate, scaled to ``[-1, 1]``, and a separate coordinate for
     missing values; a categorical feature has one coordinate for each category, for other categories

@@ -114,7 +114,10 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
 
     @abstractmethod
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
-        """Return the phase of the gradients or target moments; `n_values` is set later."""
+        """Return the phase that releases the gradients or target moments.
+
+        Its `n_values` is 0; the fit creates the phase again with the number of values.
+        """
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(self.schema)

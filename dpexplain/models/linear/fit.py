@@ -80,24 +80,31 @@ class LinearBudget:
         return float(np.sqrt(self.n_steps)) / self.mu_target
 
     def moment_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the second moments, in squared lattice steps.
+        """Return the phase that releases the second moments.
 
         With K features, a record has at most ``K + 1`` nonzero coordinates of absolute value at
         most 1, so its products ``x_i x_j`` with ``i <= j`` have a norm of at most
         ``sqrt((K + 1) (K + 2) / 2)``. The vectors of products of two records x and z never form an
         obtuse angle: twice their inner product is ``(x'z)^2 + sum x_i^2 z_i^2``. So replacing a
-        record changes the sum of the products by at most ``sqrt(2)`` times this norm.
+        record changes the sum of the products by at most ``sqrt(2)`` times this norm. The
+        sensitivity and noise of the phase are in squared lattice steps.
         """
         norm = np.sqrt((n_features + 1) * (n_features + 2) / 2.0) * _VALUE**2
         return _phase("second moments", norm * self.moment_factor, self.moment_multiplier, n_values)
 
     def gradient_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the gradients, in lattice steps."""
+        """Return the phase that releases the gradients.
+
+        Its sensitivity and noise are in lattice steps.
+        """
         norm = np.sqrt(n_features + 1) * _VALUE * _RESIDUAL
         return _phase("gradients", norm * self.gradient_factor, self.target_multiplier, n_values)
 
     def target_phase(self, n_features: int, n_values: int) -> Phase:
-        """Return the phase of the target moments, in lattice steps."""
+        """Return the phase that releases the target moments.
+
+        Its sensitivity and noise are in lattice steps.
+        """
         norm = np.sqrt(n_features + 2) * _VALUE * _RESIDUAL
         return _phase(
             "target moments", norm * self.gradient_factor, self.target_multiplier, n_values

@@ -17,11 +17,12 @@ from dpexplain.schema import Range, Schema
 class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     """Linear regression with differential privacy, from noisy sufficient statistics.
 
-    The model is a ridge regression on noisy second moments and noisy products with the target. As
-    in [1]_ for collinear features, the ridge penalty is as large as the noise: approximately the
-    largest eigenvalue of the noise in the second moments. Each numeric feature is one coordinate on
-    a scale from -1 to 1, and each category is one coordinate; missing values and other categories
-    have separate coordinates. This model is meant as a strong baseline.
+    The model is a ridge regression on noisy second moments and noisy products with the target. The
+    ridge penalty is approximately the largest eigenvalue of the noise in the second moments, so
+    that directions that may be pure noise have little effect; in [1]_, the penalty is this large
+    only if features are collinear. Each numeric feature is one coordinate on a scale from -1 to 1,
+    and each category is one coordinate; missing values and other categories have separate
+    coordinates. This model is meant as a strong baseline.
 
     Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as

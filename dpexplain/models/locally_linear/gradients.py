@@ -2,7 +2,7 @@
 
 The gradient of record n with respect to filter m of class k is ``c_nkm z_n``, a factor times the
 features of the record. So the sum of clipped gradients over a sample is one matrix product, and no
-array has as many values as the sample size times the number of parameters.
+array of shape (sample size, number of parameters) is formed.
 """
 
 from __future__ import annotations

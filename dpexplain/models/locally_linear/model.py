@@ -83,10 +83,10 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
                 raise ValueError("projection='frequency' needs grid_shape=, such as (28, 28).")
             return
         if self.schema is None:
-            raise ValueError("grid_shape needs schema=, which says which inputs lie on the grid.")
+            raise ValueError("grid_shape needs schema=, which names the inputs of the grid.")
         features = self.schema.features
         if not all(isinstance(feature, Numeric) for feature in features.values()):
-            raise ValueError("grid_shape needs a schema of numeric features alone.")
+            raise ValueError("grid_shape needs a schema with only numeric features.")
         if math.prod(grid) != len(features) or len(features) < 2:
             raise ValueError(
                 f"grid_shape={grid} has {math.prod(grid)} positions, but the schema has "

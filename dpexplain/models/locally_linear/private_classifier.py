@@ -317,7 +317,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     def _notes(self) -> tuple[str, ...]:
         return (
             "Filters were learned from sums over secret random samples of the records (Poisson "
-            "sampling); the sums are exact whole numbers",
+            "sampling); the sums are exact integers",
         )
 
     def _fit_people(

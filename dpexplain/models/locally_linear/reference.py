@@ -185,17 +185,19 @@ class LocallyLinearClassifier(LocallyLinearModel):
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
-            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+            raise ValueError(
+                "Complex data not supported; X must contain real numbers or categories."
+            )
         if self.schema is not None:  # rows with labels outside the schema are dropped
             return
         kind = type_of_target(np.asarray(list(y)), input_name="y")
         if kind.startswith("continuous"):
             raise ValueError(
-                f"Unknown label type: {kind}. The target holds numbers with fractions; pass labels "
-                "of classes."
+                f"Unknown label type: {kind}. The target contains fractional numbers; pass class "
+                "labels."
             )
         if len(np.unique(np.asarray(y).astype(str))) == 1:
             raise ValueError(
-                "y holds 1 class, and no schema names the other; pass schema=Schema(..., "
+                "y contains only one class, and no schema names another; pass schema=Schema(..., "
                 "target=Classes([...]))."
             )

@@ -160,7 +160,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         return self._epsilon_of_record / shares
 
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
-        """Return the phase of all leaves of all trees.
+        """Return the phase that releases all leaves of all trees.
 
         In each tree, a record raises one count of one leaf by 1. So the L1 sensitivity of the
         counts is 1, and the changes of any two utilities differ by at most 1, because all

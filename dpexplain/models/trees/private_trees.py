@@ -36,8 +36,8 @@ DEEPEST = 10
 """Maximum depth of a tree, which then has 1024 leaves."""
 
 _SAMPLER = (
-    "exact discrete Laplace and exponential mechanism (rejection sampling, every comparison "
-    "settled without rounding), randomness of the operating system"
+    "exact discrete Laplace and exponential mechanism (rejection sampling with exact "
+    "comparisons), randomness of the operating system"
 )
 _NOTE = "The curves are main effects of trees; interactions appear only in local contributions"
 

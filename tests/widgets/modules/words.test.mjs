@@ -104,7 +104,7 @@ const estimated = {
 };
 
 test("the estimate of a bin says its band and whether an effect is certain", () => {
-  const words = "estimated effect on people";
+  const words = "estimated effect in the population";
   assert.equal(estimateWords(estimated, 0), `${words} +1 (95% band +0.4 to +1.6: an effect is certain)`);
   assert.equal(estimateWords(estimated, 1), `${words} +0.1 (95% band −0.5 to +0.7: there may be no effect)`);
   assert.equal(estimateWords({ ...estimated, effect: null }, 0), "");

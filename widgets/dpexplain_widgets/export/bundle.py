@@ -78,7 +78,7 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
 
 
 def page_script(view_script: str) -> str:
-    """Turn the script of a view into a script for a page without a kernel.
+    """Turn the JavaScript module of a view into a script for a page without a kernel.
 
     Parameters
     ----------

@@ -202,16 +202,18 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     """
     remedy = "pass the Comparison or explanation itself, which knows what may be released."
     if payload["reference"] is not None:
-        raise ValueError(f"the payload holds a non-private reference; {remedy}")
+        raise ValueError(f"the payload contains a non-private reference; {remedy}")
     for other in payload["others"]:
         check_releasable(other, metrics_are_checked=metrics_are_checked)
     for fit in all_fits(payload):
         flag = fit.get("guarantee", {}).get("private")
         if flag is not True:
-            state = "is not private" if flag is False else "does not say whether it is private"
+            state = "is not private" if flag is False else "does not state whether it is private"
             raise ValueError(f"a fit of the payload {state}; {remedy}")
         if fit.get("metrics") and not metrics_are_checked:
-            raise ValueError(f"metrics in a payload do not say whether they are private; {remedy}")
+            raise ValueError(
+                f"metrics in a payload do not state whether they are private; {remedy}"
+            )
     for key in set(payload) - {"ledger", "others"}:
         value = payload[key]
         if _holds_open_part(value):
@@ -352,7 +354,7 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If the figure may not be released, or cannot be drawn.
+            If the figure must not be released, or cannot be drawn.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
 

@@ -42,7 +42,7 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON values by trait name.
+        JSON values, keyed by trait name.
     """
     return {name: getattr(view, name) for name in names}
 
@@ -101,7 +101,7 @@ def offline_page(
     width : int or None, default=None
         Width of the views in pixels; None means the width of the window.
     view_script : str or None, default=None
-        Script of the view; None means the script of the Explorer.
+        JavaScript module of the view; None means that of the Explorer.
     without_styles : tuple of str, default=()
         Names of style files that the view does not need.
     warning : str, default=""

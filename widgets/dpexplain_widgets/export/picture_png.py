@@ -33,7 +33,7 @@ def png_of(picture: Picture) -> bytes:
     Returns
     -------
     bytes
-        A PNG file with few colors; a text chunk contains the guarantee.
+        A PNG file with a reduced palette; a text chunk contains the guarantee.
     """
     size = (SCALE * picture.width, SCALE * picture.height)
     image = Image.new("RGB", size, "#fff")

@@ -20,7 +20,7 @@ def guarantee_payload(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def metrics_payload(table: pd.DataFrame | None, epsilon: float, repeat: int) -> dict[str, float]:
-    """Return the finite metrics of one fit, by name."""
+    """Return the finite metrics of one fit, keyed by name."""
     if table is None:
         return {}
     rows = table[(table["epsilon"] == epsilon) & (table["repeat"] == repeat)]

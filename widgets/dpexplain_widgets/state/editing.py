@@ -101,9 +101,9 @@ class Editing(traitlets.HasTraits):
         Parameters
         ----------
         measure : callable
-            Function that returns the metrics of an edited explanation by name. It either uses
-            public data, or releases noisy metrics of private data through mechanisms whose events
-            are given as `price`.
+            Function that returns the metrics of an edited explanation, keyed by name. It either
+            uses public data, or releases noisy metrics of private data through mechanisms whose
+            events are given as `price`.
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()

@@ -23,7 +23,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     DataFrame
         One row for each bin of the term, for each bin of the chosen range, or for the chosen bin.
         The columns are epsilon, repeat, private, term, and the columns of
-        :meth:`dpexplain.explain.ShapeFunction.frame`.
+        :meth:`dpexplain.explain.ShapeFunction.frame`. If no fit is shown, the table is empty.
     """
     fit = view._fit()
     if fit is None:

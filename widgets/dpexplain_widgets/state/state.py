@@ -92,7 +92,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         return False
 
     def page_module(self) -> str:
-        """Return the script of the view for a page."""
+        """Return the JavaScript module of the view for an exported page."""
         raise NotImplementedError
 
     @property

@@ -121,12 +121,12 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
             raise TypeError(f"{name} shows models; use LedgerView for a LedgerSummary.")
 
     def page_module(self) -> str:
-        """Return the script of the view for a page, with the parts it needs.
+        """Return the JavaScript module of the view for an exported page.
 
         Returns
         -------
         str
-            JavaScript with a default export.
+            Source of a module with a default export and no imports.
         """
         return str(self._esm)
 

@@ -14,7 +14,7 @@ class DisagreementView(View):
 
     Each number is a mean absolute difference, weighted by the (noisy) counts and divided by the
     mean absolute value of the comparison curve. Clicking on a cell, or pressing Enter, selects its
-    term and epsilon. Numbers computed with the non-private reference may not be released; if there
+    term and epsilon. Numbers computed with the non-private reference must not be released; if there
     is no reference, private fits are compared with each other.
 
     Parameters

@@ -62,14 +62,14 @@ class Explorer(Planning, View):
         return bool(self.edits) and not self.payload.get("filters")
 
     def page_module(self) -> str:
-        """Return the script of the Explorer for a page, with the views that it needs.
+        """Return the JavaScript module of the Explorer for an exported page.
 
         Views for other kinds of models are left out; so is the edit view if there are no edits.
 
         Returns
         -------
         str
-            JavaScript with a default export.
+            Source of a module with a default export and no imports.
         """
         if self.payload.get("filters"):
             return bundle("explorer.js", parts_for("terms"))

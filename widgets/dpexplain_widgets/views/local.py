@@ -65,7 +65,8 @@ def local_frame(view: View) -> pd.DataFrame:
     -------
     DataFrame
         One row for each term; the columns are described in :attr:`LocalView.selection`. The score
-        is the intercept of the fit plus the contributions, added in order.
+        is the intercept of the fit plus the contributions, added in order. If no fit is shown, the
+        table is empty.
     """
     fit = view._fit()
     if fit is None:

@@ -240,8 +240,8 @@ class Planning(ViewState):
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
             raise ValueError(
-                "refit gave an explanation that is not private; give its estimator a schema and no "
-                "reproducible_seed."
+                "refit returned an explanation that is not private; give its estimator a schema "
+                "and no reproducible_seed."
             )
         keep = self._is_private or wanted in self._swept
         given = self.origin

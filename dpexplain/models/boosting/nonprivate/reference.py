@@ -169,7 +169,9 @@ class _Reference(AdditiveModel):
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."
             )
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
-            raise ValueError("Complex data not supported; X must hold real numbers or categories.")
+            raise ValueError(
+                "Complex data not supported; X must contain real numbers or categories."
+            )
         if self.schema is None:  # otherwise, rows with a target outside the schema are dropped
             self._check_target(y)
 

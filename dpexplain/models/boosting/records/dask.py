@@ -268,7 +268,7 @@ class Shards:
     def _complete(self, answers: dict[tuple[int, ...], Any]) -> list[Any]:
         covered = sorted(i for partitions in answers for i in partitions)
         if covered != list(range(len(self._pairs))):
-            raise PartError("a partition that would count twice, or not at all")
+            raise PartError("a partition that would be counted twice or omitted")
         return list(answers.values())
 
     def _replace(self, lost: Sequence[_Member]) -> None:
@@ -289,7 +289,7 @@ class Shards:
             missing = [i for i in partitions if not any(i in m.partitions for m in made)]
             if not missing:
                 return made
-        raise PartError("workers that were lost again and again")
+        raise PartError("workers that were lost repeatedly")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
         """Encode partitions, and combine the partitions of each worker in one shard."""

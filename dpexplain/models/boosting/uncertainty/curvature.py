@@ -95,7 +95,10 @@ class Curvature:
 
     @property
     def variance_per_score(self) -> tuple[FloatArray, ...]:
-        """Variance of the residual sum of each score, shape (n_bins, n_scores)."""
+        """Variance of the sum of each score's residuals, shape (n_bins, n_scores).
+
+        There is one array per feature. The sum is over the records of a bin.
+        """
         return tuple(
             v[:, None] if v.ndim == 1 else np.diagonal(v, axis1=1, axis2=2) for v in self.variance
         )

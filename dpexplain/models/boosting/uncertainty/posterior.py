@@ -67,8 +67,8 @@ def information(
     here : ndarray of shape (n,)
         Coefficients and correlations for which the expected sums were computed.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
-        Information in the records themselves: its inverse is the covariance of the coefficients
-        that fit the records best, around the coefficients that fit the population best.
+        Fisher information in the records, before noise is added. Its inverse is the covariance of
+        the difference between the best coefficients for the records and for the population.
 
     Returns
     -------

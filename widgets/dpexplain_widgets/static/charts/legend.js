@@ -67,7 +67,7 @@ function legendEntries(state, termFit, cut, replay) {
   const layer = shownLayer(state);
   if (layer !== "released") {
     const whose = layer === "effect" ? `, ${epsilonWords(state)}` : "";
-    entries.push(["effect", `estimated effect on people, 95% band${whose}`]);
+    entries.push(["effect", `estimated effect in the population, 95% band${whose}`]);
   }
   if (layer === "effect") {
     // The released curve is not drawn.

@@ -19,7 +19,7 @@ const trays = new WeakMap();
 /** Width of the chart in a figure, in pixels. */
 export const FIGURE_WIDTH = 560;
 
-const STRIP_MEANING = "✓ holds with 95% certainty, ~ may be noise, ? may be noise or hidden by shrinkage, ↔ the " +
+const STRIP_MEANING = "✓ holds with 95% confidence, ~ may be noise, ? may be noise or hidden by shrinkage, ↔ the " +
   "opposite holds, · both sides in one bin";
 
 /**

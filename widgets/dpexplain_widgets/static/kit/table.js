@@ -20,7 +20,7 @@ function columnsOf(state, termFit) {
   }
   const ends = effectEnds(termFit);
   if (ends !== null) {
-    columns.push(["estimated effect on people", (i) => formatSigned(termFit.effect[i], 3)]);
+    columns.push(["estimated effect in the population", (i) => formatSigned(termFit.effect[i], 3)]);
     ["low", "high"].forEach((name, k) => {
       columns.push([`${name} end of its 95% band`, (i) => formatSigned(ends[i][k], 3)]);
     });

@@ -53,7 +53,7 @@ export function scoreWords(payload) {
 /** Explanation of the bands, shown on request. */
 export const BAND_MEANING =
   "The wide band shows total uncertainty: privacy noise, random bins and trees, and the sampling of " +
-  "records. Where it is known jointly for all bins, the whole curve lies inside with 95% certainty, and " +
+  "records. Where it is known jointly for all bins, the whole curve lies inside with 95% confidence, and " +
   "a bin is signal where the band excludes zero. The dark band is privacy noise alone, two standard " +
   "deviations of it: what privacy adds. Both are computed from released numbers, so they cost no " +
   "privacy. Feature correlations are estimated from these numbers: nearly collinear terms can vary a " +
@@ -61,10 +61,10 @@ export const BAND_MEANING =
 
 /** Explanation of the effect band, shown on request. */
 export const EFFECT_MEANING =
-  " These bands answer: what is noise? The dashed line answers: what is true of people? A private fit stops early, " +
-  "so its curves understate effects; the dashed line estimates them from released numbers alone, and the " +
-  "whole true curve lies inside its light band with 95% certainty. Ranks and directions are based on " +
-  "the estimate; hatching and “signal” on noise.";
+  " These bands answer: what is noise? The dashed line answers: what holds in the population? A private fit " +
+  "stops early, so its curves understate effects; the dashed line estimates them from released numbers alone, and " +
+  "the whole true curve lies inside its light band with 95% confidence. Ranks and directions are based " +
+  "on the estimate; hatching and “signal” on noise.";
 
 /**
  * Estimated effect of a bin, in words; "" if unknown.
@@ -76,7 +76,7 @@ export function estimateWords(termFit, bin) {
   const [low, high] = ends;
   const verdict = termFit.effect_signal?.[bin] ? "an effect is certain" : "there may be no effect";
   const band = `${formatSigned(low)} to ${formatSigned(high)}`;
-  return `estimated effect on people ${formatSigned(termFit.effect[bin])} (95% band ${band}: ${verdict})`;
+  return `estimated effect in the population ${formatSigned(termFit.effect[bin])} (95% band ${band}: ${verdict})`;
 }
 
 /**
@@ -185,7 +185,7 @@ export function shapeSummary(state, termFit) {
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
   const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
-  const estimate = "the estimated effect on people";
+  const estimate = "the estimated effect in the population";
   const drawn = { both: `, with ${estimate}`, effect: `, ${estimate} alone` }[shownLayer(state, termFit)] ?? "";
   return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${drawn}`;
 }
@@ -202,11 +202,12 @@ export function spokenNoise(termFit) {
   const mark = above ? "rises above the noise" : "does not rise above the noise";
   if (!ranks) return typeof above === "boolean" ? `, ${mark}` : "";
   const size = spokenSize(termFit);
-  return `, rank ${placeWords(ranks)} with 95% certainty${size ? " by the effect on people" : ""}, ${mark}${size}`;
+  const basis = size ? " by the effect in the population" : "";
+  return `, rank ${placeWords(ranks)} with 95% confidence${basis}, ${mark}${size}`;
 }
 
 function spokenSize({ effect_size: size, has_effect: certain }) {
-  return size ? `, effect on people ${formatNumber(size)}, ${certain ? "certain" : "not certain"}` : "";
+  return size ? `, effect in the population ${formatNumber(size)}, ${certain ? "certain" : "not certain"}` : "";
 }
 
 /**

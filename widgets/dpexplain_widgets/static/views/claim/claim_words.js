@@ -68,7 +68,7 @@ function claimedDecision({ payload }, { threshold }, claim) {
 
 function doubtWords({ holds, basis }, kind) {
   if (holds) return "";
-  if (kind === "rank") return "; the rank is open";
+  if (kind === "rank") return "; the rank is uncertain";
   return basis === "effect" ? "; may be noise" : "; may be noise or hidden by shrinkage";
 }
 
@@ -118,7 +118,7 @@ export function stripWords(strip) {
 }
 
 const CLAIM_BASES = {
-  effect: "It refers to the estimated effect on people, with noise, sampling and shrinkage in its interval.",
+  effect: "It refers to the estimated effect in the population, with noise, sampling and shrinkage in its interval.",
   noise: "It refers to the released curve without its noise; a short fit shrinks curves, so the effect can be larger.",
   decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
     "largest correlation of any of their bins.",

@@ -220,9 +220,12 @@ class Importance {
     if (state.pinned) entries.push(["pinned", "pinned ε"]);
     if (state.other) entries.push(["other", otherWords(state)]);
     const effect = showsEffects(state);
-    if (effect) entries.push(["effect", "estimated effect on people, ±2 standard deviations; hollow: not certain"]);
-    const basis = state.fit.terms[0].effect_size ? " of the effect on people" : "";
-    if (ranks) entries.push(["2–4", `rank interval${basis} (95% certainty)`]);
+    if (effect) {
+      const size = "estimated effect in the population, ±2 standard deviations; hollow: not certain";
+      entries.push(["effect", size]);
+    }
+    const basis = state.fit.terms[0].effect_size ? " of the effect in the population" : "";
+    if (ranks) entries.push(["2–4", `rank interval${basis} (95% confidence)`]);
     if (beside) entries.push(["▲ ▼", `rank change from ${beside.words}`]);
     const wanted = JSON.stringify(entries);
     if (this.explained === wanted) return;

@@ -28,7 +28,7 @@ export function rankWords(state, i) {
 function ribbonBasis({ payload }) {
   const byEffect = payload.fits.flat().some((fit) => fit.terms[0].effect_size);
   return byEffect
-    ? " by the estimated effect on people; lines rank released curves, so a line can leave the ribbon"
+    ? " by the estimated effect in the population; lines rank released curves, so a line can leave the ribbon"
     : "";
 }
 

@@ -18,8 +18,8 @@ import { binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 export const PAGE_SIZE = 12;
 const BAND_WORDS = {
   released: "the band is noise",
-  both: "the blue band is noise, the dashed line and its band are the estimated effect on people",
-  effect: "dashed lines and their bands are the estimated effect on people",
+  both: "the blue band is noise, the dashed line and its band are the estimated effect in the population",
+  effect: "dashed lines and their bands are the estimated effect in the population",
 };
 const NARROWEST = 190;
 const SMALL_HEAT_HEIGHT = 104;
