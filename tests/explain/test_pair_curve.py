@@ -97,7 +97,7 @@ def test_words_count_the_cells_above_the_noise():
     [
         (np.ones((2, 3)), "noise_std has shape"),
         (-np.ones((3, 3)), "noise_std must not be negative"),
-        (np.full((3, 3), np.nan), "noise_std must hold finite numbers"),
+        (np.full((3, 3), np.nan), "noise_std must contain finite numbers"),
     ],
 )
 def test_noise_that_does_not_fit_the_cells_is_refused(std, words):
