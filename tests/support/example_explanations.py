@@ -36,7 +36,7 @@ def private_guarantee(epsilon: float = 0.5) -> Guarantee:
     """Make the guarantee of a private fit."""
     return Guarantee(
         epsilon, 1e-6, "add_remove", True, mu=0.12411, sampler="exact discrete Gaussian",
-        version="0.1.0", epsilon_replace=1.1,
+        version="0.1.0", epsilon_replace=max(1.1, 2.2 * epsilon),
     )  # fmt: skip
 
 
@@ -138,17 +138,17 @@ def guarantees(draw: st.DrawFn) -> Guarantee:
     """Draw any guarantee."""
     if not draw(st.booleans()):
         return Guarantee.not_private(draw(names))
-    optional = st.none() | st.floats(0, 50)
+    epsilon = draw(st.floats(1e-9, 1e3))
     return Guarantee(
-        draw(st.floats(1e-9, 1e3)),
+        epsilon,
         draw(st.floats(0, 1, exclude_max=True)),
         draw(st.sampled_from(("add_remove", "replace"))),
         True,
-        mu=draw(optional),
+        mu=draw(st.none() | st.floats(0, 50)),
         covers=draw(names),
         sampler=draw(names),
         notes=tuple(draw(st.lists(names, max_size=2))),
-        epsilon_replace=draw(optional),
+        epsilon_replace=draw(st.none() | st.floats(epsilon, 2e3)),
     )
 
 
