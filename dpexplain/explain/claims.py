@@ -23,7 +23,6 @@ from dpexplain.explain._contrasts import (
     Kind,
     contrast_of,
     factor_of,
-    half_width,
     level_of,
     share_of,
 )
@@ -35,6 +34,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import inverse_link
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise_model import half_width
 
 Basis = Literal["effect", "noise"]
 State = Literal["holds", "reversed", "may be noise", "may be noise or hidden by shrinkage"]
