@@ -178,9 +178,7 @@ def choose_pairs(
     return sorted(pair for _, pair in best)
 
 
-def log_p_value(
-    grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
-) -> float:
+def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
     """Test whether the sums of a grid differ from those of two curves, smoothly from cell to cell.
 
     What is left of the two curves is projected out: changes of the score by row and by column
