@@ -301,7 +301,7 @@ def test_address_of_several_servers_would_be_several_budgets_and_is_refused(
 def test_host_of_the_address_is_taken_instead_of_those_of_the_environment(monkeypatch):
     pytest.importorskip("psycopg")
     monkeypatch.setenv("PGHOST", "one,other")
-    with pytest.raises(BudgetError, match="server runs"):
+    with pytest.raises(BudgetError, match="server is running"):
         PrivacyLedger("survey", path="postgresql://anna@127.0.0.1:1/database")
 
 
