@@ -176,6 +176,16 @@ def test_each_choice_of_the_recipe_is_made_in_another_way(load, capsys, monkeypa
     assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", row[1]) for row in printed[2:])
 
 
+def test_what_pairs_change_is_printed_with_those_that_were_chosen(load, capsys, monkeypatch):
+    pairs = load("pairs")
+    monkeypatch.setattr(pairs, "EPSILONS", (1.0,))
+    monkeypatch.setattr(pairs, "DECLARED", {"simulated": [("age", "job")]})
+    pairs.main(["--datasets", "simulated", "--splits", "2"])
+    ((_, row),) = tables(capsys.readouterr().out)
+    assert row[:2] == ["simulated", "1"]
+    assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", cell) for cell in row[3:5])
+
+
 def test_files_are_left_out_in_one_line_each_where_no_folder_is_named(load, capsys, monkeypatch):
     monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
 

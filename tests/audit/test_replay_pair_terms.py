@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,14 +105,19 @@ def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
     }
 
 
-@pytest.mark.parametrize("bits", [0, 40], ids=["none is chosen", "some are chosen"])
-def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(bits):
+@pytest.mark.parametrize("some", [False, True], ids=["none is chosen", "some are chosen"])
+def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
     """Continued passes over the features spend exactly what grids would have."""
     estimator = make(pairs="auto")
-    model, transcript = record(
-        estimator, *make_data(30, 1), answers=driven(1, bits) if bits else None
-    )
-    assert bool(model.explain_global(effect=False).pairs) == bool(bits)
+
+    def forge(phase, answer):
+        if phase.label != "pair choice":
+            return answer
+        rng = np.random.default_rng(1)
+        return rng.integers(-(2**35), 2**35, answer.shape) if some else np.zeros_like(answer)
+
+    model, transcript = record(estimator, *make_data(30, 1), answers=forge)
+    assert bool(model.explain_global(effect=False).pairs) == some
     spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
     charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
     assert spent == pytest.approx(charged.mu**2, rel=1e-9)
@@ -151,23 +158,26 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
 
 
 def choice_without_noise(monkeypatch):
-    """The best pair by the exact sums of the candidates is chosen."""
-    monkeypatch.setattr(choice, "LEVEL", 1e9)
+    """The noise of the choice is drawn and charged, but the exact sums decide."""
     honest = choice.choose_pairs
+    candidates = list(combinations(range(len(FEATURES)), 2))
 
     class Exact:
         def __init__(self, mechanism):
             self._mechanism = mechanism
+            self.seen = 0
 
         def phase(self, phase):
             return self._mechanism.phase(phase)
 
         def release(self, query):
-            self._mechanism.release(query)
-            return query
+            self.seen = int(query @ np.arange(len(query))) >> 10
+            return self._mechanism.release(query)
 
     def choose(*parts, mechanism, **settings_):
-        return honest(*parts, mechanism=Exact(mechanism), **settings_)
+        exact = Exact(mechanism)
+        honest(*parts, mechanism=exact, **settings_)
+        return [candidates[exact.seen % len(candidates)]]
 
     monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
 
@@ -247,7 +257,7 @@ def cells_at_the_exact_median(monkeypatch):
 
 
 MUTANTS = {
-    choice_without_noise: 1,
+    choice_without_noise: "auto",
     choice_that_nobody_pays_for: "auto",
     counts_of_one_grid: DECLARED,
     cells_with_half_the_noise: DECLARED,

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from bench_data import TABLES, found, splits
@@ -25,7 +25,10 @@ from dpexplain.datasets import Dataset, make_additive
 
 USUAL = ("california", "wine", "adult", "telco")
 EPSILONS = (0.5, 1.0, 4.0)
-SIMULATED = {"two pairs among 45": "interactions", "no pair among 45": "smooth"}
+SIMULATED: dict[str, Literal["interactions", "smooth"]] = {
+    "two pairs among 45": "interactions",
+    "no pair among 45": "smooth",
+}
 N_SIMULATED = 20_000
 DECLARED = {"california": [("longitude", "latitude")]}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,8 @@ class PairTable:
         Noisy number of records in each cell.
     noise_std : ndarray of shape (n_rows, n_columns)
         Standard deviation of each score from privacy noise alone.
-    total_std : ndarray of shape (n_rows, n_columns)
-        Standard deviation of each score from privacy noise and sampling.
+    sampling_std : ndarray of shape (n_rows, n_columns)
+        Standard deviation of each score from sampling of the records.
     """
 
     features: tuple[int, int]
@@ -46,21 +46,17 @@ class PairTable:
     scores: FloatArray
     counts: FloatArray
     noise_std: FloatArray
-    total_std: FloatArray
+    sampling_std: FloatArray
+
+    @property
+    def total_std(self) -> FloatArray:
+        """Standard deviation of each score from privacy noise and sampling together."""
+        return np.hypot(self.noise_std, self.sampling_std)
 
     def cells(self, first: Index, second: Index) -> NDArray[np.intp]:
         """Return the cell of each record, counting row by row, from its bins in both features."""
         cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
         return cells
-
-    def scaled(self, scale: float) -> PairTable:
-        """Return the table with all scores multiplied by a positive number."""
-        return replace(
-            self,
-            scores=scale * self.scores,
-            noise_std=scale * self.noise_std,
-            total_std=scale * self.total_std,
-        )
 
     def name(self, names: Sequence[str]) -> str:
         """Return the name of the pair, such as ``"age & job"``, from the names of all features."""

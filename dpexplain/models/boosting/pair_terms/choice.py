@@ -25,8 +25,8 @@ from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 
 FloatArray = NDArray[np.float64]
 
-N_GROUPS = 4
-"""Maximum number of groups of one feature. Grids of 4 by 4 cells show whether there is an
+N_GROUPS = 5
+"""Maximum number of groups of one feature. Grids of 5 by 5 cells show whether there is an
 interaction; with more cells, each of them would be drowned in noise."""
 
 LEVEL = 0.05
@@ -36,6 +36,10 @@ LEAST_FEATURES = 5
 """Number of features that are always considered. The noise grows with the root of the number of
 candidates, so if it is large, only pairs of the most important features are worth considering:
 strong interactions are rarely between features that have no effect alone."""
+
+_TOLERATED = 4.0
+"""Bound on the ratio of noise to sampling, as variances of a cell's sum, up to which more features
+are considered. Sampling has the variance of residuals at the clip."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
@@ -76,9 +80,9 @@ def candidate_pairs(
 ) -> list[tuple[int, int]]:
     """Return the pairs of the most important features, from released numbers.
 
-    More features than `LEAST_FEATURES` are considered as long as the noise of a cell's sum is
-    below half the clip per record, added over the records of the cell as independent errors:
-    residuals vary about as much from record to record, so more candidates then cost little.
+    More features than `LEAST_FEATURES` are considered as long as the noise does not drown what
+    sampling leaves visible: its variance in a cell's sum, which grows with the number of
+    candidates, is at most `_TOLERATED` times that of residuals at the clip.
 
     Parameters
     ----------
@@ -99,7 +103,7 @@ def candidate_pairs(
     size = [_size(counts[k], curves[k]) for k in features]
     order = [features[i] for i in np.argsort(size, kind="stable")[::-1]]
     per_cell = max(n_samples, 1.0) / N_GROUPS**2
-    n_worth = per_cell / 4.0 / ((1.0 + _COUNT_WEIGHT**2) * choice_multiplier**2)
+    n_worth = _TOLERATED * per_cell / ((1.0 + _COUNT_WEIGHT**2) * choice_multiplier**2)
     n = LEAST_FEATURES
     while n < len(order) and (n + 1) * n // 2 <= n_worth:
         n += 1

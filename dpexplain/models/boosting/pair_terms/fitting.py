@@ -80,7 +80,7 @@ class _Pair:
     table: FloatArray
     total: FloatArray
     noise: FloatArray = field(default_factory=lambda: np.zeros(0))
-    spread: FloatArray = field(default_factory=lambda: np.zeros(0))
+    sampled: FloatArray = field(default_factory=lambda: np.zeros(0))
     prior: Prior | None = None
     n_visits: int = 0
 
@@ -104,7 +104,7 @@ class _Pair:
             self.prior = likely_prior(self.grid, mean, self.curvature, spread)
         found = posterior(self.grid, mean, self.curvature, spread, self.prior)
         if last:
-            self.noise, self.spread = found.std(noise), found.std(spread)
+            self.noise, self.sampled = found.std(noise), found.std(self.sampling)
         return found.scores
 
 
@@ -165,7 +165,7 @@ def fit_pairs(
             for pair in pairs:
                 column, n = pair.grid.column, pair.grid.n_cells
                 sums = records.leaf_sums(column, pair.grid.leaf_of_cell, n, clip)
-                released = mechanism.release(sums) * step
+                released: FloatArray = mechanism.release(sums) * np.float64(step)
                 found = pair.take(
                     released, (phase.sigma_int * step) ** 2, last=visit == N_ROUNDS - 1
                 )
@@ -201,7 +201,7 @@ def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
         scale * spread(pair.table),
         spread(pair.counts) * np.outer(*split),
         scale * spread(pair.noise),
-        scale * spread(pair.spread),
+        scale * spread(pair.sampled),
     )
 
 

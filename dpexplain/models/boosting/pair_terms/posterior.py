@@ -146,10 +146,9 @@ def likely_prior(
     z = sums / noise
     best = Prior(SIZES[0], (LENGTHS[0], LENGTHS[0]))
     most = -np.inf
-    for lengths in product(
-        *(LENGTHS if side.n_ordered > 1 else LENGTHS[:1] for side in grid.sides)
-    ):
-        first, second = (covariance(s, x) for s, x in zip(grid.sides, lengths, strict=True))
+    tried = (LENGTHS if side.n_ordered > 1 else LENGTHS[:1] for side in grid.sides)
+    for along, across in product(*tried):
+        first, second = covariance(grid.sides[0], along), covariance(grid.sides[1], across)
         # The eigenvalues give the likelihood for every size at once.
         values, vectors = np.linalg.eigh(certain[:, None] * np.kron(first, second) * certain)
         squared = (vectors.T @ z) ** 2
@@ -157,5 +156,5 @@ def likely_prior(
             spread = 1.0 + size**2 * np.maximum(values, 0.0)
             evidence = -0.5 * float((squared / spread + np.log(spread)).sum())
             if evidence > most:
-                best, most = Prior(size, lengths), evidence
+                best, most = Prior(size, (along, across)), evidence
     return best
