@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpexplain.audit import record
 from dpexplain.edit import EditLog, Remove
 from dpexplain.io import load, save
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
@@ -201,3 +202,38 @@ def test_no_pairs_is_the_fit_of_before(nothing):
     for own, other in zip(plain.term_scores_, none.term_scores_, strict=True):
         np.testing.assert_array_equal(own, other)
     assert checked_pairs(nothing, schema_of("numbers"), (None,) * 3) is None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_scores_vary_between_fits_as_their_noise_states(kind):
+    """Fits with the same curves and counts, and fresh noise in the sums of the cells."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({name: rng.integers(0, 4, 3000).astype(float) for name in ("a", "b")})
+    score = 1.5 * (X["a"] > 1) * (X["b"] > 1) + rng.logistic(size=3000)
+    y = score.clip(-4, 4) if kind == "numbers" else pd.Series(np.where(score > 0, "yes", "no"))
+    features = {name: Numeric(0, 3, step=1) for name in X}
+    schema = Schema(features, target=schema_of(kind).target)
+    settings = {"epsilon": 2.0, "structure_seed": 1, "reproducible_seed": None}
+    estimator = make(kind, schema=schema, pairs=[("a", "b")], **settings)
+    first, transcript = record(estimator, X, y)
+    n_cells = len(transcript.answers[-2])
+    of_cells = [len(answer) == n_cells for answer in transcript.answers]
+    counted = of_cells.index(True)
+    found = []
+    for _ in range(80):
+        places = iter(range(len(of_cells)))
+
+        def forge(phase, drawn, places=places):
+            place = next(places)
+            fresh = of_cells[place] and place != counted
+            return drawn if fresh else transcript.answers[place]
+
+        model, _ = record(estimator, X, y, answers=forge)
+        found.append(model._terms.pairs[0])
+    spread = np.std([pair.scores for pair in found], axis=0)
+    stated = np.mean([pair.noise_std for pair in found], axis=0)
+    used = stated > 0
+    assert used.sum() == 16
+    ratio = np.sqrt((spread[used] ** 2).sum() / (stated[used] ** 2).sum())
+    assert 0.8 < ratio < 1.25

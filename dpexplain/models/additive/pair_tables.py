@@ -36,7 +36,8 @@ class PairTable:
     counts : ndarray of shape (n_rows, n_columns)
         Noisy number of records in each cell.
     noise_std : ndarray of shape (n_rows, n_columns)
-        Standard deviation of each score from privacy noise alone.
+        Standard deviation of each score from privacy noise alone, given how large and how smooth
+        the scores were estimated to be.
     sampling_std : ndarray of shape (n_rows, n_columns)
         Standard deviation of each score from sampling of the records.
     """
