@@ -216,7 +216,7 @@ def test_scores_vary_between_fits_as_their_noise_states(kind):
     schema = Schema(features, target=schema_of(kind).target)
     settings = {"epsilon": 2.0, "structure_seed": 1, "reproducible_seed": None}
     estimator = make(kind, schema=schema, pairs=[("a", "b")], **settings)
-    first, transcript = record(estimator, X, y)
+    _, transcript = record(estimator, X, y)
     n_cells = len(transcript.answers[-2])
     of_cells = [len(answer) == n_cells for answer in transcript.answers]
     counted = of_cells.index(True)
