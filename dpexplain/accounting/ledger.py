@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from dpexplain._utils.validation import Adjacency, check_adjacency
 from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
+from dpexplain.accounting._ledger.plain import one_spelling
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile, utc_day
 from dpexplain.accounting._ledger.reading import LedgerReading
 from dpexplain.accounting._ledger.store import LedgerStore, place_of
@@ -92,7 +93,7 @@ class PrivacyLedger(LedgerReading):
         person: str = "",
         purpose: str = "",
     ) -> None:
-        facts = Provenance(person=person, purpose=purpose)
+        dataset, facts = one_spelling(dataset), Provenance(person=person, purpose=purpose)
         state = LedgerState(
             dataset,
             cap_epsilon,

@@ -33,6 +33,7 @@ from dpexplain.accounting._ledger.entry import (
     release_from_dict,
 )
 from dpexplain.accounting._ledger.odometer import odometer_epsilon
+from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import ReleasedFile
 from dpexplain.accounting._units.prices import (
     common_unit,
@@ -113,6 +114,7 @@ class LedgerState:
                 f"dataset={shown(self.dataset)} must be a name that identifies the data set, "
                 'such as PrivacyLedger("survey-2024"); all splits of one table share it.'
             )
+        check_unicode("dataset", self.dataset)
         cap = check_in_range("cap_epsilon", self.cap_epsilon, 0.0, math.inf, include_low=False)
         object.__setattr__(self, "cap_epsilon", cap)
         object.__setattr__(self, "delta", check_delta(self.delta))

@@ -21,6 +21,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.accounting.pld import pld_delta
 from dpexplain.accounting.spending import Spending, private_mu
+from dpexplain.audit.recording import stated_guarantee
 from dpexplain.mechanisms import AnyPhase, ChoicePhase, LaplacePhase, Phase, SampledPhase
 
 _ROUNDING = 1e-9
@@ -209,7 +210,7 @@ def unpaid(model: Any, phases: Sequence[AnyPhase]) -> list[str]:
         ratio = stated_over_charged(paying[label][0], paying[label], released)
         if ratio < 1.0 - _ROUNDING:
             found.append(f"releases {label!r} state {ratio:.3g} times the noise that was charged")
-    guarantee = model.guarantee_
+    guarantee = stated_guarantee(model)
     charged = charged_epsilon(model)
     # Epsilon and mu are computed from each other by bisection, hence the relative tolerance.
     if charged > guarantee.epsilon * (1.0 + 1e-6):
@@ -245,8 +246,9 @@ def charged_epsilon(model: Any) -> float:
     -------
     float
     """
-    if model.guarantee_.delta > 0.0:
-        return float(model.ledger_.private_epsilon(model.guarantee_.delta))
+    delta = stated_guarantee(model).delta
+    if delta > 0.0:
+        return float(model.ledger_.private_epsilon(delta))
     spending = Spending.of(private_events(model))
     return math.inf if spending.mu or spending.subsampled else spending.sum_of_pure
 

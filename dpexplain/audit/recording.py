@@ -12,13 +12,15 @@ from sklearn.base import clone
 
 from dpexplain.accounting import NonPrivateEvent
 from dpexplain.accounting._ledger.process import named_ledger, unlisted
+from dpexplain.explain import Guarantee
 from dpexplain.mechanisms import AnyPhase, Mechanism, NoiseSource, SeededCoins
 
 Integers = NDArray[np.int64]
 
 _COINS = 2718
 
-_EXACT = NonPrivateEvent("audit", "exact sums were recorded with the answers")
+_REASON = "exact sums were recorded with the answers"
+_EXACT = NonPrivateEvent("audit", _REASON)
 
 Forge = Callable[[AnyPhase, Integers], Integers]
 """Maps the phase and the drawn answer to the forced answer."""
@@ -210,9 +212,9 @@ def record(
     Returns
     -------
     model : private estimator
-        The fitted clone, with its own ledger, which states an infinite epsilon. The guarantee of
-        the clone is copied from the estimator, so that audits can compare it with the transcript;
-        it does not cover these releases.
+        The fitted clone. Its ledger and its `guarantee_` state that it is not private. The
+        attribute `stated_guarantee_` keeps the guarantee of an ordinary fit, with which audits
+        compare the transcript; it does not cover these releases.
     transcript : Transcript
         Releases of the fit, with their exact sums.
 
@@ -244,4 +246,33 @@ def record(
     for name in ("_mechanism", "_coins", "_sampler", "_kept_rows"):
         vars(model).pop(name, None)
     model.ledger_.charge([_EXACT], label="audit", adjacency=model.adjacency)
+    model.stated_guarantee_ = model.guarantee_
+    model.guarantee_ = _without_promise(model.guarantee_)
     return model, mechanism.transcript
+
+
+def stated_guarantee(model: Any) -> Guarantee:
+    """Return the guarantee that a fit states.
+
+    Parameters
+    ----------
+    model : private estimator
+        Fitted model, which may have been recorded by :func:`record`.
+
+    Returns
+    -------
+    Guarantee
+        For a recorded model, the guarantee of an ordinary fit.
+    """
+    stated: Guarantee = vars(model).get("stated_guarantee_", model.guarantee_)
+    return stated
+
+
+def _without_promise(stated: Guarantee) -> Guarantee:
+    return Guarantee.not_private(
+        _REASON,
+        delta=stated.delta,
+        adjacency=stated.adjacency,
+        version=stated.version,
+        unit=stated.unit,
+    )

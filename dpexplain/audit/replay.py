@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpexplain.accounting._units.prices import spending_for
 from dpexplain.accounting.unit import Person, Unit, same_unit
 from dpexplain.audit.charges import private_events, unpaid
-from dpexplain.audit.recording import Transcript, record
+from dpexplain.audit.recording import Transcript, record, stated_guarantee
 from dpexplain.audit.releases import distance
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Phase
 
@@ -142,7 +142,7 @@ def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
 
     All three are for a change of the data by one `unit`.
     """
-    guarantee = model.guarantee_
+    guarantee = stated_guarantee(model)
     # The last entry states that exact sums were recorded, so the last private one is used.
     entry = next(e for e in reversed(model.ledger_.entries) if e.private)
     if unit is None or same_unit(unit, entry.unit):

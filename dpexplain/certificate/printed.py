@@ -214,8 +214,9 @@ def _release_rows(stated: Stated) -> list[tuple[str, str]]:
     fit, given = stated.fit, stated.release
     person = given.person or fit.person
     predicts = f"{stated.model}, which predicts {stated.target!r}"
+    names = "" if fit.schema else " (names as the file states them: the fit recorded no schema)"
     rows = [
-        ("Released", f"{predicts} from {_listed(stated.features)}"),
+        ("Released", f"{predicts} from {_listed(stated.features)}{names}"),
         ("Responsible", person or "not stated"),
         ("Purpose", given.purpose or fit.purpose or "not stated"),
         ("Dates (UTC)", f"fitted {fit.date or 'not stated'}, released {given.date}"),
@@ -297,7 +298,8 @@ def _questions(stated: Stated) -> list[tuple[str, str]]:
         ),
         (
             "Floating-point safety",
-            f"Sums over records are integers, and noise is drawn exactly: {stated.sampler}.",
+            f"Sums over records are integers. The file names the source of its noise, which the "
+            f"ledger cannot confirm: {stated.sampler}.",
         ),
         (
             "Side channels",
@@ -330,7 +332,11 @@ def _hashes(stated: Stated) -> list[tuple[str, str]]:
             f"{stated.head} after {counted_entries(stated.n_entries)}, with this fit at index "
             f"{stated.entry}",
         ),
-        ("Versions", f"fitted with {stated.fitted_with}, certified with {stated.library}"),
+        (
+            "Versions",
+            f"fitted with {stated.fitted_with} (as the file states), certified with "
+            f"{stated.library}",
+        ),
     ]
     if stated.signature is not None:
         rows.append(("Signing key", stated.signature[0]))

@@ -7,24 +7,26 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 import dpexplain.io
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import LedgerEntry, PrivacyLedger, Provenance, ReleasedFile
 from dpexplain.accounting._ledger.provenance import schema_hash
+from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.rdp import rdp_epsilon
+from dpexplain.accounting.spending import Spending
 from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
-from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
+from dpexplain.certificate.wording import Released, changed_words
+from dpexplain.explain import FilterBank, Guarantee, MulticlassExplanation
 from dpexplain.explain._text import upper_number
+from dpexplain.explain.additive.multiclass import scores_of
 from dpexplain.schema import Schema
 from dpexplain.statement.statement import mechanism_words, open_words
 
 __all__ = ["certificate_of", "entry_epsilon", "file_hash", "release", "released_model"]
 
-Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
 # Relative tolerances above and below epsilon: calibration rounds noise up, never down.
 _ROUNDING = 1e-9
 _NO_LESS_THAN = 0.99
@@ -69,11 +71,12 @@ def release(
     Raises
     ------
     ValueError
-        If the file is not an explanation of one model, if it is not private, if no entry or more
-        than one entry matches it, or if `schema` is not the schema of the fit. An entry matches the
-        file if both have the same unit, adjacency, target and schema, and the epsilon of the
-        entry's events matches the epsilon stated in the file. If this error is raised, nothing is
-        recorded.
+        If the file is not an explanation of one model, if it is not private, if its guarantee
+        contains texts that no fit of this library writes, if no entry or more than one entry
+        matches it, or if `schema` is not the schema of the fit. An entry matches the file if both
+        have the same model, unit, adjacency, target and schema, if the epsilon of the entry's
+        events matches the epsilon stated in the file, and if the file does not understate mu or the
+        epsilon for replacing a record. If this error is raised, nothing is recorded.
     ImportError
         If `key` is given but the package ``cryptography`` is not installed. If this error is
         raised, nothing is recorded.
@@ -161,16 +164,23 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     Raises
     ------
     ValueError
-        If the file contains another type of object, or an object that is not private.
+        If the file contains another type of object, an object that is not private, or texts in its
+        guarantee that no fit of this library writes.
     """
     shown = dpexplain.io.load(path)
-    if not isinstance(shown, GlobalExplanation | MulticlassExplanation | FilterBank):
+    if not isinstance(shown, Released):
         raise ValueError(
             f"{str(path)!r} contains a {type(shown).__name__}; a certificate is for the "
             "explanation of one fit, as `dpexplain fit` writes it. Save that one."
         )
     if not shown.guarantee.private or not shown.releasable:
         raise ValueError(f"{str(path)!r} is NOT PRIVATE, so it must not be released.")
+    changed = changed_words(shown)
+    if changed:
+        raise ValueError(
+            f"the guarantee in {str(path)!r} is not as dpexplain writes it ({changed}): the file "
+            "was changed. Save the explanation of the fit again, and release that."
+        )
     return shown
 
 
@@ -206,11 +216,12 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
     float
         Epsilon, which is infinite if there is no bound at this delta.
     """
-    if not entry.private:
-        return math.inf
+    return _epsilon(entry.spending(state.adjacency), delta) if entry.private else math.inf
+
+
+def _epsilon(spending: Spending, delta: float) -> float:
     if delta > 0.0:
-        return entry.epsilon(delta, state.adjacency)
-    spending = entry.spending(state.adjacency)
+        return epsilon_of(spending, delta)
     pure = spending.squared_mu == 0.0 and not spending.subsampled
     return spending.sum_of_pure if pure else math.inf
 
@@ -221,7 +232,7 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
     The result is the given entry, the entry with which the file was recorded, or the only matching
     entry.
     """
-    guarantee, model = shown.guarantee, shown.model_name
+    guarantee = shown.guarantee
     fitting = [n for n, e in enumerate(state.entries) if fits_file(e, shown, state)]
     if entry is not None:
         if entry not in fitting:
@@ -231,8 +242,7 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
             )
         return entry
     recorded = {file.entry for file in state.releases if file.sha256 == sha256} & set(fitting)
-    named = [n for n in fitting if state.entries[n].label.startswith(model)]
-    for found in (sorted(recorded), fitting, named):
+    for found in (sorted(recorded), fitting):
         if len(found) == 1:
             return found[0]
     raise ValueError(
@@ -243,7 +253,7 @@ def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | Non
 
 def _advice(fitting: list[int]) -> str:
     if not fitting:
-        return "pass the ledger that this fit was charged to."
+        return "pass the ledger that this fit was charged to, and the file as the fit wrote it."
     return f"pass entry= with one of {', '.join(map(str, fitting[:20]))}; see ledger.frame()."
 
 
@@ -261,24 +271,48 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        Whether the unit, adjacency, target, schema and epsilon match. If the epsilon of the
+        Whether the model, unit, adjacency, target, schema and numbers match. If the epsilon of the
         entry's events is clearly smaller than the epsilon stated in the file, they do not match,
-        because the events belong to another fit.
+        because the events belong to another fit. A file without a schema does not match an entry
+        that names one, unless it is about filters, which hold none.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
         return False
+    if entry.label != shown.model_name and not entry.label.startswith(f"{shown.model_name} ("):
+        return False
     if target and target != shown.target_name:
         return False
-    known, held = entry.provenance.schema, getattr(shown, "schema", None)
-    if known and held is not None and schema_hash(held) != known:
+    if entry.provenance.schema and not _same_schema(shown, entry.provenance.schema):
         return False
+    return _same_epsilon(entry, guarantee, state) and _no_less(entry, guarantee, state)
+
+
+def _same_schema(shown: Released, known: str) -> bool:
+    """Check the hash of the schema in a file; filters hold no schema."""
+    if isinstance(shown, FilterBank):
+        return True
+    held = [part.schema for part in scores_of(shown)]
+    return all(schema is not None and schema_hash(schema) == known for schema in held)
+
+
+def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
+    """Check that the events of an entry cost the epsilon of a file."""
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
     if spending.subsampled and guarantee.delta > 0.0:  # the fit may have used composition="rdp"
         paid = max(cost, rdp_epsilon(spending, guarantee.delta))
     fits_from_above = cost <= guarantee.epsilon * (1.0 + _ROUNDING)
     return fits_from_above and paid >= guarantee.epsilon * _NO_LESS_THAN
+
+
+def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
+    """Check that a file states no smaller mu, and no smaller epsilon for replacing a record."""
+    spending, least = entry.spending(state.adjacency), 1.0 - _ROUNDING
+    if guarantee.mu is not None and guarantee.mu < spending.gaussian_bound * least:
+        return False
+    stated = guarantee.epsilon_replace
+    return stated is None or stated >= _epsilon(spending.replaced(), guarantee.delta) * least
 
 
 def _features(shown: Released) -> tuple[str, ...]:

@@ -15,13 +15,13 @@ from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.summary import counted_entries
 from dpexplain.certificate.certificate import Certificate, load
 from dpexplain.certificate.releasing import (
-    Released,
     certificate_of,
     file_hash,
     fits_file,
     released_model,
 )
 from dpexplain.certificate.signing import public_key_of, signature_holds
+from dpexplain.certificate.wording import Released
 from dpexplain.exceptions import BudgetError
 from dpexplain.schema import Schema
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,10 +43,16 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
 
 def _ledger_path(asked: argparse.Namespace) -> Path | str:
     given: Path | str | None = asked.ledger
-    table: Path = asked.table
+    table = _real(asked.table)
     if isinstance(given, str) and "#" not in given:
         return f"{given}#{quote(asked.dataset or table.stem, safe='')}"
     return given if given is not None else table.with_name(f"{table.stem}{LEDGER_SUFFIX}")
+
+
+def _real(table: Path) -> Path:
+    """Follow symbolic links, so that a table has the same ledger under all its names."""
+    real = table.resolve()
+    return table if real == Path(os.path.abspath(table)) else real
 
 
 @contextmanager
@@ -105,7 +112,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
                 file=sys.stderr,
             )
         return PrivacyLedger(
-            asked.dataset or place.name or asked.table.stem,
+            asked.dataset or place.name or _real(asked.table).stem,
             cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
             delta=_DELTA if asked.delta is None else asked.delta,
             path=path,

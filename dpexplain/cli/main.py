@@ -18,7 +18,7 @@ _STATUS = f"""exit status:
   {DONE}  done
   {FAILED}  failed; earlier charges remain
   {WRONG}  invalid input, rejected before any budget was spent
-  {UNPAID}  rejected by the ledger; nothing was spent
+  {UNPAID}  rejected by the ledger, or it cannot be used; no data were read
   {STOPPED}  interrupted by Ctrl-C
 """
 _EXAMPLES = """examples:

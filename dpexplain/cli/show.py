@@ -96,6 +96,8 @@ def run_explain(asked: argparse.Namespace) -> None:
         raise CommandError(f"--plot shows one class; pass --class with {listing(shown.classes)}.")
     if asked.epsilon is not None:
         shown = _fit_of(shown, asked.epsilon, asked.file)
+    if shown.release_warning:
+        print(f"{asked.file}: {shown.release_warning}", file=sys.stderr)
     if asked.plot is not None:
         _draw(shown, asked.term, asked.plot, asked.show)
         print(f"saved to {asked.plot}")

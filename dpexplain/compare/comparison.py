@@ -63,16 +63,19 @@ class Comparison(Fits[GlobalExplanation]):
         fits = [fit for _, _, fit in self.fits()]
         if any(set(fit) != set(fits[0]) for fit in fits):
             raise ValueError("explanations differ in their terms; compare fits of one model only.")
-        if any(fit.pairs for fit in fits):
-            raise ValueError(
-                "a comparison supports curves only, and an explanation has pairs of features; "
-                "drop them with .without_pairs(), or show that explanation alone."
-            )
 
     @property
     def term_names(self) -> tuple[str, ...]:
         """Names of the terms, in model order."""
         return tuple(self.explanations[self.epsilons[0]][0])
+
+    @property
+    def pair_names(self) -> tuple[str, ...]:
+        """Names of the pairs of features in any of the models.
+
+        Models may differ in their pairs, because private fits can choose them separately.
+        """
+        return tuple(dict.fromkeys(pair.name for _, _, fit in self.fits() for pair in fit.pairs))
 
     @property
     def score_unit(self) -> str:
@@ -87,7 +90,8 @@ class Comparison(Fits[GlobalExplanation]):
         DataFrame
             Columns epsilon (infinite for the reference), repeat and private, then the columns of
             :meth:`dpexplain.explain.ShapeFunction.frame`. The column noise_std refers to single
-            bins; for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``.
+            bins; for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``. Pairs
+            are left out; see ``explanations[epsilon][repeat].pair(name).frame()``.
         """
         frames = []
         for epsilon, repeat, explanation in self.fits():
@@ -99,14 +103,16 @@ class Comparison(Fits[GlobalExplanation]):
         return pd.concat(frames, ignore_index=True)
 
     def importances(self) -> pd.DataFrame:
-        """Return the importance of each term, averaged over the repeats.
+        """Return the importance of each term and each pair, averaged over the repeats.
 
         Returns
         -------
         DataFrame
-            One row for each term in model order, and one column for each epsilon (infinite for the
-            reference), in :attr:`score_unit`. Noise alone makes importances positive, so compare
-            them with ``explanations[epsilon][repeat][term].noise_floor``.
+            One row for each term in model order, then for each pair, and one column for each
+            epsilon (infinite for the reference), in :attr:`score_unit`. The mean is over the
+            repeats that have the pair; NaN if there are none. Noise alone makes importances
+            positive, so compare them with
+            ``explanations[epsilon][repeat].part(name).noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}
         for epsilon, repeats in self.explanations.items():
@@ -114,7 +120,7 @@ class Comparison(Fits[GlobalExplanation]):
             columns[epsilon] = rows.mean(axis=1)
         if self.reference is not None:
             columns[math.inf] = self.reference.importances()
-        table = pd.DataFrame(columns).loc[list(self.term_names)]
+        table = pd.DataFrame(columns).reindex([*self.term_names, *self.pair_names])
         return table.rename_axis(index="term", columns="epsilon")
 
     def effects(self) -> pd.DataFrame:

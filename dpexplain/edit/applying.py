@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpexplain._utils.guarantee_words import EDITED_COVERS
 from dpexplain.edit.entry import Entry
 from dpexplain.edit.operation import Curve, Operation
 from dpexplain.edit.serialize import operation_from_text, operation_text
@@ -28,8 +29,6 @@ from dpexplain.explain.additive.multiclass import scores_of
 
 _BAND = 2.0
 """Standard deviations that a curve may move and still be inside the noise band."""
-
-_EDITED_COVERS = ", edited by hand afterwards"
 
 
 def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
@@ -186,7 +185,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
     """Add a note about the edits to the guarantee, whose numbers do not change."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
-    covers = guarantee.covers.removesuffix(_EDITED_COVERS) + _EDITED_COVERS
+    covers = guarantee.covers.removesuffix(EDITED_COVERS) + EDITED_COVERS
     return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.noise_model import LEVEL, NoiseModel
+from dpexplain.explain.noise_model import NoiseModel, half_width
 
 Kind = Literal["difference", "range", "sign"]
 
@@ -94,8 +93,8 @@ def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArr
 def factor_of(kind: Kind, term: ShapeFunction) -> float:
     """Return the half-width of simultaneous intervals, in standard deviations.
 
-    The intervals hold simultaneously for all claims of one kind about a term. The half-width
-    follows from Šidák's inequality, which holds for normal errors with any correlations [1]_.
+    The intervals hold simultaneously for all claims of one kind about a term; see
+    :func:`dpexplain.explain.noise_model.half_width`.
 
     Parameters
     ----------
@@ -105,23 +104,10 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
     Returns
     -------
     float
-
-    References
-    ----------
-    .. [1] Šidák, "Rectangular Confidence Regions for the Means of Multivariate Normal
-       Distributions", Journal of the American Statistical Association 62 (1967).
     """
     n, m = term.n_bins, term.n_value_bins
     count = {"difference": n * (n - 1) // 2, "range": m * (m + 1) // 2, "sign": n}[kind]
     return math.ceil(1000.0 * half_width(max(1, count))) / 1000.0  # rounded up: pages store it
-
-
-def half_width(n_claims: int) -> float:
-    """Return the half-width of simultaneous intervals, in standard deviations.
-
-    The intervals of all `n_claims` claims hold simultaneously.
-    """
-    return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(LEVEL, 1.0 / n_claims))
 
 
 def share_of(level: int) -> float:

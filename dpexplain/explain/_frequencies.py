@@ -82,7 +82,7 @@ def frequency_words(
     Returns
     -------
     str
-        A sentence; empty if there are no proportions.
+        A sentence, marked if the model is not private; empty if there are no proportions.
     """
     if shares is None:
         return ""
@@ -96,7 +96,7 @@ def frequency_words(
         "sign": f"{term} contributes its average",
     }
     target = f"{shorten(explanation.target_name)} = {shorten(explanation.shown_class)}"
-    return (
+    return explanation.guarantee.marked(
         f"Of {records:,} records in the largest released bin of every other feature, the model "
         f"expects {second} to have {target} where {sides[kind]}, and {first} where {term} = {one} "
         f"(95% between {low} and {high})."

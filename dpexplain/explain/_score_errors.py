@@ -59,10 +59,11 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     Returns
     -------
     float or None
-        Standard deviation in the unit of the score; None if the errors are unknown.
+        Standard deviation in the unit of the score; None if the errors are unknown, which is always
+        the case if there are pairs: the correlations of their errors are not stored.
     """
     noise = explanation.noise
-    if noise is None or local.total_std is None:
+    if noise is None or local.total_std is None or explanation.pairs:
         return None
     stds = np.append(local.total_std[0], noise.std[-1])
     first, second = np.triu_indices(len(stds), 1)

@@ -15,6 +15,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims import Claim, bin_place, claim
 from dpexplain.explain.display import Display
+from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +73,20 @@ class ClaimStrip(Record):
 
     @property
     def strip_words(self) -> str:
-        """A sentence that states the epsilons at which the claim holds."""
+        """A sentence that states the epsilons at which the claim holds.
+
+        It is marked if any of the claims is not private.
+        """
+        return self._weakest.marked(self._held_words)
+
+    @property
+    def _weakest(self) -> Guarantee:
+        """The guarantee of a claim that is not private; of any claim if all are private."""
+        given = [each.guarantee for each in self.claims if each is not None]
+        return min(given, key=lambda guarantee: guarantee.private)
+
+    @property
+    def _held_words(self) -> str:
         holding = [e for e, s in zip(self.epsilons, self.states, strict=True) if s == "holds"]
         if not holding:
             return "The claim holds at no ε shown."
@@ -129,6 +143,7 @@ def claim_strip(
     *,
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
+    samples_public: bool = False,
     epsilon: float | None = None,
     repeat: int = 0,
 ) -> ClaimStrip:
@@ -139,7 +154,7 @@ def claim_strip(
     comparison : Comparison
         Comparison whose private fits are used. If there are several classes, pass the comparison of
         one class.
-    term, first, second, record, threshold : optional
+    term, first, second, record, threshold, samples_public : optional
         See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
         Epsilon of the fit that determines the claimed direction; None for the largest epsilon.
@@ -170,11 +185,16 @@ def claim_strip(
     chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
     place = epsilons.index(wanted)
     fit = _additive(chosen[place])
-    asked = claim(fit, term, first, second, record=record, threshold=threshold)
+    about: dict[str, Any] = {
+        "record": record,
+        "threshold": threshold,
+        "samples_public": samples_public,
+    }
+    asked = claim(fit, term, first, second, **about)
 
     def elsewhere(other: GlobalExplanation) -> Claim | None:
         if term is None:
-            return claim(other, record=record, threshold=threshold)
+            return claim(other, **about)
         bins = _bins_elsewhere(fit[term], other[term], first, second)
         return None if bins is None else claim(other, term, *bins)
 

@@ -23,7 +23,6 @@ from dpexplain.explain._contrasts import (
     Kind,
     contrast_of,
     factor_of,
-    half_width,
     level_of,
     share_of,
 )
@@ -35,6 +34,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import inverse_link
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise_model import half_width
 
 Basis = Literal["effect", "noise"]
 State = Literal["holds", "reversed", "may be noise", "may be noise or hidden by shrinkage"]
@@ -69,7 +69,8 @@ class Claim(Record):
     words : str
         The claim as a sentence.
     guarantee : Guarantee
-        Privacy guarantee of the model.
+        Privacy guarantee of the claim: that of the model, or none for a decision about a record
+        that is not public.
     shares : tuple of four float or None, default=None
         Predicted proportions of the second class among records that lie in the most frequent
         released bin of every other feature: the proportion at `second`, the proportion at `first`,
@@ -125,6 +126,7 @@ def claim(
     *,
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
+    samples_public: bool = False,
 ) -> Claim:
     """Create a claim about a term, or about the prediction for one record.
 
@@ -147,6 +149,9 @@ def claim(
     threshold : float or None, default=None
         Threshold for the prediction for `record`: for a classifier, a probability (None means one
         half); for a regression, a number in the unit of the target.
+    samples_public : bool, default=False
+        Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
+        claim about a record state that the claim is not private.
 
     Returns
     -------
@@ -168,7 +173,7 @@ def claim(
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
     if record is not None:
-        return _decision_claim(explanation, record, threshold)
+        return _decision_claim(explanation, record, threshold, samples_public)
     assert term is not None
     shape = explanation[term]
     basis = claim_basis(shape)
@@ -254,7 +259,10 @@ def _compared(term: ShapeFunction, contrast: Contrast, bins: tuple[int, ...]) ->
 
 
 def _decision_claim(
-    explanation: GlobalExplanation, record: pd.DataFrame, threshold: float | None
+    explanation: GlobalExplanation,
+    record: pd.DataFrame,
+    threshold: float | None,
+    samples_public: bool,
 ) -> Claim:
     if not isinstance(record, pd.DataFrame) or len(record) != 1:
         raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
@@ -280,9 +288,12 @@ def _decision_claim(
         f"{_at(explanation)}, {what} for this record is {side} {limit}: {said}, 95% between "
         f"{least} and {most}{doubt}."
     )
+    guarantee = explanation.guarantee.for_samples(public=bool(samples_public))
+    if explanation.guarantee.private:
+        words = guarantee.marked(words)
     return Claim(
         "decision", "", "this record", f"the threshold {limit}", estimate, error, low, high,
-        "noise", low > 0 or high < 0, words, explanation.guarantee,
+        "noise", low > 0 or high < 0, words, guarantee,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpexplain.explain import _html
+from dpexplain.explain.guarantee import NOT_PRIVATE
 
 if TYPE_CHECKING:
     from dpexplain.explain.guarantee import Guarantee
@@ -36,6 +37,11 @@ class Display(ABC):
 
         This requires a privacy guarantee for the model, and any samples shown must be public.
         """
+
+    @property
+    def release_warning(self) -> str:
+        """Why this object may not be released; empty if everything in it may be."""
+        return "" if self.releasable else NOT_PRIVATE
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
@@ -165,6 +171,24 @@ class LocalDisplay(ExplanationDisplay):
 
     They may be released if the model is private and the samples are public.
     """
+
+    @property
+    def release_warning(self) -> str:
+        """Why this explanation may not be released: because of the model, or of the samples."""
+        if not self.guarantee.private:
+            return NOT_PRIVATE
+        return "" if self.samples_public else f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"
+
+    def describe(self) -> Iterator[str | pd.DataFrame]:
+        """Yield whether the samples are public, then as for every explanation.
+
+        Yields
+        ------
+        str or DataFrame
+        """
+        if self.guarantee.private and self.release_warning:
+            yield f"{self.release_warning}."
+        yield from super().describe()
 
     if TYPE_CHECKING:
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
+from dpexplain._utils.guarantee_words import ALONE
 from dpexplain.explain import _html
 from dpexplain.explain._record import choice, text, texts
 from dpexplain.explain._text import upper_number
@@ -68,7 +69,7 @@ class Guarantee:
     adjacency: str
     private: bool
     mu: float | None = None
-    covers: str = "this fit alone"
+    covers: str = ALONE
     sampler: str = ""
     version: str = ""
     unit: str = "one record"
@@ -103,6 +104,12 @@ class Guarantee:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise ValueError(f"{name}={value!r} must not be negative.")
+        replaced = self.epsilon_replace
+        if self.adjacency == "add_remove" and replaced is not None and replaced < self.epsilon:
+            raise ValueError(
+                f"epsilon_replace={replaced!r} must be at least epsilon={self.epsilon!r}: to "
+                "replace a record changes sums at least as much as to add one."
+            )
 
     @classmethod
     def not_private(
@@ -143,6 +150,43 @@ class Guarantee:
             unit=unit,
             notes=(reason,),
         )
+
+    def for_samples(self, *, public: bool) -> Guarantee:
+        """Return the guarantee of what was computed from released results and from samples.
+
+        Parameters
+        ----------
+        public : bool
+            Whether the samples may be shown to anyone.
+
+        Returns
+        -------
+        Guarantee
+            The guarantee itself if the samples are public; otherwise one with ``private=False``.
+        """
+        if public or not self.private:
+            return self
+        return Guarantee.not_private(
+            "computed from samples that are not marked public",
+            delta=self.delta,
+            adjacency=self.adjacency,
+            version=self.version,
+            unit=self.unit,
+        )
+
+    def marked(self, words: str) -> str:
+        """Put a warning before a sentence about results, unless they are private.
+
+        Parameters
+        ----------
+        words : str
+            The sentence.
+
+        Returns
+        -------
+        str
+        """
+        return words if self.private else f"NOT PRIVATE: {words[:1].lower()}{words[1:]}"
 
     @property
     def short(self) -> str:

@@ -11,6 +11,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,31 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     values = np.abs(np.nan_to_num(np.asarray(ratio, dtype=np.float64), nan=0.0))
     erf = np.array([math.erf(v) for v in (values / math.sqrt(2.0)).ravel()], dtype=np.float64)
     return np.asarray(0.5 + 0.5 * erf.reshape(values.shape))
+
+
+def half_width(n_claims: int, level: float = LEVEL) -> float:
+    """Return the half-width of simultaneous intervals, in standard deviations.
+
+    The intervals of all `n_claims` claims hold simultaneously. The half-width follows from Šidák's
+    inequality, which holds for normal errors with any correlations [1]_.
+
+    Parameters
+    ----------
+    n_claims : int
+        Number of claims, at least 1.
+    level : float, default=0.95
+        Probability that all intervals hold.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    .. [1] Šidák, "Rectangular Confidence Regions for the Means of Multivariate Normal
+       Distributions", Journal of the American Statistical Association 62 (1967).
+    """
+    return NormalDist().inv_cdf(0.5 + 0.5 * math.pow(level, 1.0 / n_claims))
 
 
 def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,8 +16,8 @@ from dpexplain.explain.additive._binned import Binned
 from dpexplain.interop._classes import explained_classes
 from dpexplain.interop._dialects import DIALECTS, Dialect, literal, quoted
 from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
-from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_day, cell_number, cell_text
-from dpexplain.tables.spellings import comma_number
+from dpexplain.tables.cells import DATE_UNIT, EMPTY_WORDS, cell_number, cell_text
+from dpexplain.tables.spellings import comma_number, day_reader
 
 _WIDTH = 96
 _OWN = "_dpexplain_"  # prefix of the names of intermediate columns
@@ -40,18 +40,18 @@ def to_sql(
         Name of the table, or the parts of a qualified name, such as ``("clinic", "visits")``. The
         table must have a column for each feature.
     dialect : {"duckdb", "sqlite", "postgresql"}
-        Database for which the query is written. SQLite must include its mathematical functions,
-        as most builds do.
+        Database for which the query is written. SQLite must be 3.35 or later and include its
+        mathematical functions, as most builds do; PostgreSQL must be 12 or later.
     keep : sequence of str, default=()
         Names of columns of the table to include in the result, such as a key.
 
     Returns
     -------
     str
-        A SELECT statement whose result has one row for each row of the table. The columns are the
-        columns in `keep`; ``prediction``; and, for a classifier, ``probability_NAME`` for each
-        class, and ``score`` or ``score_NAME`` on the link scale. All numbers in the statement have
-        been released, and a comment states the guarantee.
+        A SELECT statement whose result has one row for each row of the table, in no particular
+        order. The columns are the columns in `keep`; ``prediction``; and, for a classifier,
+        ``probability_NAME`` for each class, and ``score`` or ``score_NAME`` on the link scale. All
+        numbers in the statement have been released, and a comment states the guarantee.
 
     Raises
     ------
@@ -70,8 +70,15 @@ def to_sql(
     Notes
     -----
     The query applies the other rules of the schema: aliases, markers of missing values and decimal
-    commas. It ignores spaces, tabs and line breaks around a value. A value of a numeric feature
-    that the database cannot read as a number is treated as missing.
+    commas. It reads the whole table; to predict a part of it, give the name of a view. A value of a
+    numeric feature that the database cannot read as a number is treated as missing.
+
+    Few values are read differently than by ``predict``. Around a value, the query ignores ASCII
+    white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
+    PostgreSQL treats a number of more than 5000 characters as missing and rounds floating-point
+    numbers if its setting ``extra_float_digits`` is below 1. SQLite may read a string of more than
+    15 digits as an adjacent double. Categories are compared with the database's own text for lists,
+    intervals, identifiers, and times with fractions of a second or a time zone.
 
     Examples
     --------
@@ -129,7 +136,7 @@ class _Cell(NamedTuple):
 
 
 class _Query:
-    """Builder for the three steps of a query: read cells, add up scores, and predict."""
+    """Builder for the steps of a query: trim cells, read them, add up scores, and predict."""
 
     def __init__(
         self, dialect: Dialect, parts: Sequence[GlobalExplanation], keep: list[str]
@@ -139,21 +146,24 @@ class _Query:
         axes = [axis for pair in parts[0].pairs for axis in pair.axes]
         self._bins: dict[_Cell, Binned] = {_cell(b): b for b in (*parts[0].terms, *axes)}
         self._columns = {cell: f"{_OWN}cell_{i}" for i, cell in enumerate(self._bins)}
+        names = dict.fromkeys(cell.name for cell in self._bins)
+        self._features = {name: i for i, name in enumerate(names)}
         self._scores = [f"{_OWN}score_{k}" for k in range(len(parts))]
 
     def lines(self, source: str) -> Iterable[str]:
         """Return the lines of the query."""
-        cells = [
-            f"{self._read(bins)} AS {self._columns[cell]}" for cell, bins in self._bins.items()
-        ]
+        reads = {cell: self._read(bins) for cell, bins in self._bins.items()}
+        cells = [f"{read} AS {self._columns[cell]}" for cell, read in reads.items()]
         scores = [
             f"{self._score(part)} AS {name}"
             for part, name in zip(self._parts, self._scores, strict=True)
         ]
-        yield f"WITH {_OWN}cells AS ("
+        yield f"WITH {_OWN}texts AS MATERIALIZED ("
         rows = f"{_OWN}rows"  # without a table, SQLite reads an unknown name as a string
         kept = [f"{rows}.{name} AS {name}" for name in self._keep]
-        yield from _select([*kept, *cells], f"{source} AS {rows}")
+        yield from _select([*kept, *self._texts(rows, reads)], f"{source} AS {rows}")
+        yield f"), {_OWN}cells AS MATERIALIZED ("
+        yield from _select([*self._keep, *cells], f"{_OWN}texts")
         yield f"), {_OWN}scores AS ("
         yield from _select([*self._keep, *scores], f"{_OWN}cells")
         yield ")"
@@ -162,27 +172,45 @@ class _Query:
         results = [f"{value} AS {quoted(name)}" for value, name in named]
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
+    def _texts(self, rows: str, reads: dict[_Cell, str]) -> Iterable[str]:
+        """Return each column of the table as text, and also unchanged where that is needed.
+
+        Databases limit the number of columns: PostgreSQL allows 1664.
+        """
+        raw = {cell.name for cell, read in reads.items() if self._named(cell.name)[0] in read}
+        for name in self._features:
+            column, (as_is, as_text) = f"{rows}.{quoted(name)}", self._named(name)
+            decimal = getattr(self._feature(name), "decimal", ".")
+            if name in raw:
+                yield f"{column} AS {as_is}"
+            yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
+
+    def _named(self, name: str) -> tuple[str, str]:
+        """Return the names under which the query has a column unchanged and as text."""
+        i = self._features[name]
+        return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
+
+    def _feature(self, name: str) -> Numeric | Categorical | None:
+        return None if self._schema is None else self._schema.features[name]
+
     def _read(self, bins: Binned) -> str:
         """Return an expression that reads a cell as a number or as a category code."""
-        column, d = f"{_OWN}rows.{quoted(bins.name)}", self._dialect
-        feature = None if self._schema is None else self._schema.features[bins.name]
+        feature, d = self._feature(bins.name), self._dialect
+        as_is, text = self._named(bins.name)
+        read, day = d.read_number(as_is, text), d.day(text)
         if bins.bin_edges is None:
-            return self._code(column, bins.categories or (), feature)
+            return self._code(read, text, bins.categories or (), feature)
         assert not isinstance(feature, Categorical)
-        if bins.unit == DATE_UNIT:
-            read = d.read_day(column)
-            if feature is None:  # with a schema, numbers need not be days
-                read = f"COALESCE({read}, {d.read_number(column)})"
-            known = {cell_day(marker) for marker in feature.missing} if feature else set()
-        else:
-            read = d.read_number(column, feature.decimal if feature else ".")
-            known = _numbers_of(feature)
-        for marker in sorted(x for x in known if np.isfinite(x)):
-            read = f"NULLIF({read}, {literal(marker)})"
+        if isinstance(feature, Date):
+            read = day
+        elif feature is None and bins.unit == DATE_UNIT:
+            read = f"COALESCE({day}, {read})"
+        for marker in sorted(_numbers_of(feature)):
+            read = f"NULLIF({read}, {d.double(marker)})"
         return read
 
-    def _code(self, column: str, categories: Sequence[str], feature: Any) -> str:
-        """Return an expression for the code of a category.
+    def _code(self, number: str, text: str, categories: Sequence[str], feature: Any) -> str:
+        """Return an expression for the category code of a cell, given as a number and as text.
 
         The codes of "other" and "missing" follow the code of the last category.
         """
@@ -191,17 +219,19 @@ class _Query:
         if isinstance(feature, Categorical):
             codes |= {cell_text(alias): codes[cell_text(name)] for alias, name in feature.aliases}
             codes |= {cell_text(marker): missing for marker in feature.missing}
-        listed = {text: code for text, code in codes.items() if text}
-        text, quote = f"COALESCE({self._dialect.read_text(column)}, '')", self._dialect.quoted_text
-        empty = ["", "nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
+        listed = {name: code for name, code in codes.items() if name}
+        midnights = {f"{name} 00:00:00": code for name, code in listed.items()}
+        listed |= {text: code for text, code in midnights.items() if cell_text(text) in listed}
+        text, quote = f"COALESCE({text}, '')", self._dialect.quoted_text
+        empty = ["", "nan", "+nan", "-nan", *(sorted(EMPTY_WORDS) if feature is not None else [])]
         unlisted = (
             f"CASE WHEN LOWER({text}) IN ({', '.join(map(quote, empty))}) "
             f"THEN {missing} ELSE {other} END"
         )
         read = _choice(text, {quote(name): code for name, code in listed.items()}, unlisted)
         numbers = {cell_number(name): code for name, code in listed.items()}
-        spelled = {literal(x): code for x, code in numbers.items() if np.isfinite(x)}
-        return _choice(self._dialect.read_number(column), spelled, read) if spelled else read
+        spelled = {self._dialect.double(x): n for x, n in numbers.items() if not np.isnan(x)}
+        return _choice(number, spelled, read)
 
     def _score(self, part: GlobalExplanation) -> str:
         """Return an expression for the sum of the contributions to one score."""
@@ -270,13 +300,19 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers that mark missing values, read with either decimal separator."""
+    """Return the numbers or days that mark missing values, read as in the table."""
+    readers: list[Callable[[object], float]] = [cell_number, comma_number]
+    if isinstance(feature, Date):
+        readers = [day_reader(feature.format, feature.days[1].year)]
     markers = () if feature is None else feature.missing
-    return {read(marker) for marker in markers for read in (cell_number, comma_number)}
+    known = {read(marker) for marker in markers for read in readers}
+    return {number for number in known if not np.isnan(number)}
 
 
 def _labels(first: GlobalExplanation, dialect: Dialect) -> list[str]:
     target = None if first.schema is None else first.schema.target
     labels = target.labels if isinstance(target, Classes) else first.classes or ()
+    if all(isinstance(x, bool) for x in labels):
+        return [str(x).upper() for x in labels]
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
     return [repr(x) if numbers else dialect.quoted_text(str(x)) for x in labels]

@@ -139,7 +139,7 @@ def shape_from_plain(value: Any, path: str = "shape") -> ShapeFunction:
 
 def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
     """Convert a pair curve to JSON values."""
-    return {
+    plain = {
         "name": pair.name,
         "axes": [
             {
@@ -159,6 +159,10 @@ def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
         "guarantee": guarantee_to_plain(pair.guarantee),
         "score_unit": pair.score_unit,
     }
+    for name in ("noise_std", "sampling_std"):
+        if getattr(pair, name) is not None:
+            plain[name] = getattr(pair, name).tolist()
+    return plain
 
 
 def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
@@ -171,6 +175,8 @@ def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
         fields.take("count", items(_numbers)),  # type: ignore[arg-type]
         guarantee=fields.take("guarantee", guarantee_from_plain),
         score_unit=fields.take("score_unit", text),
+        noise_std=fields.maybe("noise_std", items(_numbers)),  # type: ignore[arg-type]
+        sampling_std=fields.maybe("sampling_std", items(_numbers)),  # type: ignore[arg-type]
     )
     fields.finish()
     return pair

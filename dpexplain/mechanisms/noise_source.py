@@ -22,6 +22,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.guarantee_words import EXACT_GAUSSIAN, ROUNDED_GAUSSIAN, opendp_gaussian
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.mechanisms import discrete_gaussian
 
@@ -148,19 +149,10 @@ class NoiseSource:
         if not self.private:
             return "seeded generator, the same noise in every run: not private"
         if self._backend == "exact":
-            return (
-                "exact discrete Gaussian (rejection sampling, exact comparisons), randomness of "
-                "the operating system"
-            )
+            return EXACT_GAUSSIAN
         if self._backend == "opendp":
-            return (
-                f"exact discrete Gaussian (OpenDP {version('opendp')}), "
-                "randomness of the operating system"
-            )
-        return (
-            "rounded Gaussian (sum of four normals over two, Philox keyed with 256 bits of the "
-            "operating system); the quality of its far tail is assumed, not proved"
-        )
+            return opendp_gaussian(version("opendp"))
+        return ROUNDED_GAUSSIAN
 
     def check_sigma(self, sigma_int: float) -> float:
         """Check a noise scale before charging the ledger.

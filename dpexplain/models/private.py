@@ -339,5 +339,8 @@ class PrivateEstimator(PrivateHooks):
             version=__version__,
             unit=unit,
             notes=self._notes(),
-            epsilon_replace=self._epsilon_replaced(),
+            # Both are upper bounds, of which the second is tighter for some samples of records.
+            epsilon_replace=max(float(self.epsilon), self._epsilon_replaced())
+            if self.adjacency == "add_remove"
+            else self._epsilon_replaced(),
         )

@@ -11,6 +11,7 @@ import numpy as np
 from dpexplain.compare import Comparison
 from dpexplain.explain import ShapeFunction
 from dpexplain.explain._by_class import check_one_class
+from dpexplain.explain._text import shorten
 from dpexplain.explain.guarantee import NOT_PRIVATE
 from dpexplain.plotting import _categorical, _numeric
 from dpexplain.plotting._effect import Show
@@ -70,7 +71,7 @@ def plot_comparison(
     Raises
     ------
     KeyError
-        If the term does not exist.
+        If the term does not exist, or is a pair of features.
     ValueError
         If `show` has a different value.
     """
@@ -79,7 +80,12 @@ def plot_comparison(
         raise ValueError(f"show={show!r} must be 'released' or 'effect'.")
     if term is None:
         largest = comparison.explanations[comparison.epsilons[-1]][0]
-        term = str(largest.importances().index[0])
+        term = max(largest, key=lambda name: largest[name].importance)
+    if term in comparison.pair_names:
+        raise KeyError(
+            f"{shorten(term)!r} is a pair of features, and this figure shows curves; draw the pair "
+            "of one model, as in explanations[epsilon][0].plot(name)."
+        )
     ax = new_axes(ax, (6.8, 4.2))
     colors = theme(ax)
     curves = list(_curves(comparison, term, colors, show_reference, show))

@@ -160,13 +160,10 @@ def _draw_bars(
     *,
     marked: bool,
 ) -> None:
-    values = np.array([explanation.part(name).importance for name in names])
-    floors = np.array(
-        [explanation[n].noise_floor or 0.0 if n in explanation else 0.0 for n in names]
-    )
+    values = _importances(explanation, names)
+    floors = np.array([explanation.part(name).noise_floor or 0.0 for name in names])
     rows = np.arange(len(names))
-    standing = explanation.terms_above_noise
-    above = values > floors if standing is None else np.isin(names, standing)
+    above = np.array([_rises(explanation, name) for name in names])
     ax.barh(rows[above], values[above], 0.66, color=colors.main, zorder=2)
     ax.barh(rows[~above], values[~above], 0.66, color=colors.main, alpha=0.35, zorder=2)
     if floors.any():
@@ -184,14 +181,31 @@ def _draw_bars(
         )
     ends = np.maximum(values, floors)
     if reference is not None:  # move a number past a tick that would cross it
-        ticks = np.array([reference.part(name).importance for name in names])
-        near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), ticks.max()))
+        ticks = _importances(reference, names)
+        near = (ticks > ends) & (ticks < ends + 0.12 * max(ends.max(), np.nanmax(ticks)))
         ends = np.where(near, ticks, ends)
     if marked:  # numbers are written to the right of the effect marks
         ends = np.maximum(ends, _effect_ends(explanation, names))
     places = _places(explanation, names)
     for row, value, end, place in zip(rows, values, ends, places, strict=True):
         _write_number(ax, short_number(value, 3) + place, end, int(row), colors)
+
+
+def _importances(explanation: GlobalExplanation, names: list[str]) -> FloatArray:
+    """Return importances, NaN for pairs that this model does not have."""
+    return np.asarray(explanation.importances().reindex(names), dtype=np.float64)
+
+
+def _rises(explanation: GlobalExplanation, name: str) -> bool:
+    """Return whether a term or pair rises above the noise, or has no known noise."""
+    if name in explanation:
+        standing = explanation.terms_above_noise
+    else:
+        standing = explanation.pairs_above_noise
+    if standing is not None:
+        return name in standing
+    part = explanation.part(name)
+    return part.importance > (part.noise_floor or 0.0)
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
@@ -214,9 +228,8 @@ def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
 def _draw_reference(
     ax: Axes, reference: GlobalExplanation, names: list[str], colors: Theme
 ) -> None:
-    values = [reference.part(name).importance for name in names]
     ax.plot(
-        values,
+        _importances(reference, names),
         range(len(names)),
         ls="none",
         marker="|",

@@ -6,10 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from dpexplain.explain import PairCurve
 from dpexplain.explain.additive.pair_curve import PairAxis
 from dpexplain.plotting._style import (
+    MAY_BE_NOISE,
+    Theme,
     contribution_label,
     new_axes,
     plain,
@@ -32,7 +35,8 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
 
     The color scale is symmetric around zero: blue cells add to the score, and orange cells subtract
     from it. All cells have the same size, special bins (missing values) come last, and empty cells
-    are dotted.
+    are dotted. If the noise is known, cells are hatched where the band that covers all cells with
+    95% confidence contains zero, because their contribution may then be noise.
 
     Parameters
     ----------
@@ -49,7 +53,9 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)
-    privacy_title(ax, pair.name, pair.guarantee)
+    marked = pair.signal is not None and not pair.signal.all()
+    more = [f"Hatched: {MAY_BE_NOISE}"] if marked else []
+    privacy_title(ax, pair.name, pair.guarantee, more)
     return ax
 
 
@@ -66,6 +72,8 @@ def draw_pair(
     rows, columns = np.nonzero(pair.count <= 0)
     if len(rows) < pair.count.size:
         ax.scatter(columns, rows, s=2, color=colors.muted, linewidths=0)
+    if pair.signal is not None:
+        _hatch(ax, ~pair.signal, colors)
     _name_bins(ax.yaxis, pair.axes[0])
     _name_bins(ax.xaxis, pair.axes[1])
     ax.tick_params(length=0)
@@ -75,6 +83,26 @@ def draw_pair(
         bar = ax.figure.colorbar(scale, ax=ax)
         bar.set_label(contribution_label(pair.score_unit))
     watermark(ax, pair.guarantee)
+
+
+def _hatch(ax: Axes, cells: npt.NDArray[np.bool_], colors: Theme) -> None:
+    """Hatch cells that may be noise, like the bins of a curve."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    corners = [(column - 0.5, row - 0.5) for row, column in np.argwhere(cells)]
+    ax.add_collection(
+        PatchCollection(
+            [Rectangle(corner, 1, 1) for corner in corners],
+            facecolor="none",
+            edgecolor=colors.hatch,
+            hatch="////",
+            alpha=0.55,
+            lw=0,
+            gid="may-be-noise",
+        ),
+        autolim=False,
+    )
 
 
 def _name_bins(axis: Axis, feature: PairAxis) -> None:

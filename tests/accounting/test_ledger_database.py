@@ -273,6 +273,38 @@ def test_wrong_address_is_answered_without_the_password(wrong):
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("address", "environment"),
+    [
+        ("postgresql://anna@/database?host=/one&host=/other", {}),
+        ("postgresql://anna@/database?host=one,other", {}),
+        ("postgresql://anna@host/database?host=other", {}),
+        ("postgresql://anna@/database?host=/one&port=5432,5433", {}),
+        ("postgresql://anna@/database?host=/one&port=5432&port=5433", {}),
+        ("postgresql://anna@host:5432/database?port=5433", {}),
+        ("postgresql://anna@/database", {"PGHOST": "one,other"}),
+        ("postgresql://anna@/database", {"PGHOSTADDR": "10.0.0.1,10.0.0.2"}),
+        ("postgresql://anna@host/database", {"PGPORT": "5432,5433"}),
+    ],
+)
+def test_address_of_several_servers_would_be_several_budgets_and_is_refused(
+    address, environment, monkeypatch
+):
+    pytest.importorskip("psycopg")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for use in (PrivacyLedger.open, lambda path: PrivacyLedger("survey", path=path)):
+        with pytest.raises(ValueError, match="names several hosts"):
+            use(f"{address}#survey")
+
+
+def test_host_of_the_address_is_taken_instead_of_those_of_the_environment(monkeypatch):
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv("PGHOST", "one,other")
+    with pytest.raises(BudgetError, match="server is running"):
+        PrivacyLedger("survey", path="postgresql://anna@127.0.0.1:1/database")
+
+
 def test_server_that_does_not_answer_is_named_without_the_password():
     pytest.importorskip("psycopg")
     address = f"postgresql://anna:{SECRET}@127.0.0.1:1/database"

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 from hypothesis import given
@@ -346,3 +347,39 @@ def test_written_ledger_can_move_to_a_new_file(tmp_path):
 def test_text_that_is_no_ledger_is_refused(text):
     with pytest.raises(ValueError, match="this text is not a ledger"):
         PrivacyLedger.from_json(text)
+
+
+def test_deleted_lock_file_lets_one_of_two_charges_through_and_the_other_is_refused(tmp_path):
+    path = tmp_path / "ledger.json"
+    PrivacyLedger("survey", path=path)
+    one, other = PrivacyLedger.open(path), PrivacyLedger.open(path)
+    write = one._store.place.write
+
+    def late(text):
+        (tmp_path / "ledger.json.lock").unlink()
+        thread = threading.Thread(target=other.charge, args=([EVENT],), kwargs={"label": "B"})
+        thread.start()
+        thread.join(60.0)
+        return write(text)
+
+    one._store.place.write = late
+    with pytest.raises(BudgetError, match=r"replaced while .* Nothing was charged"):
+        one.charge([EVENT], label="A")
+    one._store.place.write = write
+    assert [entry.label for entry in one.entries] == ["B"]
+    assert not list(tmp_path.glob(".*.tmp"))
+    one.charge([EVENT], label="C")
+    assert [entry.label for entry in PrivacyLedger.open(path).entries] == ["B", "C"]
+
+
+def test_file_replaced_under_the_lock_is_not_overwritten(tmp_path):
+    path = tmp_path / "ledger.json"
+    ledger = PrivacyLedger("survey", path=path)
+    newer = PrivacyLedger("another", path=tmp_path / "another.json")
+    newer.charge([EVENT], label="newer")
+
+    with ledger._store.exclusive() as state:
+        os.replace(tmp_path / "another.json", path)
+        with pytest.raises(BudgetError, match="Nothing was charged"):
+            ledger._store.write(state)
+    assert PrivacyLedger.open(path).dataset == "another"

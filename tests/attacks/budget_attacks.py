@@ -151,10 +151,10 @@ def more_than_charged(name: str) -> Finding:
             events = [e for entry in model.ledger_.entries for e in entry.events]
             released = _released(transcript.phases)
             if is_pure(name):
-                charged, stated = _charged_epsilon(events), model.guarantee_.epsilon
+                charged, stated = _charged_epsilon(events), model.stated_guarantee_.epsilon
             else:
                 charged = _charged_mu(events, 2 if "adjacency" in settings else 1)
-                stated = model.guarantee_.mu
+                stated = model.stated_guarantee_.mu
             yield Finding(
                 released > min(charged, stated) * (1 + 1e-9),
                 f"released {released:.5g}, charged {charged:.5g}, stated {stated:.5g}",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +43,7 @@ def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Find
     attempt = f"attempt {next(_ATTEMPTS)}"
     ledger = PrivacyLedger(attempt, path=folder / f"{attempt}.json")
     events = estimator(name, epsilon=share).planned_events(table(name, 20)[0])
-    ledger.charge(events, label="another fit", provenance=facts)
+    ledger.charge(events, label=f"{name} (epsilon={share:g})", provenance=facts)
     page = folder / "page.html"
     try:
         release(folder / "model.json", ledger).save(page)
@@ -49,6 +51,61 @@ def _certified(folder: Path, name: str, share: float, facts: Provenance) -> Find
         return Finding(False, f"refused at {share:g} of the price")
     found = verify(page, ledger.path or "", folder / "model.json")
     return Finding(found.passed, f"verified, where {share:g} was paid for {facts}")
+
+
+def changed_file(name: str) -> Finding:
+    """Certify a file whose guarantee, schema or model was changed by hand."""
+
+    def attempts() -> Iterator[Finding]:
+        with TemporaryDirectory() as folder:
+            path = Path(folder)
+            ledger = PrivacyLedger("changed", path=path / "ledger.json")
+            fitted = estimator(name, epsilon=1.0, ledger=ledger).fit(*table(name, 20))
+            dpexplain.io.save(fitted.explain_global(), path / "model.json")
+            content = json.loads((path / "model.json").read_text())
+            for what, change in _CHANGES.items():
+                changed = copy.deepcopy(content)
+                change(changed["content"])
+                (path / "changed.json").write_text(json.dumps(changed) + "\n")
+                yield _released(path, ledger, what)
+
+    return first_find(attempts())
+
+
+def _released(folder: Path, ledger: PrivacyLedger, what: str) -> Finding:
+    page = folder / "page.html"
+    try:
+        release(folder / "changed.json", ledger).save(page)
+    except ValueError:
+        return Finding(False, f"refused: {what}")
+    found = verify(page, ledger.path or "", folder / "changed.json")
+    return Finding(found.passed, f"verified with another {what}")
+
+
+def _guarantees(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [content["guarantee"], *(term["guarantee"] for term in content["terms"])]
+
+
+def _stating(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    """Change fields of the guarantee of a file and of its terms."""
+
+    def change(content: dict[str, Any]) -> None:
+        for guarantee in _guarantees(content):
+            guarantee.update(fields)
+
+    return change
+
+
+_CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "mu": _stating(mu=1e-4),
+    "epsilon for replacing": _stating(epsilon_replace=1.0),
+    "source of noise": _stating(sampler="noise of quantum computers"),
+    "scope": _stating(covers="everything that was ever computed"),
+    "note": _stating(notes=["Certified by the ministry"]),
+    "epsilon of a term": lambda content: content["terms"][0]["guarantee"].update(epsilon=0.01),
+    "model": lambda content: content.update(model_name="Medical device"),
+    "schema": lambda content: content.pop("schema"),
+}
 
 
 def any_entry_fits(patch: pytest.MonkeyPatch) -> None:
@@ -63,6 +120,23 @@ def targets_are_not_compared(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(releasing, "fits_file", fits_file)
     patch.setattr("dpexplain.certificate.verifying.fits_file", fits_file)
+
+
+def only_epsilon_is_compared(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(releasing, "_no_less", lambda *_: True)
+
+
+def words_are_not_compared(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(releasing, "changed_words", lambda _: "")
+
+
+def missing_schemas_fit(patch: pytest.MonkeyPatch) -> None:
+    honest = releasing._same_schema
+    patch.setattr(
+        releasing,
+        "_same_schema",
+        lambda shown, known: getattr(shown, "schema", None) is None or honest(shown, known),
+    )
 
 
 def schemas_are_not_compared(patch: pytest.MonkeyPatch) -> None:
@@ -89,6 +163,27 @@ ATTACKS = [
         fit_of_another_ledger,
         schemas_are_not_compared,
         "schemas are not compared",
+        every_model=False,
+    ),
+    Attack(
+        "a file is certified whose numbers were changed by hand",
+        changed_file,
+        only_epsilon_is_compared,
+        "only the epsilon is compared",
+        every_model=False,
+    ),
+    Attack(
+        "a file is certified whose guarantee was reworded by hand",
+        changed_file,
+        words_are_not_compared,
+        "words are not compared",
+        every_model=False,
+    ),
+    Attack(
+        "a file is certified without the schema of its fit",
+        changed_file,
+        missing_schemas_fit,
+        "a file without a schema fits any",
         every_model=False,
     ),
 ]

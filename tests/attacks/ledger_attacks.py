@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import itertools
 import math
@@ -9,6 +10,8 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +25,7 @@ import dpexplain.models as models
 from attack_kit import Attack, Finding, estimator, first_find, is_pure, table
 from dpexplain import PrivacyLedger, sweep
 from dpexplain.accounting import RECORD, GaussianEvent, Person, delta_from_mu
+from dpexplain.accounting._ledger import address as database_address
 from dpexplain.accounting._ledger.file import LedgerFile
 from dpexplain.accounting._ledger.place import LedgerPlace
 from dpexplain.accounting.ledger_state import LedgerState
@@ -29,6 +33,7 @@ from dpexplain.accounting.spending import Spending
 from dpexplain.audit import record, subjects
 from dpexplain.audit.cases import canary_case, row_exchange
 from dpexplain.audit.releases import distance
+from dpexplain.cli import accounts
 from dpexplain.exceptions import BudgetError
 from dpexplain.models.private import PrivateEstimator
 from leak_attacks import words_of
@@ -73,6 +78,65 @@ def _charged(path: Path | str, event: GaussianEvent) -> bool:
 
 def second_names_are_not_refused(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LedgerFile, "_refuse_second_name", lambda self: None)
+
+
+def deleted_lock_file(_: str) -> Finding:
+    """Delete the lock file between reading and writing: does the file know of both charges?"""
+    event = GaussianEvent("counts", noise_multiplier=20.0)
+    with TemporaryDirectory() as folder:
+        ledger = _ledger(path=Path(folder) / "ledger.json")
+        place, other = ledger._store.place, PrivacyLedger.open(ledger.path or "")
+        write, acknowledged = place.write, []  # type: ignore[union-attr]
+
+        def late(text: str) -> Any:
+            Path(f"{ledger.path}.lock").unlink()
+            with ThreadPoolExecutor(1) as pool:
+                acknowledged.append(pool.submit(other.charge, [event], label="B").result())
+            return write(text)
+
+        place.write = late  # type: ignore[union-attr,method-assign]
+        with suppress(BudgetError):
+            acknowledged.append(ledger.charge([event], label="A"))
+        found = [entry.label for entry in PrivacyLedger.open(ledger.path or "").entries]
+        return Finding(len(found) < len(acknowledged), f"{len(acknowledged)} charged, held {found}")
+
+
+def lock_files_are_trusted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LedgerFile, "_check_held", lambda self: None)
+
+
+def table_by_a_link(_: str) -> Finding:
+    """Name one table by links: does each of them have a budget of its own?"""
+    with TemporaryDirectory() as folder:
+        table_file, link = Path(folder) / "data.csv", Path(folder) / "link.csv"
+        table_file.touch()
+        link.symlink_to(table_file)
+        asked = [argparse.Namespace(table=each, ledger=None) for each in (table_file, link)]
+        places = {accounts.ledger_place(each).address for each in asked}
+        return Finding(len(places) > 1, f"{len(places)} ledgers of one table")
+
+
+def links_are_not_followed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(accounts, "_real", lambda path: path)
+
+
+def address_of_two_servers(_: str) -> Finding:
+    """Name two servers in one address: is the second one a second budget?"""
+
+    def attempts() -> Iterator[Finding]:
+        for hosts in ("host=/nowhere/a&host=/nowhere/b", "host=/nowhere/a,/nowhere/b"):
+            try:
+                PrivacyLedger("survey", path=f"postgresql://anna@/database?{hosts}")
+            except BudgetError as error:  # both servers were asked
+                yield Finding(True, str(error)[:80])
+            except ValueError:
+                yield Finding(False, f"refused: {hosts}")
+
+    return first_find(attempts())
+
+
+def lists_of_hosts_are_accepted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(database_address, "_several_hosts", lambda url: False)
 
 
 def second_row_of_a_ledger(_: str) -> Finding:
@@ -269,6 +333,27 @@ def totals_are_read_as_odometers(patch: pytest.MonkeyPatch) -> None:
 
 
 ATTACKS = [
+    Attack(
+        "a lock file that is deleted during a charge loses another charge",
+        deleted_lock_file,
+        lock_files_are_trusted,
+        "the lock file is not looked at again",
+        every_model=False,
+    ),
+    Attack(
+        "a table has a second default ledger under a symbolic link",
+        table_by_a_link,
+        links_are_not_followed,
+        "links are not followed",
+        every_model=False,
+    ),
+    Attack(
+        "an address that names two servers is two budgets",
+        address_of_two_servers,
+        lists_of_hosts_are_accepted,
+        "lists of hosts are accepted",
+        every_model=False,
+    ),
     Attack(
         "the total for one record is false where a fit protects persons",
         record_in_a_ledger_of_both,

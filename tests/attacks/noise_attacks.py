@@ -17,8 +17,8 @@ import pytest
 from sklearn.base import clone
 
 from attack_kit import Attack, Finding, drawn_noise, estimator, first_find, table
-from dpexplain import PrivacyLedger
-from dpexplain.audit import record
+from dpexplain import PrivacyLedger, io
+from dpexplain.audit import record, recording
 from dpexplain.mechanisms import Mechanism, NoiseSource, Phase, SecretCoins, coins
 from dpexplain.mechanisms import mechanism as mechanism_module
 from dpexplain.models import private_hooks
@@ -277,6 +277,19 @@ def zero_is_no_seed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(NoiseSource, "private", property(lambda self: True))
 
 
+def recorded_as_private(name: str) -> Finding:
+    """Force every answer of a recorded fit, and save what it explains as a private file."""
+    model, _ = record(estimator(name), *table(name, 20), answers=lambda _, drawn: 0 * drawn)
+    explanation = model.explain_global()
+    kept = io.from_json(io.to_json(explanation))
+    private = model.guarantee_.private or explanation.releasable or kept.guarantee.private
+    return Finding(private, f"private is {private}: {explanation!r}"[:200])
+
+
+def recorded_fits_promise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(recording, "_without_promise", lambda stated: stated)
+
+
 ATTACKS = [
     Attack(
         "noise repeats in copies of the process",
@@ -323,5 +336,11 @@ ATTACKS = [
         seeded_as_private,
         zero_is_no_seed,
         "a source with a seed says that it is secret",
+    ),
+    Attack(
+        "a model whose answers an audit forced is taken for a private one",
+        recorded_as_private,
+        recorded_fits_promise,
+        "a recorded fit keeps the guarantee of an ordinary one",
     ),
 ]

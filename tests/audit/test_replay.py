@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpexplain
 import dpexplain.models as models
 from dpexplain.audit import record, replay
 from dpexplain.audit.subjects import Subject, audit_of, powerful_tiers
@@ -324,3 +325,15 @@ def test_a_fit_that_ends_on_the_neighbor_alone_is_a_difference():
     assert report.differences == (
         "with the same answers, the fit on the neighbor stops: the fit stopped",
     )
+
+
+def test_a_recorded_fit_promises_nothing_whatever_was_forced(tmp_path):
+    name = "DPExplainableBoostingClassifier"
+    records = make_data(name, 20, 0)
+    model, _ = record(make_estimator(name), *records, answers=lambda _, drawn: 0 * drawn)
+    dpexplain.io.save(model.explain_global(), tmp_path / "model.json")
+
+    assert not model.guarantee_.private
+    assert not dpexplain.io.load(tmp_path / "model.json").releasable
+    assert "NOT PRIVATE, nothing is promised" in model.statement().text()
+    assert model.stated_guarantee_ == make_estimator(name).fit(*records).guarantee_

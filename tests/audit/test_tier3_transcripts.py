@@ -59,7 +59,7 @@ def test_samples_hide_as_much_as_is_stated_and_hardly_more(subject):
     assert refute_transcripts(case, doubt=1e-7) == []
     test = None
     for model, errors in paired_errors(case):
-        assert model.guarantee_.mu is None
+        assert model.stated_guarantee_.mu is None
         stated = stated_mu(model)[ALL]
         test = test or ErrorTest(0.55 * stated, 0.85 * stated, 1e-7)
         test.count(errors[ALL])

@@ -8,7 +8,7 @@ import pytest
 
 from dpexplain_widgets import EditView, Explorer
 from page_checks import layout_problems, settle
-from pair_examples import PEOPLE, paired
+from pair_examples import PEOPLE, paired, swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -44,7 +44,7 @@ def test_a_cell_is_read_by_keys_and_by_pointing(open_pairs):
     for key in ("ArrowUp", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     assert "50 – 80" in readout(page)
-    assert "contribution +1 · count 1" in readout(page)
+    assert "contribution +1 (odds × 2.72) · count 1" in readout(page)
     assert "job" in plot.get_attribute("aria-valuetext")
     assert plot.get_attribute("aria-valuenow") == "7"
 
@@ -101,3 +101,65 @@ def test_the_edit_view_says_that_a_pair_stays_as_it_is(new_page, tmp_path):
     page = new_page(offline=True)
     page.goto(view.export_html(tmp_path / "page.html", release_safe=False).as_uri())
     page.get_by_text("Only curves can be edited").wait_for()
+
+
+@pytest.fixture
+def open_sweep(new_page, tmp_path):
+    """Open a page of private models that differ in their pairs."""
+
+    def open_sweep(**choices):
+        explorer = Explorer(swept(), term="age & children", **choices)
+        page = new_page(offline=True)
+        page.goto(explorer.export_html(tmp_path / "page.html").as_uri())
+        page.locator(".dpx-head").first.wait_for()
+        return page
+
+    return open_sweep
+
+
+def test_cells_that_may_be_noise_are_hatched_and_read_with_their_band(open_sweep):
+    page = open_sweep(epsilon_index=1)
+    plot = page.locator(".dpx-plot[aria-roledescription='heat map']")
+    plot.locator("image").wait_for()
+    (pair,) = swept().explanations[1.0][0].pairs
+    inside = int((~pair.signal).sum())
+    assert f"{inside} of 16 may be noise" in plot.get_attribute("aria-label")
+    outlines = plot.locator("path[fill^='url']").get_attribute("d")
+    assert outlines.count("M") == inside
+    assert "hatched: may be noise" in page.locator(".dpx-heat-scale").inner_text()
+
+    plot.focus()
+    page.keyboard.press("Home")
+    words = readout(page)
+    assert "outside the noise band of ±" in words
+    assert "signal" in words
+    assert "noisy count 400" in words
+    page.keyboard.press("End")
+    assert "may be all noise" in readout(page)
+    assert "may be all noise" in plot.get_attribute("aria-valuetext")
+    bar = page.locator(".dpx-term", has_text="age & children")
+    assert "above the noise" in bar.get_attribute("aria-label")
+    assert bar.locator("rect[fill^='url']").count() >= 1
+    assert layout_problems(page) == []
+
+
+def test_the_page_shows_the_pair_of_each_epsilon_or_says_that_there_is_none(open_sweep):
+    page = open_sweep(epsilon_index=0)
+    plot = page.locator(".dpx-plot[aria-roledescription='heat map']")
+    page.get_by_text("The model at ε = 0.5 does not have this pair of features").wait_for()
+    page.get_by_text("; models at ε = 1, 4 have it.").wait_for()
+    assert plot.is_hidden()
+    row = page.locator(".dpx-term", has_text="age & children")
+    assert "not in this model" in row.get_attribute("aria-label")
+    for expected in ("4 by 4 cells", "6 by 4 cells"):
+        page.locator(".dpx-scrubber").focus()
+        page.keyboard.press("ArrowRight")
+        plot.locator("image").wait_for()
+        settle(page)
+        assert expected in plot.get_attribute("aria-label")
+    for tab in ("All terms", "Disagreement", "Ranks", "One sample"):
+        page.locator(".dpx-tab", has_text=tab).click()
+        settle(page)
+        shown = page.locator(".dpx-tab-panel").inner_text()
+        assert ("education & children" in shown) is (tab != "Ranks")
+        assert layout_problems(page) == []

@@ -9,14 +9,14 @@ import re
 import pytest
 
 import dpexplain
-from certified import EPSILON, EVENT, SCHEMA, certified
+from certified import EPSILON, EVENT, SCHEMA, certifiable, certified, guarantee
 from dpexplain import Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import GaussianEvent, Provenance, PureEvent
 from dpexplain.accounting.composition import gdp_noise_multiplier
 from dpexplain.certificate import Certificate, file_hash, load, release, schema_hash
 from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
 from dpexplain.explain import Guarantee
-from example_explanations import HOSTILE_NAMES, age, classifier, private_guarantee, samples
+from example_explanations import HOSTILE_NAMES, age, classifier, samples
 
 
 @pytest.fixture
@@ -94,10 +94,8 @@ def test_page_is_short_enough_for_one_sheet_and_two_minutes(made):
 
 @pytest.mark.parametrize("name", [n for n in HOSTILE_NAMES if n.strip()])
 def test_names_cannot_become_markup(tmp_path, name):
-    guarantee = private_guarantee(EPSILON)
-    hostile = classifier(
-        guarantee, terms=(age(guarantee, name=name),), target_name=name, model_name=name
-    )
+    terms = (age(guarantee(), name=name),)
+    hostile = certifiable(terms=terms, target_name=name, model_name=name, schema=None)
     made = certified(tmp_path, dataset=name, explanation=hostile)
     text = Text(made.page.read_text())
 
@@ -201,8 +199,8 @@ def test_what_is_not_a_private_model_is_refused(made, shown, words):
 
 @pytest.mark.full
 def test_pure_guarantee_is_certified_with_delta_zero(tmp_path):
-    guarantee = Guarantee(1.0, 0.0, "add_remove", True, version="0.1.0")
-    dpexplain.io.save(classifier(guarantee, model_name="DPForest"), tmp_path / "forest.json")
+    pure = Guarantee(1.0, 0.0, "add_remove", True, version="0.1.0")
+    dpexplain.io.save(classifier(pure, model_name="DPForest"), tmp_path / "forest.json")
     ledger = PrivacyLedger("forest survey")
     ledger.charge([PureEvent("splits", 0.25, 4)], label="DPForest (epsilon=1)")
     certificate = release(tmp_path / "forest.json", ledger)

@@ -10,12 +10,11 @@ import shutil
 import pytest
 
 import dpexplain
-from certified import EPSILON, certified
+from certified import EPSILON, certifiable, certified
 from dpexplain import PrivacyLedger
 from dpexplain._utils.json import write_document
 from dpexplain.accounting import GaussianEvent
 from dpexplain.certificate import Certificate, file_hash, release
-from example_explanations import classifier, private_guarantee
 from ledger_files import anew, by_hand, unchained_text
 
 
@@ -98,7 +97,7 @@ def test_other_file_and_other_schema_are_named(made):
     made.schema.write_text(made.schema.read_text().replace("90", "91"))
     assert failed(made, schema=made.schema) == {"schema"}
 
-    dpexplain.io.save(classifier(private_guarantee(EPSILON), intercept=0.0), made.release)
+    dpexplain.io.save(certifiable(model_name="DPOther"), made.release)
     assert {"release", "content"} <= failed(made)
 
 
@@ -237,8 +236,7 @@ def ledger_with_a_new_chain(made, draw):
 def file_that_promises_more(made, draw):
     """The file, and the certificate's hash and epsilon, say less than the ledger's events cost."""
     epsilon = EPSILON * draw.uniform(0.1, 0.99)
-    shown = classifier(private_guarantee(epsilon), model_name="DPModel")
-    dpexplain.io.save(shown, made.release)
+    dpexplain.io.save(certifiable(epsilon), made.release)
     if draw.random() < 0.5:
         content = made.certificate.to_dict()
         content |= {"epsilon": epsilon, "release_sha256": file_hash(made.release)}

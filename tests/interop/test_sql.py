@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import sqlite3
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +57,23 @@ class Database(NamedTuple):
         connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)
         return pd.read_sql(query, connection)
 
+    def scores(self, kind, cells, explanation, setting=""):
+        """Return the scores of a column of this type that is filled from strings."""
+        query = to_sql(explanation, table="t", dialect=self.dialect)
+        values = ", ".join("(" + quoted_text(cell) + ")" for cell in cells)
+        filled = f"DROP TABLE IF EXISTS t; CREATE TABLE t (x {kind}); INSERT INTO t VALUES {values}"
+        if self.folder is None:
+            connection = pytest.importorskip("duckdb").connect()
+            connection.execute(filled)
+            return connection.execute(query).df()["score"].tolist()
+        queried(self.folder, filled)
+        answer = queried(self.folder, f"{setting}; {query}")
+        return pd.read_csv(io.StringIO(answer))["score"].tolist()
+
+
+def quoted_text(text):
+    return "'" + text.replace("'", "''") + "'"
+
 
 @pytest.fixture(params=DIALECTS)
 def database(request):
@@ -78,6 +98,26 @@ def assert_equal_predictions(explanation, frame, database):
     wanted = explanation.decision_function(frame)
     np.testing.assert_allclose(scores.squeeze(), wanted, rtol=0, atol=1e-9)
     return found
+
+
+def of_one(feature):
+    """Make the explanation of a model whose only feature x has a different score in each bin."""
+    if isinstance(feature, Categorical):
+        n = len(feature.categories)
+        values = np.linspace(-2, 3, n + 2)
+        term = job(
+            name="x", categories=feature.categories, contribution=values, count=values + 3,
+            noise_std=None,
+        )  # fmt: skip
+    else:
+        edges = [feature.low, *np.linspace(feature.low, feature.high, 4)[1:3], feature.high]
+        term = age(name="x", bin_edges=edges, unit=feature.unit, step=None)
+    schema = Schema({"x": feature}, target=Classes(["low", "high"]))
+    return classifier(terms=(term,), schema=schema)
+
+
+def column(*cells):
+    return pd.DataFrame({"x": pd.Series(cells, dtype=object)})
 
 
 def hostile_explanation():
@@ -124,6 +164,134 @@ def test_no_spelling_of_a_number_stops_a_query_or_reads_as_another(database):
     X = pd.DataFrame({"age": [*numbers, *["30"] * 6], "job": ["nurse"] * len(numbers) + jobs})
     found = assert_equal_predictions(classifier(), X, database)
     assert found["score"].nunique() > 3
+
+
+EXTREME = ("1e99999", "-1e99999", "1e-328", "3e-324", "0e99999", "5e+0000000001", "1e-99999")
+LARGE = ("9007199254740993", "-9007199254740993", "12345678901234567", "1" * 18, "1" * 25)
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_the_largest_the_smallest_and_the_longest_numbers_are_numbers(database, decimal):
+    explanation = of_one(Numeric(-1, 3e16, decimal=decimal))
+    texts = column(*EXTREME, *LARGE, "1e", "+", ".", ",", "+-5", "0x32", "5\x0b", "\x1c5", "5 0")
+    found = assert_equal_predictions(explanation, texts, database)
+    assert found["score"].nunique() == 4
+
+
+@pytest.mark.parametrize("marker", ["inf", "-inf", "1e400", 1.7976931348623157e308, LARGE[0]])
+def test_any_number_can_mark_missing_values(database, marker):
+    explanation = of_one(Numeric(17, 90, missing=[marker]))
+    texts = ["inf", "-Infinity", "1e400", "1.7976931348623157e308", "1e308", *LARGE[:2]]
+    found = assert_equal_predictions(explanation, column(*texts), database)
+    assert found["score"].nunique() == 3
+    numbers = pd.DataFrame({"x": [np.inf, -np.inf, 1.7976931348623157e308, 1e308, 2.0**53]})
+    found = assert_equal_predictions(explanation, numbers, database)
+    assert found["score"].nunique() > 1
+
+
+def test_a_category_has_every_spelling_of_its_date_or_number(database):
+    names = ("2020-01-01", "2020-01-02T08:30", "b", "1", "inf", LARGE[2])
+    days = ["2020-01-01", "2020-01-01 00:00:00", "2020-01-01T00:00:00", "2020-01-01 00:00"]
+    days += ["2020-01-02T08:30", "2020-01-02 08:30", "b 00:00:00"]
+    numbers = ["Infinity", "+INF", "1e400", "-inf", "true", "1e0", "-nan", "+NaN", "nan"]
+    large = [LARGE[2], f" {LARGE[2]}\n", "12345678901234567.0", "12345678901234560"]
+    X = column(*days, *numbers, *large, "b\x0b", "\x1fb")
+    found = assert_equal_predictions(of_one(Categorical(names)), X, database)
+    assert found["score"].nunique() == len(names) + 2
+
+
+def test_a_marker_of_a_date_may_have_a_format_of_the_schema(database):
+    feature = Date("2000-01-01", "2020-01-01", format="%d.%m.%Y", missing=["01.01.1900"])
+    X = column("1900-01-01", "1900-01-02", "2001-01-01", "2019-12-31 10:00")
+    with pytest.warns(UserWarning, match="reads 'x' as dates"):
+        found = assert_equal_predictions(of_one(feature), X, database)
+    assert found["score"].nunique() == 3
+
+
+def test_bytes_are_no_number_and_no_category():
+    X = column(b"50", b"true", b"u", b"1", b"", b"\xff", "u", None)
+    for feature in (Numeric(17, 90), Numeric(17, 90, decimal=","), Categorical(["u", "1"])):
+        assert_equal_predictions(of_one(feature), X, Database("sqlite"))
+
+
+@pytest.mark.parametrize("name", ["sqlite", pytest.param("duckdb", marks=pytest.mark.full)])
+def test_boolean_labels_are_booleans(name):
+    schema = Schema({"age": Numeric(17, 90)}, target=Classes([False, True]))
+    explanation = classifier(
+        terms=(age(),), schema=schema, classes=schema.target.names, intercept=0.0
+    )
+    X = pd.DataFrame({"age": [20.0, 50.0]})
+    assert explanation.predict(X).tolist() == [False, True]
+    assert_equal_predictions(explanation, X, Database(name))
+
+
+DAYS = Date("2000-01-01", "2020-01-01")
+COMMA = Numeric(17, 90, decimal=",")
+NAMES = Categorical(["2020-01-01", "T-cell", "1"])
+MIDNIGHT, EVENING = datetime(2020, 1, 1), datetime(2011, 5, 6, 19, 8)
+EVERYWHERE = [
+    ("date", ["2011-05-06", "1900-01-01"], [date(2011, 5, 6), date(1900, 1, 1)], DAYS),
+    ("timestamp", ["2011-05-06 19:08", "2020-01-01"], [EVENING, MIDNIGHT], DAYS),
+    ("date", ["2020-01-01", "2011-05-06"], [date(2020, 1, 1), date(2011, 5, 6)], NAMES),
+    ("timestamp", ["2020-01-01", "2011-05-06 19:08"], [MIDNIGHT, EVENING], NAMES),
+    ("char(6)", ["50,5", "50.5", "inf"], ["50,5  ", "50.5  ", "inf   "], COMMA),
+    ("char(6)", ["T-cell", "x"], ["T-cell", "x     "], NAMES),
+    ("a_name", ["50,5", "50.5", "20"], ["50,5", "50.5", "20"], COMMA),
+    ("decimal(9, 2)", ["50.5", "20"], [Decimal("50.50"), Decimal("20.00")], COMMA),
+    ("real", ["50.5", "20"], [50.5, 20.0], COMMA),
+    ("bigint", ["50", "20"], [50, 20], COMMA),
+    ("boolean", ["true", "false"], [True, False], NAMES),
+]
+POSTGRESQL = [
+    ("a_number", ["50.5", "20"], [50.5, 20.0], COMMA),
+    ("a_day", ["2011-05-06", "1900-01-01"], [date(2011, 5, 6), date(1900, 1, 1)], DAYS),
+    ("numeric", ["1e4000", "-1e4000", "1e-4000", "50"], [np.inf, -np.inf, 0.0, 50.0], COMMA),
+]
+BYTES, READ = [b"50", b"true", b"1"], (COMMA, NAMES)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("kind", "cells", "objects", "feature"), EVERYWHERE)
+def test_a_duckdb_column_of_any_type_is_read_as_in_python(kind, cells, objects, feature):
+    kind = "ENUM ('50,5', '50.5', '20')" if kind == "a_name" else kind
+    explanation = of_one(feature)
+    found = Database("duckdb").scores(kind, cells, explanation)
+    np.testing.assert_allclose(found, explanation.decision_function(column(*objects)), atol=1e-9)
+    for other in READ:  # no bytes are a number or a category
+        found = Database("duckdb").scores("BLOB", ["50", "true", "1"], of_one(other))
+        wanted = of_one(other).decision_function(column(*BYTES))
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("style", ["ISO", "German", "SQL, DMY", "Postgres"])
+def test_no_setting_and_no_type_of_postgresql_changes_a_cell(server, style):
+    queried(server, "CREATE DOMAIN a_name AS text; CREATE DOMAIN a_number AS numeric")
+    queried(server, "CREATE DOMAIN a_day AS date")
+    setting = f"SET datestyle = '{style}'; SET bytea_output = 'escape'"
+    database = Database("postgresql", server)
+    given = [*EVERYWHERE, *POSTGRESQL, *(("bytea", ["50", "true", "1"], BYTES, x) for x in READ)]
+    if style != "ISO":  # other types have no style
+        given = [case for case in given if case[0] in ("date", "timestamp", "a_day")]
+    try:
+        for kind, cells, objects, feature in given:
+            explanation = of_one(feature)
+            found = database.scores(kind, cells, explanation, setting)
+            wanted = explanation.decision_function(column(*objects))
+            np.testing.assert_allclose(found, wanted, atol=1e-9, err_msg=kind)
+    finally:
+        queried(server, "DROP TABLE t; DROP DOMAIN a_name, a_number, a_day")
+
+
+@pytest.mark.full
+def test_a_number_of_any_length_does_not_stop_postgresql(server):
+    explanation = of_one(Numeric(17, 90))
+    short = column("9" * 5000, f"{'1' * 4990}e9999", "50")
+    assert_equal_predictions(explanation, short, Database("postgresql", server))
+    long = column("9" * 140_000, f"0.{'0' * 20_000}1")
+    query = to_sql(explanation, table="t", dialect="postgresql")
+    found = Database("postgresql", server).answers(long, query)["score"].tolist()
+    assert found == explanation.decision_function(column(None, None)).tolist()
 
 
 @pytest.mark.parametrize("link", ["logit", "identity", "log", "softmax"])
@@ -224,6 +392,12 @@ def test_a_missing_column_is_an_error_and_no_text():
     pd.DataFrame({"age": [1.0], "job": ["nurse"]}).to_sql("u", connection, index=False)
     with pytest.raises(sqlite3.OperationalError, match=r"no such column: .*key"):
         connection.execute(to_sql(classifier(), table="u", dialect="sqlite", keep=["key"]))
+
+
+def test_a_postgresql_query_has_one_column_for_each_feature():
+    query = to_sql(hostile_explanation(), table="t", dialect="postgresql")
+    step = query.partition("_dpexplain_texts AS")[2].partition("_dpexplain_cells AS")[0]
+    assert step.count(" AS _dpexplain_") == 1 + 2  # one is the table
 
 
 def test_a_hostile_guarantee_stays_a_comment():

@@ -18,11 +18,13 @@ from dpexplain.io import from_json, to_json
 from example_explanations import (
     HOSTILE_NAMES,
     age,
+    age_and_job,
     classifier,
     global_explanations,
     guarantees,
     job,
     local_explanations,
+    pairs,
     private_guarantee,
     reference,
     samples,
@@ -78,6 +80,22 @@ def test_shape_functions_come_back_bit_by_bit(shape):
         assert (before is None) == (after is None)
         if before is not None:
             assert before.tobytes() == after.tobytes()
+
+
+@given(pairs())
+def test_pairs_come_back_bit_by_bit(pair):
+    again = assert_round_trip(pair)
+    for name in ("contribution", "count", "noise_std", "sampling_std"):
+        before, after = getattr(pair, name), getattr(again, name)
+        assert (before is None) == (after is None)
+        assert before is None or before.tobytes() == after.tobytes()
+
+
+def test_the_file_of_a_pair_with_unknown_noise_is_as_before_noise_was_saved():
+    pair = age_and_job(noise_std=None)
+    content = json.loads(to_json(pair))["content"]
+    assert list(content) == ["name", "axes", "contribution", "count", "guarantee", "score_unit"]
+    assert from_json(to_json(pair)).noise_std is None
 
 
 @given(global_explanations())

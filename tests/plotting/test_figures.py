@@ -18,6 +18,7 @@ from dpexplain import Comparison, PrivacyLedger, plotting
 from example_explanations import (
     HOSTILE_NAMES,
     age,
+    age_and_job,
     classifier,
     job,
     private_guarantee,
@@ -307,3 +308,43 @@ def test_guarantee_in_words_names_the_unit_of_privacy():
     assert guarantee_words(private_guarantee()) == (
         "Differentially private: ε = 0.5, δ = 1e-06 for one record (add/remove), this fit alone"
     )
+
+
+def hatched_cells(ax):
+    """Lower left corners of the hatched cells, as (row, column)."""
+    (marks,) = (each for each in ax.collections if each.get_gid() == "may-be-noise")
+    corners = [path.vertices.min(axis=0) for path in marks.get_paths()]
+    return sorted((round(y + 0.5), round(x + 0.5)) for x, y in corners)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_cells_of_a_pair_that_may_be_noise_are_hatched_and_the_figure_says_so(style):
+    pair = age_and_job(score_unit="log-odds")
+    with pyplot.style.context(style):
+        ax = plotting.plot_pair(pair)
+        assert hatched_cells(ax) == [tuple(cell) for cell in np.argwhere(~pair.signal).tolist()]
+        assert any("Hatched: may be noise" in text.get_text() for text in ax.texts)
+        assert ax.figure.axes[1].get_ylabel() == "contribution [log-odds]"
+        pyplot.close(ax.figure)
+
+
+def test_a_pair_without_noise_has_no_hatching():
+    ax = plotting.plot_pair(age_and_job(noise_std=None))
+    assert not [each for each in ax.collections if each.get_gid() == "may-be-noise"]
+    assert not any("Hatched" in text.get_text() for text in ax.texts)
+    pyplot.close(ax.figure)
+
+
+def test_bars_of_pairs_show_their_noise_and_a_reference_may_lack_the_pair():
+    weak = age_and_job(name="weak", noise_std=np.ones((3, 3)))
+    model = classifier(pairs=(age_and_job(), weak))
+    ax = plotting.plot_importance(model, reference=reference())
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    bars = {round(bar.get_y() + 0.33): bar for bar in ax.patches if bar.get_hatch() is None}
+    assert bars[names.index("weak")].get_alpha() == 0.35
+    assert bars[names.index("age & job")].get_alpha() is None
+    floors = [bar.get_width() for bar in ax.patches if bar.get_hatch()]
+    assert floors[names.index("weak")] == pytest.approx(weak.noise_floor)
+    (ticks,) = (line.get_xdata() for line in ax.lines if line.get_marker() == "|")
+    assert np.isnan(ticks).tolist() == [name in ("weak", "age & job") for name in names]
+    pyplot.close(ax.figure)

@@ -12,6 +12,8 @@ from dpexplain.explain import (
     Guarantee,
     LocalExplanation,
     NoiseModel,
+    PairAxis,
+    PairCurve,
     ShapeFunction,
 )
 
@@ -34,7 +36,7 @@ def private_guarantee(epsilon: float = 0.5) -> Guarantee:
     """Make the guarantee of a private fit."""
     return Guarantee(
         epsilon, 1e-6, "add_remove", True, mu=0.12411, sampler="exact discrete Gaussian",
-        version="0.1.0", epsilon_replace=1.1,
+        version="0.1.0", epsilon_replace=max(1.1, 2.2 * epsilon),
     )  # fmt: skip
 
 
@@ -68,6 +70,25 @@ def job(guarantee: Guarantee | None = None, **changes) -> ShapeFunction:
         "noise_std": [0.1, 0.2, 0.9, 0.9],
     }
     return ShapeFunction(**{**fields, **changes})
+
+
+def age_and_job(guarantee: Guarantee | None = None, **changes) -> PairCurve:
+    """Make a pair of three by three cells, of which two rise above the noise."""
+    axes = (
+        PairAxis(
+            "age", "numeric", bin_edges=[17.0, 45.0, 90.0], unit="years", special=("missing",)
+        ),
+        PairAxis("job", "categorical", categories=("nurse", "clerk"), special=("missing",)),
+    )
+    fields = {
+        "name": "age & job",
+        "axes": axes,
+        "contribution": [[0.5, -0.5, 0.0], [-0.1, 0.2, 0.1], [0.0, 0.3, -0.2]],
+        "count": [[20.0, 10.0, 1.0], [15.0, 12.0, -2.0], [1.0, 0.0, 2.0]],
+        "guarantee": guarantee or private_guarantee(),
+        "noise_std": [[0.1, 0.1, 0.3], [0.1, 0.1, 0.3], [0.3, 0.3, 0.0]],
+    }
+    return PairCurve(**{**fields, **changes})
 
 
 def classifier(guarantee: Guarantee | None = None, **changes) -> GlobalExplanation:
@@ -117,17 +138,17 @@ def guarantees(draw: st.DrawFn) -> Guarantee:
     """Draw any guarantee."""
     if not draw(st.booleans()):
         return Guarantee.not_private(draw(names))
-    optional = st.none() | st.floats(0, 50)
+    epsilon = draw(st.floats(1e-9, 1e3))
     return Guarantee(
-        draw(st.floats(1e-9, 1e3)),
+        epsilon,
         draw(st.floats(0, 1, exclude_max=True)),
         draw(st.sampled_from(("add_remove", "replace"))),
         True,
-        mu=draw(optional),
+        mu=draw(st.none() | st.floats(0, 50)),
         covers=draw(names),
         sampler=draw(names),
         notes=tuple(draw(st.lists(names, max_size=2))),
-        epsilon_replace=draw(optional),
+        epsilon_replace=draw(st.none() | st.floats(epsilon, 2e3)),
     )
 
 
@@ -174,6 +195,35 @@ def shapes(draw: st.DrawFn) -> ShapeFunction:
 
 
 @st.composite
+def pairs(draw: st.DrawFn) -> PairCurve:
+    """Draw any pair."""
+    edges = sorted(draw(st.lists(floats, min_size=2, max_size=3, unique=True)))
+    categories = draw(st.lists(names, min_size=1, max_size=2, unique=True))
+    axes = (
+        PairAxis(draw(names), "numeric", bin_edges=edges, unit=draw(names)),
+        PairAxis(draw(names), "categorical", categories=categories, special=("missing",)),
+    )
+
+    def grid(values: st.SearchStrategy[float]) -> st.SearchStrategy[list[list[float]]]:
+        n_rows, n_columns = (axis.n_bins for axis in axes)
+        row = st.lists(values, min_size=n_columns, max_size=n_columns)
+        return st.lists(row, min_size=n_rows, max_size=n_rows)
+
+    noise_std = draw(st.none() | grid(st.floats(0, 1e150)))
+    sampling_std = None if noise_std is None else draw(st.none() | grid(st.floats(0, 1e150)))
+    return PairCurve(
+        draw(names),
+        axes,
+        draw(grid(floats)),
+        draw(grid(floats)),
+        guarantee=draw(guarantees()),
+        score_unit=draw(names),
+        noise_std=noise_std,
+        sampling_std=sampling_std,
+    )
+
+
+@st.composite
 def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
     """Draw any global explanation."""
     link = draw(st.sampled_from(("logit", "identity", "log")))
@@ -185,6 +235,8 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
             term if term.guarantee.private else dataclasses.replace(term, guarantee=guarantee)
             for term in terms
         ]
+    pair = dataclasses.replace(draw(pairs()), guarantee=guarantee)
+    has_pair = draw(st.booleans()) and all(term.name != pair.name for term in terms)
     return GlobalExplanation(
         tuple(terms),
         draw(floats),
@@ -195,6 +247,7 @@ def global_explanations(draw: st.DrawFn) -> GlobalExplanation:
         classes=tuple(classes) if link == "logit" else None,
         model_name=draw(names),
         noise=draw(st.none() | noise_models(tuple(term.n_bins for term in terms))),
+        pairs=(pair,) if has_pair else (),
     )
 
 

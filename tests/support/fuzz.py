@@ -30,7 +30,15 @@ from dpexplain.accounting.events import GaussianEvent, NonPrivateEvent
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.io import from_json, to_json
 from dpexplain_widgets.payload.payload import build_payload
-from example_explanations import age, classifier, job, private_guarantee, reference, samples
+from example_explanations import (
+    age,
+    age_and_job,
+    classifier,
+    job,
+    private_guarantee,
+    reference,
+    samples,
+)
 from example_filters import filter_comparison, filter_samples
 
 LONGEST_MESSAGE = 2_000
@@ -114,6 +122,7 @@ TARGETS = {
             to_json(each)
             for each in (
                 private_guarantee(), age(), job(), classifier(), samples(), reference(),
+                age_and_job(), classifier(pairs=(age_and_job(),)),
                 _comparison(), _comparison().ledger, filter_comparison(), filter_samples(),
                 filter_comparison().first.class_mean("low"),
             )

@@ -1,10 +1,14 @@
-"""An explanation with pairs of features, as models of InterpretML have them."""
+"""Explanations with pairs of features: of an InterpretML model, and of private models."""
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 import pandas as pd
 
+import view_examples
+from dpexplain.compare import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, PairAxis, PairCurve, ShapeFunction
 
 OPEN = Guarantee.not_private("fitted elsewhere")
@@ -33,3 +37,39 @@ def paired():
     return GlobalExplanation(
         (age, job), 0.5, "logit", guarantee=OPEN, classes=("no", "yes"), pairs=pairs
     )
+
+
+def private_pair(first: str, epsilon: float, n_bins: int) -> PairCurve:
+    """A pair of a numeric feature with "children", with a grid and noise that depend on epsilon."""
+    low, high = {"age": (17, 90), "education": (9, 20)}[first]
+    axes = (
+        PairAxis(
+            first, "numeric", bin_edges=np.linspace(low, high, n_bins + 1), unit="years", step=1.0,
+            special=("missing",),
+        ),
+        PairAxis(
+            "children", "categorical", categories=("no", "yes"), special=("other", "missing")
+        ),
+    )  # fmt: skip
+    rows, columns = np.linspace(-1, 1, n_bins + 1)[:, None], np.array([1.0, -1.0, 0.1, 0.0])
+    count = np.outer(np.linspace(50, 10, n_bins + 1), [8.0, 5.0, 0.0, 0.2])
+    return PairCurve(
+        f"{first} & children", axes, 0.8 * rows * columns, count,
+        guarantee=view_examples.guarantee(epsilon),
+        noise_std=2.0 / epsilon / np.sqrt(count + 4.0),
+        sampling_std=0.5 / np.sqrt(count + 4.0),
+    )  # fmt: skip
+
+
+def swept(**options) -> Comparison:
+    """Private models with no pair, one pair, and two pairs, on grids that differ."""
+    found = view_examples.comparison(epsilons=(0.5, 1.0, 4.0), joint=True, **options)
+    pairs = {
+        1.0: (private_pair("age", 1.0, 3),),
+        4.0: (private_pair("education", 4.0, 2), private_pair("age", 4.0, 5)),
+    }
+    fits = {
+        epsilon: tuple(dataclasses.replace(fit, pairs=pairs.get(epsilon, ())) for fit in repeats)
+        for epsilon, repeats in found.explanations.items()
+    }
+    return dataclasses.replace(found, explanations=fits)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 import traitlets
 
 import view_examples
-from dpexplain_widgets import Explorer
+from dpexplain_widgets import Explorer, ImportanceView, RankView
 from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.export.picture import static_svg
-from pair_examples import PEOPLE, paired
+from dpexplain_widgets.payload.payload import build_payload
+from dpexplain_widgets.views.comparing import disagreement
+from pair_examples import PEOPLE, paired, swept
 
 
 def test_a_pair_is_a_term_whose_bins_are_its_cells():
@@ -61,10 +65,134 @@ def test_figures_and_tables_of_a_pair_leave_the_view(tmp_path):
     assert "heat map" in static_svg(explorer.payload, fit, "age & job")
 
 
-def test_models_side_by_side_say_how_to_leave_pairs_out():
-    with pytest.raises(ValueError, match=r"without_pairs\(\)"):
-        Explorer({"theirs": paired(), "ours": paired().without_pairs()})
-    assert Explorer({"one": paired(), "two": paired()}).term_names[-1] == "age & town"
+def test_models_side_by_side_can_differ_in_their_pairs():
+    explorer = Explorer({"ours": paired().without_pairs(), "theirs": paired()})
+    assert explorer.term_names == ("age", "job", "age & job", "age & town")
+    ours, theirs = explorer.payload, explorer.payload["others"][0]
+    assert [term.get("absent", False) for term in ours["reference"]["terms"]] == [
+        False, False, True, True,
+    ]  # fmt: skip
+    assert theirs["reference"]["terms"][2]["contribution"] == list(np.arange(12.0) - 5)
+    both = Explorer({"one": paired(), "two": paired()})
+    assert not any("absent" in term for term in both.payload["reference"]["terms"])
+
+
+def test_the_noise_of_a_pair_is_in_the_payload():
+    fit = swept().explanations[1.0][0]
+    (pair,) = fit.pairs
+    shown = build_payload(fit)["fits"][0][0]["terms"][-1]
+    for name in ("noise_std", "sampling_std", "total_std", "signal"):
+        assert shown[name] == getattr(pair, name).ravel().tolist()
+    assert (shown["noise_floor"], shown["band_factor"]) == (pair.noise_floor, pair.band_factor)
+    assert shown["above_noise"] is (pair.name in fit.pairs_above_noise)
+    assert shown["ranks"] is None
+
+
+def test_models_at_each_epsilon_have_their_own_pairs_and_the_others_are_absent():
+    explorer = Explorer(swept())
+    assert explorer.term_names[-2:] == ("age & children", "education & children")
+    shown = [row[0]["terms"][-2:] for row in explorer.payload["fits"]]
+    absent = [[pair.get("absent", False) for pair in row] for row in shown]
+    assert absent == [[True, True], [False, True], [False, False]]
+    assert [len(row[0]["axes"][0]["labels"]) for row in shown[1:]] == [4, 6]
+    for row, marks in zip(shown, absent, strict=True):
+        for pair, is_absent in zip(row, marks, strict=True):
+            assert (pair["importance"] == 0) is is_absent
+            assert any(pair["contribution"]) is not is_absent
+
+
+def test_a_chosen_cell_that_the_grid_of_another_epsilon_lacks_is_left_out_of_the_selection():
+    explorer = Explorer(swept(), term="age & children", epsilon_index=2)
+    explorer.bin_index = 23
+    assert len(explorer.selection) == 1
+    explorer.epsilon_index = 1
+    assert len(explorer.selection) == 16
+    explorer.epsilon_index = 0
+    assert explorer.selection["contribution"].eq(0).all()
+
+
+def test_a_score_without_a_pair_is_the_score_of_the_model():
+    found = swept()
+    explorer = Explorer(found, tab="local")
+    for stop, epsilon in enumerate(found.epsilons):
+        explorer.epsilon_index = stop
+        shown = explorer.selection
+        rows = pd.DataFrame([shown.set_index("term")["value"].iloc[:7].to_dict()])
+        local = found.explanations[epsilon][0].explain_local(rows)
+        assert shown["contribution"].sum() == pytest.approx(local.contributions.sum())
+        names = list(local.term_names)
+        stds = shown.set_index("term")["total_std"]
+        np.testing.assert_array_equal(stds[names], local.total_std[0])
+        assert stds.drop(names).eq(0).all()
+
+
+def test_a_new_fit_with_other_pairs_is_shown_with_them():
+    found = swept()
+
+    def refit(epsilon):
+        fit = found.explanations[4.0][0]
+        promise = dataclasses.replace(fit.guarantee, epsilon=epsilon)
+        pair = dataclasses.replace(fit.pairs[0], name="new & pair")
+        return dataclasses.replace(fit, guarantee=promise, pairs=(fit.pairs[1], pair))
+
+    refit.private = False
+    samples = pd.DataFrame(
+        {
+            "age": [30.0], "years married": 5.0, "capital gain": 0.0, "education": 12.0,
+            "rating of the marriage": "good", "occupation": "student", "children": "no",
+        }
+    )  # fmt: skip
+    explorer = Explorer(found, samples=samples, refit=refit, sample=0)
+    explorer.wanted_epsilon = 2.0
+    assert explorer.wait()
+    assert explorer.plan["words"] == "fitted ε = 2"
+    assert set(explorer.term_names[-3:]) == {"age & children", "education & children", "new & pair"}
+    assert [len(row) for row in explorer.payload["samples"]["rows"]] == [10]
+    explorer.tab = "local"
+    shown = explorer.selection.set_index("term")
+    record = refit(2.0).explain_local(samples)
+    for place, name in enumerate(record.term_names):
+        assert shown.loc[name, "contribution"] == record.contributions[0, place]
+
+
+def test_ranks_are_those_of_curves_and_distances_need_equal_grids():
+    found = swept()
+    ranks = RankView(found).selection
+    assert set(ranks["term"]) == set(found.term_names)
+    table = Explorer(found, tab="disagreement").selection.set_index(["term", "epsilon"])
+    assert table.loc["age & children", "disagreement"].isna().all()
+    same = Explorer({"one": paired(), "two": paired()}).payload["reference"]["terms"][2]
+    assert disagreement(same, same) == 0
+
+
+def test_pictures_leave_out_a_pair_that_the_model_does_not_have():
+    explorer = Explorer(swept(), term="age & children")
+    without, having = (explorer.payload["fits"][stop][0] for stop in (0, 2))
+    assert "not in this model" in static_svg(explorer.payload, without, "age & children")
+    assert "heat map" in static_svg(explorer.payload, having, "age & children")
+    assert "education &amp; chi" in static_svg(explorer.payload, having, "age")
+    assert "education &amp; chi" not in static_svg(explorer.payload, without, "age")
+
+
+def test_a_figure_of_a_pair_needs_a_model_that_has_it(tmp_path):
+    explorer = Explorer(swept(), term="age & children", epsilon_index=1)
+    assert "may be noise" in explorer.export_svg(tmp_path / "a.svg").read_text(encoding="utf-8")
+    with pytest.raises(KeyError, match="'age & children' is a pair of features"):
+        explorer.export_svg(tmp_path / "b.svg", what="epsilons")
+    explorer.epsilon_index = 0
+    with pytest.raises(ValueError, match="no pair 'age & children' at this epsilon"):
+        explorer.export_svg(tmp_path / "c.svg")
+
+
+def test_effects_of_curves_stay_in_the_saved_table_of_importances(tmp_path):
+    found = view_examples.with_effects(swept())
+    path = ImportanceView(found, epsilon_index=2).export_csv(
+        tmp_path / "importances.csv", what="importance", release_safe=False
+    )
+    table = pd.read_csv(path)
+    known = table[table["private"]].set_index("term")["effect"].notna()
+    assert known.drop(["age & children", "education & children"]).all()
+    assert not known[["age & children", "education & children"]].any()
 
 
 def test_samples_need_a_column_for_a_feature_that_only_a_pair_has():

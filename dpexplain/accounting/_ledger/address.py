@@ -123,6 +123,11 @@ class DatabaseAddress:
             )
         if not url.database:
             raise ValueError(_ESCAPES)
+        if _several_hosts(url):
+            raise ValueError(
+                "the address of the database names several hosts, each of which could hold another "
+                "budget; name one host, and one port."
+            )
         if url.drivername == "sqlite":
             url = _on_disk(url)
         return cls(url, unquote(name) or None)
@@ -166,6 +171,19 @@ class DatabaseAddress:
 
         u = self.url  # `set` cannot remove a password
         return URL.create(self.backend, u.username, None, u.host, u.port, u.database, u.query)
+
+
+def _several_hosts(url: URL) -> bool:
+    """Check for a list of hosts or ports in the address, or in the environment of libpq."""
+    given = [url.query.get(name, "") for name in ("host", "port")]
+    if url.drivername == "sqlite":
+        return False
+    if not (url.host or given[0]):
+        given += [os.environ.get("PGHOST", ""), os.environ.get("PGHOSTADDR", "")]
+    if not (url.port or given[1]):
+        given.append(os.environ.get("PGPORT", ""))
+    twice = (url.host and given[0]) or (url.port and given[1])
+    return bool(twice) or any(not isinstance(each, str) or "," in each for each in given)
 
 
 def _on_disk(url: URL) -> URL:

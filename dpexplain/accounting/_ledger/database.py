@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpexplain._utils.extras import needed
 from dpexplain.accounting._ledger.address import DatabaseAddress
 from dpexplain.accounting._ledger.place import LedgerPlace, Version
+from dpexplain.accounting._ledger.plain import one_spelling
 from dpexplain.exceptions import BudgetError
 
 if TYPE_CHECKING:
@@ -90,13 +91,17 @@ class LedgerRow(LedgerPlace):
         self._engine = _engine(self._at, self.lock_seconds)
         self._here = threading.local()  # the connection of the thread that has locked the row
         named = self._at.dataset
-        if named is not None and dataset not in (None, named):
+        if named is not None and dataset is not None and one_spelling(named) != dataset:
             raise ValueError(
                 f"the part of the address after '#' is not dataset={dataset!r}; remove that part."
             )
-        name = named or dataset or self._only_name()
-        if not name.isprintable():
-            raise ValueError(f"dataset={name!r} must be printable for a ledger in a database.")
+        given = one_spelling(named or dataset or "")
+        name = given or self._only_name()
+        if not name.isprintable() or given != given.strip():
+            raise ValueError(
+                f"dataset={name!r} must be printable, without blanks at its ends, for a ledger in "
+                "a database."
+            )
         self.name, self.address = name, self._at.of_dataset(name)
         self.words = f"ledger {name!r} in database {self._at.shown!r}"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpexplain._utils.validation import Adjacency, check_in_range, shown
 from dpexplain.accounting._ledger.chain import BEFORE
+from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import (
@@ -87,6 +88,9 @@ class LedgerEntry:
             except TypeError as error:
                 raise ValueError(f"{self.label!r} has an unexpected charge: {error}") from None
             _check_can_be_totalled(event)
+        texts = [v for event in self.events for v in event_to_dict(event).values()]
+        for value in (self.label, *texts):
+            check_unicode("label", value)
 
     @property
     def private(self) -> bool:

@@ -27,6 +27,8 @@ class LedgerFile(LedgerPlace):
         self.path = Path(path).expanduser().resolve()
         self.address, self.files = str(self.path), (self.path,)
         self.words = f"ledger file {self.address!r}"
+        self._lock_path = Path(f"{self.path}.lock")
+        self._held: tuple[Version, Version] = None, None  # lock file and file under the lock
 
     def exists(self) -> bool:
         """Return whether the file exists."""
@@ -42,7 +44,7 @@ class LedgerFile(LedgerPlace):
                 "cannot be written: its folder does not exist",
                 "create the folder or choose another",
             )
-        lock = FileLock(f"{self.path}.lock", timeout=self.lock_seconds)
+        lock = FileLock(self._lock_path, timeout=self.lock_seconds)
         try:
             lock.acquire()
         except Timeout:
@@ -52,6 +54,7 @@ class LedgerFile(LedgerPlace):
             ) from None
         except OSError as error:
             raise self._failed("cannot be locked", error, "choose a writable folder") from None
+        self._held = _identity(self._lock_path), self.version()
         try:
             yield
         finally:
@@ -64,6 +67,15 @@ class LedgerFile(LedgerPlace):
         except OSError:
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _check_held(self) -> None:
+        """Reject a write if the lock file was deleted, since others could then write as well."""
+        lock, known = self._held
+        if lock is None or _identity(self._lock_path) != lock or self.version() != known:
+            raise self.failure(
+                "or its lock file was replaced while the lock was held",
+                f"never delete {self._lock_path.name}, and try again",
+            )
 
     def read(self) -> tuple[str, Version]:
         """Return the content and its version."""
@@ -92,22 +104,35 @@ class LedgerFile(LedgerPlace):
                 os.fsync(file.fileno())
             if self.path.exists():
                 shutil.copymode(self.path, temporary)
+            self._check_held()
             os.replace(temporary, self.path)
         except OSError as error:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
             advice = "free disk space or choose another path"
             raise self._failed("cannot be written", error, advice) from None
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
         _sync_folder(self.path.parent)
+        self._held = self._held[0], self.version()
         return self.version()
 
     def remove(self) -> None:
         """Delete the file."""
+        self._check_held()
         self.path.unlink()
 
     def _failed(self, what: str, error: Exception, advice: str) -> BudgetError:
         reason = getattr(error, "strerror", None) or type(error).__name__
         return self.failure(f"{what} ({reason})", advice)
+
+
+def _identity(path: Path) -> Version:
+    """Return the device and inode of a file; None if it is missing."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _sync_folder(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -11,10 +12,12 @@ from dpexplain._utils.validation import check_in_range, shown
 
 __all__ = [
     "check_fields",
+    "check_unicode",
     "list_field",
     "not_negative",
     "number_from_json",
     "number_to_json",
+    "one_spelling",
     "text_field",
 ]
 
@@ -79,3 +82,20 @@ def check_fields(cls: type[Any], content: object) -> None:
         raise ValueError(
             f"a {cls.__name__} needs exactly these fields: {', '.join(sorted(names))}."
         )
+
+
+def check_unicode(name: str, value: object) -> None:
+    """Raise ValueError for a string that could be written to a ledger, but not read again."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{name}={shown(value)} contains half of a character (a lone surrogate); write it in "
+            "characters that UTF-8 has. Nothing was charged."
+        ) from None
+
+
+def one_spelling(name: str) -> str:
+    """Compose the characters of a name, so that no two names of ledgers look the same."""
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name

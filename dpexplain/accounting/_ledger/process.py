@@ -11,6 +11,7 @@ from contextvars import ContextVar
 
 from dpexplain._utils.validation import Adjacency, check_adjacency, shown
 from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
+from dpexplain.accounting._ledger.plain import one_spelling
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.exceptions import BudgetError
 
@@ -104,10 +105,11 @@ def check_ledger(given: object) -> None:
             f"ledger is a {type(given).__name__}; expected a dpexplain.PrivacyLedger, or the name "
             "of a table."
         )
-    if not given.strip() or "/" in given or "\\" in given or given.endswith((".json", ".db")):
+    outer = given != given.strip()  # "survey " would be another ledger than "survey"
+    if not given or outer or "/" in given or "\\" in given or given.endswith((".json", ".db")):
         raise ValueError(
-            f"ledger={shown(given)} must be the name of a table, such as 'survey-2024'; for a file "
-            "or a database, pass PrivacyLedger.open(...)."
+            f"ledger={shown(given)} must be the name of a table, such as 'survey-2024', without "
+            "blanks at its ends; for a file or a database, pass PrivacyLedger.open(...)."
         )
     if os.getpid() != _PROCESS or multiprocessing.parent_process() is not None:
         raise BudgetError(
@@ -143,7 +145,8 @@ def named_ledger(
     check_ledger(given)
     if isinstance(given, PrivacyLedger):
         return given
-    return _found((given, ""), given, delta, check_adjacency(adjacency))
+    name = one_spelling(given)
+    return _found((name, ""), name, delta, check_adjacency(adjacency))
 
 
 def ledgers_of(

@@ -6,8 +6,9 @@ import math
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from typing import Any
 
 from dpexplain.accounting._ledger.address import check_not_an_address
 from dpexplain.accounting._ledger.database import LedgerRow
@@ -66,7 +67,7 @@ class LedgerStore:
         self._from_elsewhere = from_elsewhere
         self._process = os.getpid()
         self._version: Version = None
-        self._lock = threading.RLock()
+        self._lock, self._lock_of = threading.RLock(), os.getpid()
 
     @classmethod
     def opened(cls, place: LedgerPlace) -> LedgerStore:
@@ -109,7 +110,7 @@ class LedgerStore:
     def current(self) -> LedgerState:
         """Return the newest state; read the file or row again if it has changed."""
         if self.place is not None and self.place.version() != self._version:
-            with self._lock:
+            with self._own_lock():
                 self._read(self.place)
         return self.known
 
@@ -117,7 +118,7 @@ class LedgerStore:
     def exclusive(self) -> Iterator[LedgerState]:
         """Lock the ledger inside a ``with`` block, and yield its newest state."""
         self._check_home()
-        with self._lock, self.place.exclusive() if self.place is not None else nullcontext():
+        with self._own_lock(), self.place.exclusive() if self.place is not None else nullcontext():
             if self.place is not None:
                 self._read(self.place)
             yield self.known
@@ -164,8 +165,12 @@ class LedgerStore:
                 "would not see the charge; pass path= to share a file or a database. Nothing was "
                 "charged."
             )
-        if forked:  # a thread of the parent may have held the lock when the fork was made
-            self._lock, self._process = threading.RLock(), os.getpid()
+
+    def _own_lock(self) -> AbstractContextManager[Any]:
+        """Return a new lock in a forked process: a thread of the parent may have held the old."""
+        if self._lock_of != os.getpid():
+            self._lock, self._lock_of = threading.RLock(), os.getpid()
+        return self._lock
 
 
 def _parsed(place: LedgerPlace) -> tuple[LedgerState, Version]:

@@ -273,8 +273,8 @@ def _stds(
     explanation: ExplainsRows, places: Sequence[npt.NDArray[np.int64]], name: str
 ) -> FloatArray | None:
     """Return the standard deviations of the contributions, or None if any is unknown."""
-    known = [getattr(term, name) for term in explanation.terms]
-    if explanation.pairs or any(std is None for std in known):
+    known = [getattr(part, name) for part in explanation.parts]
+    if any(std is None for std in known):
         return None
     return np.stack(
         [np.append(std, 0.0)[at] for std, at in zip(known, places, strict=True)], axis=1

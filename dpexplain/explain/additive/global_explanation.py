@@ -96,7 +96,7 @@ class GlobalExplanation(
         Intercept as released, if edits changed it; otherwise None.
     pairs : sequence of PairCurve, default=()
         Terms of two features each, added after the terms of one feature. They are not keys of the
-        mapping, and edits and comparisons ignore them; see :meth:`pair`.
+        mapping, and edits do not change them; see :meth:`pair`.
     main_effects_only : bool, default=False
         Whether the model has interactions that no term shows, as in tree models. If so, the scores
         of the model are not sums of the terms.
@@ -225,6 +225,8 @@ class GlobalExplanation(
         for term in self.terms:
             if term.name == name:
                 return term
+        if any(pair.name == name for pair in self.pairs):
+            raise KeyError(f"{shorten(name)!r} is a pair of features, not a term; see .pair(name).")
         meant = closest_name(str(name), self)
         hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
         raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
@@ -299,7 +301,7 @@ class GlobalExplanation(
         Series
             Indexed by term, in :attr:`score_unit`. The means are weighted by the (noisy) counts, so
             this costs no additional privacy. Noise alone makes an importance positive, so compare
-            it with ``explanation[term].noise_floor``; see :attr:`ShapeFunction.noise_floor`.
+            it with ``explanation.part(term).noise_floor``; see :attr:`ShapeFunction.noise_floor`.
         """
         values = pd.Series(
             [part.importance for part in self.parts],
@@ -333,8 +335,7 @@ class GlobalExplanation(
             yield _COLUMN_WORDS
         yield self.ranking()
         if self.pairs:
-            listed = self.importances()[[pair.name for pair in self.pairs]]
-            yield listed.rename_axis("pair of features").to_frame("importance")
+            yield self._pairs_table()
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
         """Return the table of each term and of each pair, keyed by name.
@@ -448,7 +449,7 @@ class GlobalExplanation(
     def _repr_html_(self) -> str:
         importances = self.importances()
         largest = float(importances.iloc[0])
-        noisy = any(term.noise_floor is not None for term in self.terms)
+        noisy = any(part.noise_floor is not None for part in self.parts)
         rows = [
             (
                 _html.escaped(str(name)),
@@ -483,5 +484,4 @@ class GlobalExplanation(
 
 
 def _floor_text(part: ShapeFunction | PairCurve) -> str:
-    floor = part.noise_floor if isinstance(part, ShapeFunction) else None
-    return "" if floor is None else short_number(floor, 3)
+    return "" if part.noise_floor is None else short_number(part.noise_floor, 3)

@@ -146,7 +146,8 @@ class LocalExplanation(Record, LocalDisplay):
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
         Standard deviation of each contribution from privacy noise, random structure and sampling
-        together, as in :class:`ShapeFunction`; None if unknown.
+        together, as in :class:`ShapeFunction`; for a pair, without structure. None if
+        unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score from privacy noise, random structure and sampling, computed
         from the joint errors of the terms. If there are several classes, it is an upper bound on

@@ -12,12 +12,12 @@ import pandas as pd
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
-from dpexplain.explain.display import ExplanationDisplay
+from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
+class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
     """Contribution of each term to the score of each sample, for each class.
 
     Parameters
@@ -50,11 +50,6 @@ class MulticlassLocalExplanation(ExplanationDisplay, ByClass[LocalExplanation]):
     def samples_public(self) -> bool:
         """Whether the samples may be shown to anyone."""
         return self.by_class[0].samples_public
-
-    @property
-    def releasable(self) -> bool:
-        """Whether both the model and the samples may be shown to anyone."""
-        return self.by_class[0].releasable
 
     @property
     def scores(self) -> FloatArray:

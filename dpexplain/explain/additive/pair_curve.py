@@ -14,8 +14,10 @@ from dpexplain.explain import _html
 from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE, NoisyPart
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise_model import half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +75,11 @@ class PairAxis(Binned):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class PairCurve(Record, ModelDisplay):
+class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Models of this library have no pairs, because estimating a grid of cells would use much of the
-    privacy budget for little gain. InterpretML models may have pairs; see :func:`from_interpret`.
+    Private models have pairs only if they were fitted with pairs. The pairs of an InterpretML model
+    have no known noise; see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -93,11 +95,16 @@ class PairCurve(Record, ModelDisplay):
         Privacy guarantee of these numbers.
     score_unit : str, default=""
         Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
+    noise_std : array-like of the same shape or None, default=None
+        Standard deviation of the privacy noise of each contribution, given the released grid, in
+        `score_unit`; None if there is no noise or if it is unknown.
+    sampling_std : array-like of the same shape or None, default=None
+        Standard deviation due to sampling of the records; None if unknown.
 
     Raises
     ------
     ValueError
-        If shapes are inconsistent or a number is not finite.
+        If shapes are inconsistent, a number is not finite, or a standard deviation is negative.
     """
 
     name: str
@@ -107,6 +114,8 @@ class PairCurve(Record, ModelDisplay):
     _: dataclasses.KW_ONLY
     guarantee: Guarantee
     score_unit: str = ""
+    noise_std: FloatArray | None = None
+    sampling_std: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
@@ -121,6 +130,56 @@ class PairCurve(Record, ModelDisplay):
         shape = (axes[0].n_bins, axes[1].n_bins)
         self._set("contribution", read_only("contribution", self.contribution, shape))
         self._set("count", read_only("count", self.count, shape))
+        self._check_noise(shape)
+
+    def _check_noise(self, shape: tuple[int, int]) -> None:
+        if self.sampling_std is not None and self.noise_std is None:
+            raise ValueError("sampling_std needs noise_std: a model without noise has no band.")
+        for name in ("noise_std", "sampling_std"):
+            if getattr(self, name) is None:
+                continue
+            std = read_only(name, getattr(self, name), shape)
+            if (std < 0).any():
+                raise ValueError(f"{name} must not be negative.")
+            self._set(name, std)
+
+    @cached_property
+    def total_std(self) -> FloatArray | None:
+        """Standard deviation of each contribution (total uncertainty), in `score_unit`.
+
+        It combines privacy noise with sampling, if that is known. None if there is no privacy
+        noise, or if it is unknown.
+        """
+        if self.noise_std is None or self.sampling_std is None:
+            return self.noise_std
+        return frozen(np.hypot(self.noise_std, self.sampling_std))
+
+    @cached_property
+    def band_factor(self) -> float:
+        """Half-width, in standard deviations, of a band that covers all cells simultaneously.
+
+        The confidence level is 95%, for any correlation between the cells.
+        """
+        noisy = 0 if self.total_std is None else int(np.count_nonzero(self.total_std))
+        return half_width(max(1, noisy))
+
+    @property
+    def noise_words(self) -> str:
+        """Description of the cells that rise above the noise.
+
+        If the noise is unknown, the description says so. Empty if the pair is not private and has
+        no known noise.
+        """
+        if self.signal is None or self.noise_floor is None:
+            return NOT_AVAILABLE if self.guarantee.private else ""
+        above = int(self.signal.sum())
+        which = f"{above or 'None'} of {self.signal.size} cells"
+        rise = "rises" if above in (0, 1) else "rise"
+        return (
+            f"{which} {rise} above the noise; noise alone gives an importance of about "
+            f"{short_number(self.noise_floor, 3)}, and the importance of the pair is "
+            f"{short_number(self.importance, 3)}."
+        )
 
     @property
     def feature_names(self) -> tuple[str, str]:
@@ -216,9 +275,16 @@ class PairCurve(Record, ModelDisplay):
         -------
         DataFrame
             Columns term; first and second, the bins of the two features; first_feature and
-            second_feature, their names; contribution; and count.
+            second_feature, their names; contribution; noise_std, sampling_std, total_std, band_low
+            and band_high, which are the ends of the band that covers all cells with 95% confidence
+            (NaN if unknown); signal, whether the cell rises above the noise (None if unknown); and
+            count.
         """
         first, second = (axis.bin_labels for axis in self.axes)
+        size = self.contribution.size
+        low, high = (None, None) if self.band is None else self.band
+        names = ("noise_std", "sampling_std", "total_std")
+        stds = {name: getattr(self, name) for name in names} | {"band_low": low, "band_high": high}
         return pd.DataFrame(
             {
                 "term": self.name,
@@ -227,6 +293,15 @@ class PairCurve(Record, ModelDisplay):
                 "second_feature": self.axes[1].name,
                 "second": list(second) * len(first),
                 "contribution": self.contribution.ravel(),
+                **{
+                    name: np.full(size, np.nan) if values is None else values.ravel()
+                    for name, values in stds.items()
+                },
+                "signal": (
+                    np.full(size, None)
+                    if self.signal is None
+                    else self.signal.ravel().astype(object)
+                ),
                 "count": self.count.ravel(),
             }
         )
@@ -269,5 +344,6 @@ class PairCurve(Record, ModelDisplay):
             _html.heading(self.name),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.note(f"{size}; {reach} {self.score_unit}".rstrip()),
+            _html.note(self.noise_words) if self.noise_words else "",
             _html.note(".plot() draws the heat map, .frame() lists the cells"),
         )

@@ -9,11 +9,11 @@ import pandas as pd
 
 from dpexplain.explain.bands._noisy_model import (
     _DRAWS,
-    NOT_AVAILABLE,
     drawn_importances,
     rank_intervals,
     words_of_noise,
 )
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.noise_model import STANDS_OUT_LEVEL
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,23 +16,29 @@ from dpexplain.explain.bands._cautions import (
     missing_words,
     people_caution,
 )
-from dpexplain.explain.noise_model import LEVEL, STANDS_OUT_LEVEL, NoiseModel, normal_certainty
+from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
+from dpexplain.explain.noise_model import (
+    LEVEL,
+    STANDS_OUT_LEVEL,
+    NoiseModel,
+    half_width,
+    normal_certainty,
+)
 
 if TYPE_CHECKING:
     from dpexplain.explain.additive.links import Link
+    from dpexplain.explain.additive.pair_curve import PairCurve
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
 
 _DRAWS = 2_000
-
-NOT_AVAILABLE = "How much of this is privacy noise is not available for this kind of model."
-"""Description of the noise of a private explanation if the noise is unknown."""
 
 
 class NoisyModel:
     """Mixin for the joint noise and the effects of a :class:`GlobalExplanation`."""
 
     terms: tuple[ShapeFunction, ...]
+    pairs: tuple[PairCurve, ...]
     noise: NoiseModel | None
     effect_scatter: NoiseModel | None
     effect_intercept: float | None
@@ -70,6 +76,32 @@ class NoisyModel:
         return [t for t in self.terms if _largest_ratio(t) > factor]
 
     @property
+    def pairs_above_noise(self) -> tuple[str, ...] | None:
+        """Pairs that rise above the noise, most important first.
+
+        If no pair has any contribution, the probability that any pair is listed is at most 3%: the
+        rule covers all cells of all pairs jointly. None if there are no pairs or if the noise of a
+        pair is unknown.
+        """
+        stds = [pair.total_std for pair in self.pairs if pair.total_std is not None]
+        if not stds or len(stds) < len(self.pairs):
+            return None
+        n_cells = sum(int(np.count_nonzero(std)) for std in stds)
+        factor = half_width(max(1, n_cells), STANDS_OUT_LEVEL)
+        found = [pair for pair in self.pairs if _largest_ratio(pair) > factor]
+        return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
+
+    def _pairs_table(self) -> pd.DataFrame:
+        """Tabulate the pairs by importance, with their noise if it is known."""
+        above = self.pairs_above_noise
+        columns: dict[str, list[Any]] = {"importance": [pair.importance for pair in self.pairs]}
+        if above is not None:
+            columns["noise_floor"] = [pair.noise_floor for pair in self.pairs]
+            columns["above_noise"] = [pair.name in above for pair in self.pairs]
+        names = pd.Index([pair.name for pair in self.pairs], name="pair of features", dtype=object)
+        return pd.DataFrame(columns, index=names)
+
+    @property
     def noise_share(self) -> float | None:
         """Fraction of the variation of the curves that is explained by noise, 0 to 1.
 
@@ -94,7 +126,16 @@ class NoisyModel:
         """
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
-        return words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
+        words = words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
+        above, n_pairs = self.pairs_above_noise, len(self.pairs)
+        if above is None:
+            return words
+        if n_pairs == 1:
+            pairs = f"The pair of features {'rises' if above else 'does not rise'} above the noise."
+        else:
+            verb = "rises" if len(above) <= 1 else "rise"
+            pairs = f"{len(above) or 'None'} of {n_pairs} pairs of features {verb} above the noise."
+        return f"{words} {pairs}".strip()
 
     @property
     def terms_with_effect(self) -> tuple[str, ...] | None:
@@ -363,12 +404,12 @@ def rank_intervals(
     return low, high
 
 
-def _largest_ratio(term: ShapeFunction) -> float:
+def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
     """Return the largest contribution in standard deviations; 0 if there is no noise."""
-    std = term.total_std
+    std = part.total_std
     if std is None:
         return 0.0
-    ratio = np.divide(np.abs(term.contribution), std, out=np.zeros(len(std)), where=std > 0)
+    ratio = np.divide(np.abs(part.contribution), std, out=np.zeros(std.shape), where=std > 0)
     return float(ratio.max())
 
 

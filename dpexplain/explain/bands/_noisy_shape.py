@@ -1,8 +1,7 @@
-"""Noise and effect estimate of a curve: bands, signals and importances."""
+"""Noise and effect estimate of a curve."""
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -11,18 +10,16 @@ import numpy.typing as npt
 
 from dpexplain.explain._record import FloatArray, finite, frozen, read_only
 from dpexplain.explain.bands._cautions import Estimated, term_caution
-from dpexplain.explain.noise_model import mean_absolute, normal_certainty
+from dpexplain.explain.bands._noisy_part import NoisyPart
+from dpexplain.explain.noise_model import mean_absolute
 
 # Half-width of the band if the joint errors are unknown; it holds for each bin separately.
 _POINTWISE = 2.0
-_STEPS, _CLOSE = 60, 1e-13
-MEAN_ABSOLUTE_NORMAL = math.sqrt(2.0 / math.pi)
 
 
-class NoisyShape:
+class NoisyShape(NoisyPart):
     """Mixin for the noise and the effect estimate of a :class:`ShapeFunction`."""
 
-    contribution: FloatArray
     noise_std: FloatArray | None
     structure_std: FloatArray | None
     sampling_std: FloatArray | None
@@ -32,12 +29,6 @@ class NoisyShape:
     effect_factor: float | None
 
     if TYPE_CHECKING:
-
-        @cached_property
-        def weights(self) -> FloatArray: ...
-
-        @cached_property
-        def importance(self) -> float: ...
 
         @property
         def n_bins(self) -> int: ...
@@ -61,80 +52,9 @@ class NoisyShape:
         return frozen(np.asarray(np.sqrt(np.sum(squares, axis=0))))
 
     @property
-    def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper ends of the total-uncertainty band.
-
-        If `simultaneous_factor` is known, the band contains the whole curve with 95% confidence.
-        Otherwise, it contains each bin separately with 95% confidence. None if `total_std` is None.
-        """
-        std = self.total_std
-        if std is None:
-            return None
-        half = self.band_factor * std
-        return self.contribution - half, self.contribution + half
-
-    @property
     def band_factor(self) -> float:
         """Half-width of the band in standard deviations."""
         return _POINTWISE if self.simultaneous_factor is None else self.simultaneous_factor
-
-    @property
-    def signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether each bin rises above the noise; None if `total_std` is None.
-
-        A bin rises above the noise if its total-uncertainty band excludes zero. If the true curve
-        is zero everywhere, the probability that no bin rises above the noise is 95%.
-        """
-        band = self.band
-        if band is None:
-            return None
-        low, high = band
-        return (low > 0) | (high < 0)
-
-    @property
-    def noise_floor(self) -> float | None:
-        """Importance expected from noise alone; None if `total_std` is None.
-
-        The mean of ``|N(0, s)|`` is ``s * sqrt(2 / pi)``, where s is `total_std`, so even pure
-        noise has a positive importance. Importances should therefore be compared with this number.
-        """
-        std = self.total_std
-        if std is None:
-            return None
-        return float(MEAN_ABSOLUTE_NORMAL * (self.weights @ std))
-
-    @property
-    def corrected_importance(self) -> float:
-        """Importance corrected for noise, in `score_unit`.
-
-        This is the importance of the curve after shrinking it by `kept_share`. It is 0 if noise
-        alone would be expected to have at least the observed importance.
-        """
-        return self.importance * self.kept_share
-
-    @cached_property
-    def kept_share(self) -> float:
-        """Factor by which the curve is shrunk to correct its importance for noise.
-
-        The expected importance of the shrunk curve plus noise equals the observed importance.
-        """
-        std, share = self.total_std, 1.0
-        if std is None:
-            return 1.0
-        size = np.abs(self.contribution)
-        if self.importance <= float(self.weights @ mean_absolute(np.zeros_like(size), std)):
-            return 0.0
-        # The expected importance is convex in the share and, at share 1, at least the observed
-        # importance, so Newton's method decreases to the solution without overshooting.
-        for _ in range(_STEPS):
-            curve = share * size
-            ratio = np.divide(curve, std, out=np.full(curve.shape, np.inf), where=std > 0)
-            excess = float(self.weights @ mean_absolute(curve, std)) - self.importance
-            slope = float(self.weights @ (size * (2.0 * normal_certainty(ratio) - 1.0)))
-            if excess <= _CLOSE * self.importance or not slope > 0:
-                break
-            share -= excess / slope
-        return max(0.0, share)
 
     @property
     def possible_directions(self) -> tuple[str, ...]:

@@ -327,7 +327,7 @@ class FilterExplanation(Record, LocalDisplay):
             title,
             weights,
             input_names=self.input_names,
-            guarantee=guarantee if self.samples_public else _of_samples(guarantee),
+            guarantee=guarantee.for_samples(public=self.samples_public),
             bias=bias,
             grid_shape=self.grid_shape,
             noise_std=std,
@@ -454,14 +454,3 @@ class FilterExplanation(Record, LocalDisplay):
             f"{share}"
         )
         return _html.table(head, rows, (False, True, False)) + _html.note(end)
-
-
-def _of_samples(guarantee: Guarantee) -> Guarantee:
-    """Return a guarantee that marks results for non-public samples as not private."""
-    return Guarantee.not_private(
-        "computed from samples that are not marked public",
-        delta=guarantee.delta,
-        adjacency=guarantee.adjacency,
-        version=guarantee.version,
-        unit=guarantee.unit,
-    )

@@ -79,7 +79,15 @@ class PairTable:
         """
         first, second = (_axis(bins[k], r) for k, r in zip(self.features, self.rows, strict=True))
         name = self.name([b.name for b in bins])
-        return PairCurve(name, (first, second), self.scores, self.counts, guarantee=guarantee)
+        return PairCurve(
+            name,
+            (first, second),
+            self.scores,
+            self.counts,
+            guarantee=guarantee,
+            noise_std=self.noise_std,
+            sampling_std=self.sampling_std,
+        )
 
 
 def rows_of_bins(

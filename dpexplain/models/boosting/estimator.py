@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.guarantee_words import bags_note
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     BudgetSplit,
@@ -346,13 +347,7 @@ class _PrivateBoosting(PrivateEstimator):
         return (*planned, Releases(leaf_phase(budget, n_releases, 0), n_releases))
 
     def _notes(self) -> tuple[str, ...]:
-        if self.outer_bags == 1:
-            return ()
-        n = self.outer_bags
-        return (
-            f"The curves are means over {n} random parts of the records. One record may be in all "
-            f"of them, so the noise of each is larger by a factor of the square root of {n}",
-        )
+        return () if self.outer_bags == 1 else (bags_note(self.outer_bags),)
 
     def _mu(self) -> float:
         split = self._split(self.n_features_in_)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.guarantee_words import FILTERS_NOTE
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
     PrivacyLedger,
@@ -315,10 +316,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         )
 
     def _notes(self) -> tuple[str, ...]:
-        return (
-            "Filters were learned from sums over secret random samples of the records (Poisson "
-            "sampling); the sums are exact integers",
-        )
+        return (FILTERS_NOTE,)
 
     def _fit_people(
         self, X: Any, y: Any, groups: Any, schema: Schema, mechanism: Mechanism

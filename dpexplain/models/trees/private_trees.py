@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from dpexplain._utils.guarantee_words import TREES_NOTE, TREES_SAMPLER
 from dpexplain._utils.validation import check_count
 from dpexplain.binning.bins import FeatureBins, index_dtype
 from dpexplain.explain import Guarantee
@@ -34,12 +35,6 @@ from dpexplain.schema import Classes, Schema
 
 DEEPEST = 10
 """Maximum depth of a tree, which then has 1024 leaves."""
-
-_SAMPLER = (
-    "exact discrete Laplace and exponential mechanism (rejection sampling with exact "
-    "comparisons), randomness of the operating system"
-)
-_NOTE = "The curves are main effects of trees; interactions appear only in local contributions"
 
 
 class PrivateTrees(PrivateEstimator, AdditiveModel):
@@ -114,7 +109,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         )
 
     def _notes(self) -> tuple[str, ...]:
-        return (_NOTE,)
+        return (TREES_NOTE,)
 
     @property
     def _unit(self) -> float:
@@ -136,7 +131,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         guarantee = super()._guarantee(source)
         if not guarantee.private:
             return dataclasses.replace(guarantee, delta=0.0)
-        return dataclasses.replace(guarantee, delta=0.0, sampler=_SAMPLER)
+        return dataclasses.replace(guarantee, delta=0.0, sampler=TREES_SAMPLER)
 
     def _check_tree_settings(self) -> None:
         check_count("max_bins", self.max_bins, 2)

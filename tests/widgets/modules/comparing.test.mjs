@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { comparisonKinds, comparisonOf } from "../../../widgets/dpexplain_widgets/static/views/disagreement/comparing.js";
 import { binOfValue, commonParts, disagreement } from "../../../widgets/dpexplain_widgets/static/views/disagreement/distance.js";
 import { heatLevel, heatText, LEVELS, levelWords } from "../../../widgets/dpexplain_widgets/static/views/disagreement/heat.js";
-import { bumpPath, placesOf, rankColumns, squeezed } from "../../../widgets/dpexplain_widgets/static/views/rank/ranks.js";
+import { bumpPath, placesOf, rankColumns, rankedTerms, squeezed } from "../../../widgets/dpexplain_widgets/static/views/rank/ranks.js";
 import { rowsInSight } from "../../../widgets/dpexplain_widgets/static/kit/rows.js";
 import { readState } from "../../../widgets/dpexplain_widgets/static/state/state.js";
 import { stubModel } from "../../../widgets/dpexplain_widgets/static/state/stub_model.js";
@@ -118,4 +118,20 @@ test("terms are searched without regard to case, and noise can be left out", () 
   const filtered = made({ above_noise_only: true });
   filtered.state.fit.terms[0].above_noise = false;
   assert.deepEqual(listedTerms(filtered.model, filtered.state), [1]);
+});
+
+test("pairs of features have no rank and come after the curves", () => {
+  const curve = (importance) => ({ importance });
+  const shown = { terms: [curve(1), curve(3), { importance: 9, axes: [] }, { importance: 2, axes: [] }] };
+  assert.deepEqual(placesOf(shown), [2, 1, 3, 4]);
+  assert.deepEqual(rankedTerms({ terms: [{ kind: "numeric" }, { kind: "pair" }, { kind: "categorical" }] }), [0, 2]);
+});
+
+test("a pair is compared only on equal grids, and not with a model that lacks it", () => {
+  const pair = (labels, contribution, more = {}) =>
+    ({ axes: [], edges: null, labels, special: [], contribution, count: [1, 1], ...more });
+  const one = pair(["a, x", "a, y"], [1, -1]);
+  assert.equal(disagreement(pair(["a, x", "a, y"], [2, -2]), one), 1);
+  assert.equal(disagreement(pair(["b, x", "b, y"], [1, -1]), one), null);
+  assert.equal(disagreement(pair(["a, x", "a, y"], [0, 0], { absent: true }), one), null);
 });

@@ -103,7 +103,8 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
     if payload["filters"] is not None:
         return f"<div>{title}{_filters_table(payload, fit)}</div>"
     names = [term["name"] for term in payload["terms"]]
-    ranked = sorted(zip(names, fit["terms"], strict=True), key=lambda pair: -pair[1]["importance"])
+    there = [each for each in zip(names, fit["terms"], strict=True) if not each[1].get("absent")]
+    ranked = sorted(there, key=lambda each: -each[1]["importance"])
     rows = "".join(
         f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
         for name, term in ranked[:_ROWS]

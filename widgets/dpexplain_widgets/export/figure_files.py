@@ -164,6 +164,8 @@ def _reference(shown: _Shown) -> GlobalExplanation | None:
 
 def _draw_shape(ax: Axes, shown: _Shown) -> None:
     explanation, term = shown.explanation, shown.view.term
+    if all(term != part.name for part in explanation.parts):
+        raise ValueError(f"there is no pair {term[:60]!r} at this epsilon; choose another one.")
     options = {"show": shown.view.shown_curve} if term in explanation else {}
     explanation.plot(term, ax, **options)
 
@@ -244,9 +246,10 @@ def _shape_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
 def _importance_rows(view: ViewState, fit: dict[str, Any]) -> pd.DataFrame:
     terms = fit["terms"]
     places = [each["ranks"] or [None, None] for each in terms]
-    unknown = [math.nan] * len(terms)
-    sizes = [[each.get(name) for each in terms] for name in ("effect_size", "effect_size_std")]
-    effect, effect_std = (each if None not in each else unknown for each in sizes)
+    effect, effect_std = (
+        [math.nan if each.get(name) is None else each[name] for each in terms]
+        for name in ("effect_size", "effect_size_std")
+    )
     table = pd.DataFrame(
         {
             "term": list(view.term_names),

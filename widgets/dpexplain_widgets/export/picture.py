@@ -165,7 +165,8 @@ def _svg_mark(mark: Mark) -> str:
 
 
 def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    ranked = sorted(range(len(names)), key=lambda i: -terms[i]["importance"])[:_BARS]
+    there = [i for i in range(len(names)) if not terms[i].get("absent")]
+    ranked = sorted(there, key=lambda i: -terms[i]["importance"])[:_BARS]
     largest = max(terms[i]["importance"] for i in ranked) or 1.0
     parts: list[Mark] = []
     for row, i in enumerate(ranked):
@@ -181,6 +182,8 @@ def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> li
 
 
 def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) -> list[Mark]:
+    if fit.get("absent"):
+        return [_text(_SHAPE, _TOP + 20, "not in this model", 60)]
     if term["kind"] == "pair":
         return [_text(_SHAPE, _TOP + 20, "heat map: open this page with scripts enabled", 60)]
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0

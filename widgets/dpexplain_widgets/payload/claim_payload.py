@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
-from dpexplain.explain._contrasts import factor_of, half_width, pair_levels, range_levels
+from dpexplain.explain._contrasts import factor_of, pair_levels, range_levels
 from dpexplain.explain._score_errors import part_correlations
 from dpexplain.explain.claims import claim_basis
+from dpexplain.explain.noise_model import half_width
 
 MOST_BINS = 64
 """Maximum number of bins of a term about which a page makes claims, to keep pages small."""

@@ -17,7 +17,13 @@ from dpexplain_widgets.payload.claim_payload import claim_parts, decision_part
 from dpexplain_widgets.payload.directions import packed_directions
 from dpexplain_widgets.payload.filter_payload import check_filters, shows_filters
 from dpexplain_widgets.payload.joint_cost import together_words
-from dpexplain_widgets.payload.pair_payload import pair_fit, pair_outline
+from dpexplain_widgets.payload.pair_payload import (
+    Pairs,
+    pair_fits,
+    pair_outline,
+    pairs_of,
+    with_same_pairs,
+)
 from dpexplain_widgets.payload.samples import sample_rows
 from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics_payload
 
@@ -158,9 +164,9 @@ def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(source, ByClass):
             one_class_at_a_time("a view of several models", source.classes)
     payloads = [{**_payload(source), "name": name} for name, source in sources.items()]
-    first, *others = payloads
     if not all(payload["terms"] for payload in payloads):
         raise TypeError("only models can be shown side by side; show a ledger in LedgerView.")
+    first, *others = payloads = with_same_pairs(payloads)
     for other in others:
         _check_same_terms(first, other)
     words = together_words(payloads)
@@ -190,8 +196,7 @@ def _check_same_terms(first: Mapping[str, Any], other: Mapping[str, Any]) -> Non
         raise ValueError(
             f"{other['name']!r} has different terms or a different scale than "
             f"{first['name']!r}{_difference(first, other)}; models shown side by side must "
-            "explain the same thing. Show them in two linked Explorers; drop pairs of features "
-            "with .without_pairs()."
+            "explain the same thing. Show them in two linked Explorers."
         )
 
 
@@ -236,9 +241,10 @@ def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
     first = comparison.explanations[comparison.epsilons[0]][0]
     names = list(comparison.term_names)
+    pairs = pairs_of(fit for _, _, fit in comparison.fits())
     fits = [
         [
-            _fit(explanation, names, metrics_payload(comparison.metrics, epsilon, repeat))
+            _fit(explanation, names, metrics_payload(comparison.metrics, epsilon, repeat), pairs)
             for repeat, explanation in enumerate(comparison.explanations[epsilon])
         ]
         for epsilon in comparison.epsilons
@@ -246,9 +252,9 @@ def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
     reference = None
     if comparison.reference is not None:
         metrics = metrics_payload(comparison.metrics, math.inf, 0)
-        reference = _fit(comparison.reference, names, metrics)
+        reference = _fit(comparison.reference, names, metrics, pairs)
     return {
-        **_outline(first, comparison.title),
+        **_outline(first, comparison.title, pairs),
         "epsilons": [float(epsilon) for epsilon in comparison.epsilons],
         "fits": fits,
         "reference": reference,
@@ -258,12 +264,13 @@ def _comparison_payload(comparison: Comparison) -> dict[str, Any]:
 
 
 def _explanation_payload(explanation: GlobalExplanation) -> dict[str, Any]:
-    fit = _fit(explanation, [part.name for part in explanation.parts], {})
+    pairs = pairs_of([explanation])
+    fit = _fit(explanation, list(explanation), {}, pairs)
     private = explanation.guarantee.private
     title = explanation.model_name or "Explanation"
     words = explanation.guarantee.short
     return {
-        **_outline(explanation, f"{title}: {explanation.target_name}"),
+        **_outline(explanation, f"{title}: {explanation.target_name}", pairs),
         "epsilons": [explanation.guarantee.epsilon] if private else [],
         "fits": [[fit]] if private else [],
         "reference": None if private else fit,
@@ -307,7 +314,7 @@ _KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
 }
 
 
-def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
+def _outline(explanation: GlobalExplanation, title: str, pairs: Pairs) -> dict[str, Any]:
     return {
         "version": VERSION,
         "title": title,
@@ -339,18 +346,17 @@ def _outline(explanation: GlobalExplanation, title: str) -> dict[str, Any]:
             }
             for term in explanation.terms
         ]
-        + [pair_outline(pair) for pair in explanation.pairs],
+        + [pair_outline(pair) for pair in pairs.values()],
     }
 
 
 def _fit(
-    explanation: GlobalExplanation, names: list[str], metrics: dict[str, float]
+    explanation: GlobalExplanation, names: list[str], metrics: dict[str, float], pairs: Pairs
 ) -> dict[str, Any]:
     guarantee, noise = explanation.guarantee, explanation.noise
     ranking = None if noise is None else explanation.ranking()
     cautions = explanation.effect_cautions
     places = {name: place for place, name in enumerate(explanation)}
-    pairs = {pair.name: pair_fit(pair) for pair in explanation.pairs}
     claims = dict(zip(names, claim_parts(explanation, names), strict=True))
     return {
         "epsilon": _plain(guarantee.epsilon),
@@ -365,9 +371,7 @@ def _fit(
         "effect_caution": explanation.effect_caution,
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
-            pairs[name]
-            if name in pairs
-            else {
+            {
                 **_term_fit(explanation[name]),
                 "directions": (None if noise is None else packed_directions(noise, places[name])),
                 "above_noise": None if ranking is None else bool(ranking.loc[name, "above_noise"]),
@@ -377,33 +381,42 @@ def _fit(
                 "claims": claims[name],
             }
             for name in names
-        ],
+        ]
+        + pair_fits(explanation, pairs),
     }
 
 
-def fit_payload(explanation: GlobalExplanation, names: list[str]) -> dict[str, Any]:
+def fit_payload(
+    explanation: GlobalExplanation, terms: list[dict[str, Any]]
+) -> dict[str, Any] | None:
     """Convert an additional fit to a part of a payload.
 
     Parameters
     ----------
     explanation : GlobalExplanation
         Explanation with the same terms as the payload.
-    names : list of str
-        Names of the terms, in the order of the payload.
+    terms : list of dict
+        Terms of the payload.
 
     Returns
     -------
-    dict
-        JSON values only.
+    dict or None
+        JSON values only; None if the fit and the payload have different pairs of features, so that
+        the whole payload must be rebuilt.
 
     Raises
     ------
     ValueError
         If the explanation and the payload have different terms.
     """
-    if {part.name for part in explanation.parts} != set(names):
+    names = [term["name"] for term in terms if term["kind"] != "pair"]
+    if set(explanation) != set(names):
         raise ValueError("the fit has different terms than those shown.")
-    return _fit(explanation, names, {})
+    pairs = pairs_of([explanation])
+    if set(pairs) != {term["name"] for term in terms if term["kind"] == "pair"}:
+        return None
+    in_order = {term["name"]: pairs[term["name"]] for term in terms if term["kind"] == "pair"}
+    return _fit(explanation, names, {}, in_order)
 
 
 def _ranks(ranking: pd.DataFrame, name: str) -> list[int]:

@@ -81,6 +81,33 @@ def sample_rows(
     }
 
 
+def same_samples(
+    payload: Mapping[str, Any], terms: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Convert the samples of a payload for other terms of the same features.
+
+    Parameters
+    ----------
+    payload : mapping
+    terms : sequence of mapping
+        Terms of the new payload. Pairs that are new consist of features that have a curve.
+
+    Returns
+    -------
+    dict or None
+        As from :func:`sample_rows`; None if there are no samples.
+    """
+    if payload["samples"] is None:
+        return None
+    places = {term["name"]: place for place, term in enumerate(payload["terms"])}
+    # Views take the two values of a pair from the curves of its features if there are such curves.
+    rows = [
+        [row[places[term["name"]]] if term["name"] in places else [None, None] for term in terms]
+        for row in payload["samples"]["rows"]
+    ]
+    return {**payload["samples"], "rows": rows}
+
+
 def _cells(samples: pd.DataFrame, column: Mapping[str, Any]) -> list[Any]:
     if column["kind"] == "numeric":
         return _numbers(samples[column["name"]], DATE_UNIT if column["is_date"] else "")

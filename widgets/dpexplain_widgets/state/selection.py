@@ -33,7 +33,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     table.insert(1, "repeat", view.repeat if math.isfinite(view.epsilon) else 0)
     table.insert(2, "private", bool(fit["guarantee"]["private"]))
     table.insert(3, "term", view.term)
-    if view.bin_index is not None:
+    if view.bin_index is not None and view.bin_index < len(table):
         table = table.iloc[[view.bin_index]]
     elif view.bin_range is not None:
         table = table.iloc[view.bin_range[0] : view.bin_range[1] + 1]

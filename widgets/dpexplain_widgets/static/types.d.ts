@@ -53,6 +53,8 @@ export interface TermFit {
   claims?: ClaimPart | null;
   /** Rows and columns of a pair of features, whose bins are cells, row by row. */
   axes?: [PairAxis, PairAxis];
+  /** Whether only other models have this pair; all its numbers are then zero. */
+  absent?: boolean;
 }
 
 /** Data for claims about a term: half-widths in standard deviations, and a letter for each contrast. */

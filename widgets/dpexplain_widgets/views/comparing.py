@@ -136,11 +136,18 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     -------
     float
         0 for equal curves, 1 if the difference is as large as the second curve; NaN if the second
-        curve is flat.
+        curve is flat, or if this is a pair of features that the fits have on different grids or not
+        at all.
     """
+    if one.get("axes") and (one["labels"] != other["labels"] or _is_absent(one, other)):
+        return math.nan
     a, b, weights = _on_common_bins(one, other)
     size = float(weights @ np.abs(b))
     return float(weights @ np.abs(a - b)) / size if size > 0 else math.nan
+
+
+def _is_absent(*pairs: Mapping[str, Any]) -> bool:
+    return any(pair.get("absent", False) for pair in pairs)
 
 
 def _on_common_bins(

@@ -12,7 +12,8 @@ import traitlets
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
-from dpexplain_widgets.payload.payload import fit_payload
+from dpexplain_widgets.payload.payload import build_payload, fit_payload
+from dpexplain_widgets.payload.samples import same_samples
 from dpexplain_widgets.state.sources import source_of
 from dpexplain_widgets.state.state import Origin, ViewState
 from dpexplain_widgets.state.worker import LatestWins
@@ -203,10 +204,10 @@ class Planning(ViewState):
         self._say(state="working", words=words, done=0, total=len(epsilons))
         self._worker.submit(epsilons)
 
-    def _work(self, epsilon: float) -> tuple[GlobalExplanation, dict[str, Any]]:
+    def _work(self, epsilon: float) -> tuple[GlobalExplanation, dict[str, Any] | None]:
         assert self._refit is not None
         explanation = self._refit(epsilon)
-        return explanation, fit_payload(explanation, list(self.term_names))
+        return explanation, fit_payload(explanation, self.payload["terms"])
 
     def _take(self, epsilon: float, result: Any, done: int, total: int) -> None:
         self._show(epsilon, *result)
@@ -228,10 +229,13 @@ class Planning(ViewState):
         else:
             self._say(state="failed", words=words)
 
-    def _show(self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any]) -> None:
+    def _show(
+        self, wanted: float, explanation: GlobalExplanation, fit: dict[str, Any] | None
+    ) -> None:
         """Add a fit and show it.
 
         If `refit` is not private, a fit requested by dragging replaces the previous such fit.
+        If `fit` is None, because other pairs of features are shown, everything is rebuilt.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):
@@ -251,14 +255,19 @@ class Planning(ViewState):
         ascending = tuple(sorted(fits))
         ledger = self._ledger_now(source)
         grown = dataclasses.replace(source, epsilons=ascending, explanations=fits, ledger=ledger)
+        shown: dict[str, Any] = {"fits": [payloads[each] for each in ascending]}
+        if fit is None:
+            whole = build_payload(grown)
+            shown = {name: whole[name] for name in ("terms", "fits", "reference")}
+            shown["samples"] = same_samples(self.payload, shown["terms"])
         if not keep:
             self._live = None if epsilon in source.epsilons else epsilon
         hold_sync = self.hold_sync()  # type: ignore[attr-defined]  # of the widget
         with hold_sync, self.hold_trait_notifications():
             self.payload = {
                 **self.payload,
+                **shown,
                 "epsilons": list(ascending),
-                "fits": [payloads[each] for each in ascending],
                 "ledger": ledger.to_dict(),
                 "guarantee_words": list(grown.guarantee_words),
             }

@@ -34,7 +34,7 @@ class RankView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The numbers shown, with one row for each term and epsilon.
+        """The numbers shown, with one row for each term and epsilon; pairs have no rank.
 
         The columns are term, epsilon (infinite for the reference), rank, rank_low and rank_high
         (NaN if the joint noise is unknown), importance, above_noise, private and chosen.
@@ -60,21 +60,23 @@ def rank_frame(view: View) -> pd.DataFrame:
     epsilons = [float(epsilon) for epsilon in payload["epsilons"]]
     if payload["reference"] is not None and (view.show_reference or not fits):
         fits, epsilons = [*fits, payload["reference"]], [*epsilons, math.inf]
+    names = [term["name"] for term in payload["terms"] if term["kind"] != "pair"]
     tables = []
     for epsilon, fit in zip(epsilons, fits, strict=True):
-        importance = np.array([term["importance"] for term in fit["terms"]])
+        terms = fit["terms"][: len(names)]  # pairs come last
+        importance = np.array([term["importance"] for term in terms])
         rank = np.empty(len(importance), dtype=np.int64)
         rank[np.argsort(-importance, kind="stable")] = np.arange(1, len(importance) + 1)
-        ends = np.array([term["ranks"] or (math.nan, math.nan) for term in fit["terms"]])
+        ends = np.array([term["ranks"] or (math.nan, math.nan) for term in terms])
         table = pd.DataFrame(
             {
-                "term": [term["name"] for term in payload["terms"]],
+                "term": names,
                 "epsilon": epsilon,
                 "rank": rank,
                 "rank_low": ends[:, 0],
                 "rank_high": ends[:, 1],
                 "importance": importance,
-                "above_noise": [term["above_noise"] for term in fit["terms"]],
+                "above_noise": [term["above_noise"] for term in terms],
                 "private": bool(fit["guarantee"]["private"]),
             }
         )

@@ -28,7 +28,7 @@ export function importanceTable(state, listed) {
     ["importance", numbers((term) => term.importance)],
     ["noise floor", numbers((term) => term.noise_floor)],
     ["above noise", terms.map(({ above_noise: above }) => (isKnown(above) ? String(above) : ""))],
-    ["place", listed.map((i) => String(placesOf(state.fit)[i]))],
+    ["place", listed.map((i) => (state.fit.terms[i].axes ? "" : String(placesOf(state.fit)[i])))],
     ["best rank", numbers((term) => term.ranks?.[0])],
     ["worst rank", numbers((term) => term.ranks?.[1])],
     ["estimated effect in the population", numbers((term) => term.effect_size)],

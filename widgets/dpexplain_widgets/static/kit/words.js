@@ -142,7 +142,7 @@ export function binTitle(term, termFit, bin) {
  * @param {import("../types").State} state
  */
 export function contributionOf(fit, state, label) {
-  if (fit === null) return null;
+  if (fit === null || fit.terms[state.termIndex].absent) return null;
   const { labels, contribution } = fit.terms[state.termIndex];
   return contribution[labels.indexOf(label)] ?? null;
 }
@@ -197,10 +197,11 @@ export function placeWords([low, high]) {
 
 /** Noise of a term, for screen readers. */
 export function spokenNoise(termFit) {
-  const { above_noise: above, ranks } = termFit;
-  if (!ranks) return "";
-  const size = spokenSize(termFit);
+  const { above_noise: above, ranks, absent } = termFit;
+  if (absent) return ", not in this model";
   const mark = above ? "rises above the noise" : "does not rise above the noise";
+  if (!ranks) return typeof above === "boolean" ? `, ${mark}` : "";
+  const size = spokenSize(termFit);
   const basis = size ? " by the effect in the population" : "";
   return `, rank ${placeWords(ranks)} with 95% confidence${basis}, ${mark}${size}`;
 }

@@ -41,7 +41,8 @@ export function listedTerms(model, state) {
   const search = (model.get("term_search") ?? "").trim().toLowerCase();
   const onlyAbove = model.get("above_noise_only");
   return termOrder(state, model.get("term_order") ?? "last").filter((i) => {
-    if (onlyAbove && state.fit.terms[i].above_noise === false) return false;
+    const { above_noise: above, absent } = state.fit.terms[i];
+    if (onlyAbove && (above === false || absent)) return false;
     return state.payload.terms[i].name.toLowerCase().includes(search);
   });
 }

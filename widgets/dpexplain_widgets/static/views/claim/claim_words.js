@@ -8,6 +8,11 @@ import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, sho
  * @typedef {import("../../types").Claim} Claim
  */
 
+/** A sentence about results that are not private, with that first; other sentences as they are. */
+function marked(words, isPrivate) {
+  return isPrivate ? words : `NOT PRIVATE: ${words[0].toLowerCase()}${words.slice(1)}`;
+}
+
 /** The class that is predicted, such as "affairs = yes". */
 function claimedClass({ link, target }) {
   const shown = link === "softmax" ? target.shown_class : target.classes?.at(-1);
@@ -102,13 +107,18 @@ export function frequencyWords(state, question, shares) {
   const sides = {
     difference: `${name} = ${other}`, range: `${name} is in any other bin`, sign: `${name} contributes its average`,
   };
-  return `Of ${formatCount(records)} records in the largest released bin of every other feature, the model expects ` +
-    `${second} to have ${claimedClass(state.payload)} where ${sides[question.kind]}, and ${first} where ${name} = ` +
-    `${one} (95% between ${low} and ${high}).`;
+  const words = `Of ${formatCount(records)} records in the largest released bin of every other feature, the model ` +
+    `expects ${second} to have ${claimedClass(state.payload)} where ${sides[question.kind]}, and ${first} where ` +
+    `${name} = ${one} (95% between ${low} and ${high}).`;
+  return marked(words, state.fit.guarantee.private);
 }
 
 /** Where the claim holds, as a sentence. */
 export function stripWords(strip) {
+  return marked(heldWords(strip), strip.every((each) => each.private));
+}
+
+function heldWords(strip) {
   const holding = strip.filter(({ state }) => state === "holds");
   const names = holding.map(({ epsilon }) => formatEpsilon(epsilon));
   if (holding.length === 0) return "The claim holds at no ε shown.";

@@ -169,7 +169,7 @@ function claimState(claim, asked, kind) {
 }
 
 /**
- * The answer at every epsilon, compared with the selected fit: [{epsilon, stop, claim, state}].
+ * The answer at every epsilon, compared with the selected fit: [{epsilon, stop, claim, state, private}].
  * @param {State} state
  * @param {Question} question
  */
@@ -178,7 +178,9 @@ export function claimStrip(state, question) {
   return state.payload.fits.map((row, stop) => {
     const fit = row[Math.min(state.repeat, row.length - 1)];
     const claim = claimOf(state, fit, fit === state.fit ? question : askedElsewhere(state, fit, question));
-    return { epsilon: state.payload.epsilons[stop], stop, claim, state: claimState(claim, asked, question.kind) };
+    const epsilon = state.payload.epsilons[stop];
+    const isPrivate = claim === null || fit.guarantee.private;
+    return { epsilon, stop, claim, state: claimState(claim, asked, question.kind), private: isPrivate };
   });
 }
 

@@ -63,11 +63,18 @@ export function commonParts(one, other) {
   return numeric ? numericParts(one, other, weights) : categoryParts(one, other, weights);
 }
 
+// Whether only one of the fits has a pair of features, or they have it on different grids.
+function differInGrid(one, other) {
+  return one.axes && (one.absent || other.absent || String(one.labels) !== String(other.labels));
+}
+
 /**
  * Mean absolute difference of two curves divided by the mean absolute value of the other: 0 for
- * equal curves, 1 if they differ by its size; null if the other is flat.
+ * equal curves, 1 if they differ by its size; null if the other is flat, or for a pair of features
+ * that is not on the same grid in both.
  */
 export function disagreement(one, other) {
+  if (differInGrid(one, other)) return null;
   const parts = commonParts(one, other);
   const difference = parts.reduce((sum, { value, other: b, weight }) => sum + weight * Math.abs(value - b), 0);
   const size = parts.reduce((sum, { other: b, weight }) => sum + weight * Math.abs(b), 0);

@@ -62,7 +62,7 @@ function barPicture(state, i, scale, ids, width) {
   const role = state.atReference ? "only-reference" : "main";
   const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
   if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
-  if (showsEffects(state)) parts.push(...effectMark(termFit, scale, width));
+  if (showsEffects(state) && !termFit.axes) parts.push(...effectMark(termFit, scale, width));
   const tick = (importance, role) => {
     const x = Math.max(1.5, scale(importance));
     const d = `M${x} 1V${BAR.height - 1}`;
@@ -183,10 +183,10 @@ class Importance {
     const { element, bar, value, term } = this.parts.get(i);
     const importance = formatLike(state.fit.terms[i].importance, scale.domain[1]);
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
-    const { above_noise: above, ranks } = state.fit.terms[i];
+    const { above_noise: above, ranks, absent } = state.fit.terms[i];
     const moved = this.moveOf(state, i);
     const places = [moved.arrow, ranks ? `rank ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
-    setText(value, `${importance}\n${places}`.trim());
+    setText(value, absent ? "absent" : `${importance}\n${places}`.trim());
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);
@@ -195,14 +195,15 @@ class Importance {
     element.setAttribute("aria-posinset", String(place + 1));
     element.setAttribute("aria-setsize", String(this.rows.keys.length));
     const spoken = spokenNoise(state.fit.terms[i]);
-    const words = `importance ${importance}${spoken}${moved.words}`;
-    element.setAttribute("aria-label", `${shortName(term.name, 120)}, ${words}`);
+    const words = absent ? spoken : `, importance ${importance}${spoken}${moved.words}`;
+    element.setAttribute("aria-label", `${shortName(term.name, 120)}${words}`);
   }
 
   // Difference of the rank of a term from its rank in the fit for comparison.
   moveOf(state, i) {
     const other = besideOf(state);
-    const by = other ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;
+    const ranked = other !== null && !state.fit.terms[i].axes;
+    const by = ranked ? placesOf(other.fit)[i] - placesOf(state.fit)[i] : 0;
     if (by === 0) return { arrow: "", words: "" };
     const [arrow, way] = by > 0 ? ["▲", "higher"] : ["▼", "lower"];
     const far = Math.abs(by);

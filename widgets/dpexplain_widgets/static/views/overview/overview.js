@@ -4,7 +4,7 @@ import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
 import { modelChoice } from "./model_choice.js";
 import { createPlayer } from "./player.js";
-import { kendallTau, placesOf } from "../rank/ranks.js";
+import { kendallTau, placesOf, rankedTerms } from "../rank/ranks.js";
 import { referenceToggle } from "../../state/reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
 import { CHOICE_KEYS, choose, drawOnChange, readState } from "../../state/state.js";
@@ -50,8 +50,10 @@ function metricCard(state, name) {
 /** Agreement of the term ranking with the pinned fit, or else with the reference. */
 function rankAgreement(state) {
   const other = state.pinned ?? (state.atReference ? null : state.reference);
-  if (!other || state.payload.terms.length < 3) return null;
-  const tau = formatNumber(kendallTau(placesOf(state.fit), placesOf(other)), 2);
+  const ranked = rankedTerms(state.payload);
+  if (!other || ranked.length < 3) return null;
+  const places = (fit) => ranked.map((i) => placesOf(fit)[i]);
+  const tau = formatNumber(kendallTau(places(state.fit), places(other)), 2);
   const open = !other.guarantee.private;
   const whose = state.pinned ? "the pinned fit" : "the reference";
   return html("div", {

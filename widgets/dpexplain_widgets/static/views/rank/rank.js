@@ -3,7 +3,7 @@ import { html, listen, setText } from "../../kit/dom.js";
 import { formatEpsilon, quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { RankChart } from "./rank_chart.js";
-import { placesOf, rankColumns } from "./ranks.js";
+import { placesOf, rankColumns, rankedTerms } from "./ranks.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, plainTable } from "../../kit/table.js";
@@ -18,8 +18,9 @@ import { epsilonWords, placeWords, spokenNoise } from "../../kit/words.js";
  */
 export function rankWords(state, i) {
   const term = state.fit.terms[i];
+  if (term.axes) return `${quotedName(state.payload.terms[i].name, 48)}: pairs of features have no rank`;
   const where = state.atReference ? "in the non-private reference" : `at ${epsilonWords(state)}`;
-  const place = `rank ${placesOf(state.fit)[i]} of ${state.payload.terms.length} ${where}`;
+  const place = `rank ${placesOf(state.fit)[i]} of ${rankedTerms(state.payload).length} ${where}`;
   const noise = spokenNoise(term).replace(/^, rank/, "; could be rank");
   return `${quotedName(state.payload.terms[i].name, 48)}: ${place}${noise}`;
 }
@@ -34,7 +35,7 @@ function ribbonBasis({ payload }) {
 function aboutRanks(state, listed) {
   const joint = state.payload.fits.flat().some((fit) => fit.terms[0].ranks);
   const marks = state.payload.fits.flat().some((fit) => typeof fit.terms[0].above_noise === "boolean");
-  const total = state.payload.terms.length;
+  const total = rankedTerms(state.payload).length;
   return [
     "Noise decreases from left to right; the term on the top line is the most important.",
     marks ? "Filled points and solid lines rise above the noise; hollow points and dashed or thin lines do not." : "",
@@ -87,7 +88,7 @@ class RankPanel {
     if (state.term === undefined) return;
     this.state = state;
     this.controls?.draw(state);
-    this.listed = listedTerms(this.model, state);
+    this.listed = listedTerms(this.model, state).filter((i) => !state.fit.terms[i].axes);
     this.mark.hidden = state.reference === null || state.payload.fits.length === 0;
     this.describe(state);
     this.table.draw();

@@ -3,12 +3,23 @@
 const knownPlaces = new WeakMap();
 
 /**
- * Rank of each term in a fit, 1 for the most important; ties are in model order.
+ * Indices of the terms that have a rank: all except pairs of features.
+ * @param {import("../../types").Payload} payload
+ */
+export function rankedTerms({ terms }) {
+  return terms.map((_, i) => i).filter((i) => terms[i].kind !== "pair");
+}
+
+/**
+ * Rank of each term in a fit, 1 for the most important; ties are in model order, and pairs of
+ * features, which have no rank, come last.
  * @param {import("../../types").Fit} fit
  */
 export function placesOf(fit) {
   if (knownPlaces.has(fit)) return knownPlaces.get(fit);
-  const order = fit.terms.map((_, i) => i).sort((a, b) => fit.terms[b].importance - fit.terms[a].importance);
+  const isPair = (i) => (fit.terms[i].axes ? 1 : 0);
+  const order = fit.terms.map((_, i) => i).sort((a, b) =>
+    isPair(a) - isPair(b) || fit.terms[b].importance - fit.terms[a].importance);
   const places = [];
   order.forEach((i, k) => {
     places[i] = k + 1;

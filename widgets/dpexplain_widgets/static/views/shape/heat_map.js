@@ -2,7 +2,7 @@
 import { html, svg } from "../../kit/dom.js";
 import { drawPicture, themeColours } from "../filter/filter_picture.js";
 import { formatNumber, shortName } from "../../kit/format.js";
-import { label, LABEL_SIZE } from "../../charts/marks.js";
+import { hatchPattern, label, LABEL_SIZE } from "../../charts/marks.js";
 import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
@@ -79,11 +79,22 @@ function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], kind) {
   return svg("rect", { ...frame, class: `dpx-heat-cell-frame dpx-heat-cell-${kind}` });
 }
 
+/** Hatching over the cells that may be noise; null if there are none, or if the noise is unknown. */
+function noiseHatching(termFit, { x, y, cellWidth, cellHeight }, id) {
+  if (!termFit.signal?.includes(false)) return null;
+  const d = termFit.signal.map((mark, cell) => {
+    const [row, column] = cellPlace(termFit, cell);
+    const [left, top] = [x(column) - cellWidth / 2, y(row) - cellHeight / 2];
+    return mark ? "" : `M${left} ${top}h${cellWidth}v${cellHeight}h${-cellWidth}Z`;
+  }).join("");
+  return [svg("defs", {}, hatchPattern(id)), svg("path", { d, fill: `url(#${id})` })];
+}
+
 /**
- * Draw the heat map. Cells in `marked` are [cell, kind]. Returns {element, cellAt(x, y)}, which
- * returns null outside the cells.
+ * Draw the heat map. Cells in `marked` are [cell, kind]; `hatchId` names the pattern of noise.
+ * Returns {element, cellAt(x, y)}, which returns null outside the cells.
  */
-export function drawHeatMap({ termFit, width, font, root, mark, marked }) {
+export function drawHeatMap({ termFit, width, font, root, mark, marked, hatchId }) {
   const layout = layoutOf(termFit, width, font);
   const { left, right, bottom, height, rows, columns, cellWidth, cellHeight } = layout;
   const frame = { x: left, y: HEAT.top, width: right - left, height };
@@ -95,6 +106,7 @@ export function drawHeatMap({ termFit, width, font, root, mark, marked }) {
   const room = Math.max(40, (right - left) / Math.min(columns, 5) - 10);
   const element = svg("svg", { class: "dpx-svg", width, height: total, "aria-hidden": "true" },
     cellPicture(termFit, themeColours(root).table, frame),
+    noiseHatching(termFit, layout, hatchId),
     svg("rect", { ...frame, class: "dpx-heat-frame" }),
     rowLabels(first, layout.y, left, font),
     columnLabels(second, layout.x, bottom + 18, room, font),
@@ -118,8 +130,8 @@ export function drawSmallHeatMap({ termFit, width, height, root }) {
     svg("rect", { ...frame, class: "dpx-heat-frame" }));
 }
 
-/** The color scale, as a strip from lowest to highest. */
-export function heatScale(termFit, root) {
+/** The color scale, as a strip from lowest to highest, and the meaning of the hatching. */
+export function heatScale(termFit, root, hatchId) {
   const { table } = themeColours(root);
   const canvas = html("canvas", { width: table.length / 4, height: 1 });
   canvas.getContext("2d").putImageData(new ImageData(table, table.length / 4, 1), 0, 0);
@@ -131,5 +143,9 @@ export function heatScale(termFit, root) {
     html("span", {}, `−${limit}`),
     svg("svg", { class: "dpx-swatch", width: 160, height: HEAT.scale, "aria-hidden": "true" }, strip),
     html("span", {}, `+${limit}`),
+    termFit.signal?.includes(false) ? html("span", { class: "dpx-legend-item" },
+      svg("svg", { class: "dpx-swatch", width: 30, height: HEAT.scale, "aria-hidden": "true" },
+        svg("rect", { width: 30, height: HEAT.scale, fill: `url(#${hatchId})` })),
+      "hatched: may be noise") : "",
   ];
 }

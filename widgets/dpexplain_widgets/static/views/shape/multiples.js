@@ -32,9 +32,11 @@ export function pageOf(count, wanted, size = PAGE_SIZE) {
 }
 
 function noiseText(termFit) {
+  if (termFit.absent) return "not in this model";
   if (termFit.above_noise === false) return "does not rise above the noise";
   const inside = binsInsideNoise(termFit);
-  return inside === null ? "" : `${inside} of ${termFit.labels.length} bins may be noise`;
+  const bins = termFit.axes ? "cells" : "bins";
+  return inside === null ? "" : `${inside} of ${termFit.labels.length} ${bins} may be noise`;
 }
 
 class Multiples {

@@ -1,19 +1,18 @@
 // A term of two features: its heat map and its cells.
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
-import { html, listen, setText } from "../../kit/dom.js";
-import { formatCount, formatSigned, quotedName, shortName } from "../../kit/format.js";
+import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { formatEpsilon, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
 import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
-import { numbersTable, plainTable } from "../../kit/table.js";
+import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
-import { scoreWords } from "../../kit/words.js";
+import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
-const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. A pair has no " +
-  "noise band and no curve to compare or edit: no private model here has pairs.";
+const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
   PageUp: [5, 0], PageDown: [-5, 0], Home: [0, -Infinity], End: [0, Infinity],
@@ -51,8 +50,19 @@ function pairSummary(state, termFit) {
     const value = best(...contribution);
     return `${formatSigned(value)} at ${cellWords(termFit, contribution.indexOf(value))}`;
   };
+  const inside = binsInsideNoise(termFit);
+  const noise = inside === null ? "" : `; ${inside} of ${contribution.length} may be noise`;
   return `Heat map of ${quotedName(state.term.name)}: ${rows} by ${columns} cells, from ` +
-    `${extreme(Math.min)} to ${extreme(Math.max)}`;
+    `${extreme(Math.min)} to ${extreme(Math.max)}${noise}`;
+}
+
+/** Words for a pair that the model shown does not have, with the epsilons at which it exists. */
+export function absentWords(state) {
+  const { epsilons, fits } = state.payload;
+  const others = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[state.termIndex].absent));
+  const where = state.atReference ? "The non-private reference" : `The model at ${epsilonWords(state)}`;
+  const elsewhere = others.length ? `; models at ε = ${others.map(formatEpsilon).join(", ")} have it` : "";
+  return `${where} does not have this pair of features${elsewhere}.`;
 }
 
 class PairPanel {
@@ -60,6 +70,7 @@ class PairPanel {
     this.model = model;
     this.pointed = null;
     this.width = 0;
+    this.hatchId = uniqueId("hatch");
     this.build(host, standalone);
     this.root = host.closest(".dpx") ?? host;
     this.themes = new MutationObserver(() => this.draw());
@@ -85,13 +96,17 @@ class PairPanel {
     this.readoutText = html("span");
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
     this.termBox.element.hidden = !standalone;
-    this.table = numbersTable(() => this.asTable());
-    host.append(
-      html("header", { class: "dpx-head" }, html("h3", {}, "Heat map of ", this.title), this.termBox.element),
-      this.about, this.scale, this.plot,
+    this.table = numbersTable(() => shapeTable(readState(this.model)));
+    this.absent = html("p", { class: "dpx-note", role: "status" });
+    this.present = [
+      this.scale, this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
       html("p", { class: "dpx-note" }, PAIR_LIMITS),
       this.table.element,
+    ];
+    host.append(
+      html("header", { class: "dpx-head" }, html("h3", {}, "Heat map of ", this.title), this.termBox.element),
+      this.about, this.absent, ...this.present,
     );
   }
 
@@ -103,27 +118,33 @@ class PairPanel {
 
   draw() {
     const state = readState(this.model);
-    if (state.term?.kind !== "pair" || this.width < 40) return;
+    if (state.term?.kind !== "pair") return;
     const termFit = mainTerm(state);
+    const { absent = false } = termFit;
+    for (const each of this.present) each.hidden = absent;
+    setText(this.absent, absent ? absentWords(state) : "");
+    setText(this.title, shortName(state.term.name, 120));
+    setText(this.about, shortName(state.term.description ?? "", 400));
+    this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
+    if (!absent && this.width >= 40) this.drawPair(state, termFit);
+  }
+
+  drawPair(state, termFit) {
     const cell = chosenBin(state, termFit.labels.length);
     const pointed = pointedCell(this.pointed, state.term.name);
     const marked = [[pointed, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
-    const { width, font, root } = this;
-    this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked });
+    const { width, font, root, hatchId } = this;
+    this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked, hatchId });
     this.plot.replaceChildren(this.drawn.element);
-    setText(this.title, shortName(state.term.name, 120));
-    setText(this.about, shortName(state.term.description ?? "", 400));
-    this.scale.replaceChildren(
-      html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`), ...heatScale(termFit, root));
-    this.termBox.fill(state.payload.terms.map((each) => [each.name, shortName(each.name, 60)]), state.term.name);
+    this.scale.replaceChildren(html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`),
+      ...heatScale(termFit, root, hatchId));
     this.describe(state, termFit, { cell, pointed });
     this.table.draw();
   }
 
   readOut(state, termFit, cell) {
     if (cell === null) return ["", PAIR_HINT];
-    const value = `contribution ${formatSigned(termFit.contribution[cell])}`;
-    return [cellWords(termFit, cell), `${value} · count ${formatCount(termFit.count[cell])}`];
+    return [cellWords(termFit, cell), binSentence(state, termFit, cell)];
   }
 
   describe(state, termFit, { cell, pointed }) {
@@ -138,18 +159,6 @@ class PairPanel {
       "aria-valuetext": cell === null ? `no cell of ${quotedName(state.term.name)} chosen` : spoken,
     };
     for (const [name, value] of Object.entries(values)) this.plot.setAttribute(name, String(value));
-  }
-
-  asTable() {
-    const termFit = mainTerm(readState(this.model));
-    const [first, second] = termFit.axes;
-    const columns = second.labels.length;
-    const rows = first.labels.map((name, row) => {
-      const values = termFit.contribution.slice(row * columns, (row + 1) * columns);
-      return [shortName(name, 80), ...values.map((value) => formatSigned(value, 3))];
-    });
-    const corner = `${shortName(first.name, 40)} \\ ${shortName(second.name, 40)}`;
-    return plainTable([corner, ...second.labels.map((name) => shortName(name, 40))], rows);
   }
 
   cellUnder(event) {

@@ -1,0 +1,72 @@
+"""Comparison of the guarantees in a file with the texts that fits of this library write."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from dpexplain._utils.guarantee_words import (
+    ALONE,
+    EDITED_COVERS,
+    known_note,
+    known_sampler,
+    known_version,
+)
+from dpexplain.explain import (
+    EditRecord,
+    FilterBank,
+    GlobalExplanation,
+    Guarantee,
+    MulticlassExplanation,
+)
+from dpexplain.explain.additive.edits import edit_note
+from dpexplain.explain.additive.multiclass import scores_of
+
+__all__ = ["Released", "changed_words"]
+
+Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
+
+
+def changed_words(shown: Released) -> str:
+    """Name the first field of a guarantee in a file that no fit of this library writes.
+
+    Parameters
+    ----------
+    shown : GlobalExplanation, MulticlassExplanation or FilterBank
+        Content of the file.
+
+    Returns
+    -------
+    str
+        Name of the field; empty if all guarantees are as they were written, and terms and pairs
+        have the guarantee of the model (of pairs, which cannot be edited, also without the edits).
+    """
+    edits = () if isinstance(shown, FilterBank) else shown.edits
+    return next(_changed(shown.guarantee, edits), "") or next(_differing(shown), "")
+
+
+def _changed(guarantee: Guarantee, edits: tuple[EditRecord, ...]) -> Iterator[str]:
+    notes = [note for note in guarantee.notes if not known_note(note)]
+    if guarantee.covers != ALONE + EDITED_COVERS * bool(edits):
+        yield "covers"
+    if not known_sampler(guarantee.sampler):
+        yield "sampler"
+    if not known_version(guarantee.version):
+        yield "version"
+    if notes != ([edit_note(edits)] if edits else []):
+        yield "notes"
+
+
+def _differing(shown: Released) -> Iterator[str]:
+    if isinstance(shown, FilterBank):
+        return
+    whole = shown.guarantee
+    unedited = dataclasses.replace(
+        whole, covers=ALONE, notes=tuple(note for note in whole.notes if known_note(note))
+    )
+    for score in scores_of(shown):
+        if any(term.guarantee != whole for term in score.terms):
+            yield "of a term"
+        if any(pair.guarantee not in (whole, unedited) for pair in score.pairs):
+            yield "of a pair"
