@@ -15,7 +15,7 @@ _SCHEMA: Final = (
     "with Schema.from_interpret"
 )
 _PAIRS: Final = (
-    "boosting models have pairs='auto', a number of pairs, or a list of pairs of feature names"
+    "private boosting models have pairs='auto', pairs=2, or a list of pairs of feature names"
 )
 _OMIT: Final = "omit it, because fits here do not have this setting"
 

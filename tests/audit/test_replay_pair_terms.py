@@ -92,6 +92,18 @@ def test_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind, pair
     assert report.holds, report
 
 
+@pytest.mark.parametrize("pairs", [DECLARED, "auto"])
+def test_pairs_of_a_person_with_several_rows_stay_within_the_guarantee(pairs):
+    X, y = make_data(30, 3)
+    X, y = (part.iloc[[*range(3, 30), 0, 0, 0]].reset_index(drop=True) for part in (X, y))
+    people = [*range(1, 28), 0, 0, 0]
+    estimator = make(pairs=pairs, max_rows_per_person=3, epsilon=8.0)
+    model, transcript = record(estimator, X, y, people)
+    report = replay(estimator, (X[:-3], y[:-3], people[:-3]), model, transcript)
+    assert report.holds, report
+    assert report.spent_share > 0.8
+
+
 def labels(transcript):
     return [phase.label for phase in transcript.phases]
 

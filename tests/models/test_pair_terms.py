@@ -195,7 +195,7 @@ def test_what_pairs_of_classes_do_not_work_with_is_refused(settings, words):
         make("classes", pairs="auto", **settings).fit(X, y)
 
 
-@pytest.mark.parametrize("nothing", [0, [], ()])
+@pytest.mark.parametrize("nothing", [0, np.int64(0), [], ()])
 def test_no_pairs_is_the_fit_of_before(nothing):
     X, y = make_data(500)
     plain, none = make().fit(X, y), make(pairs=nothing).fit(X, y)

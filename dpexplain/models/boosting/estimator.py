@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
@@ -193,7 +194,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _check_pairs(self) -> None:
         """Raise ValueError if pairs are wanted and the other parameters do not allow them."""
-        if isinstance(self.pairs, int) and self.pairs == 0:
+        if isinstance(self.pairs, Integral) and self.pairs == 0:
             return
         if self.schema is None:
             raise ValueError("pairs needs schema=, which says which features there are.")

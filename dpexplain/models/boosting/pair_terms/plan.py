@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from numbers import Integral
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 from dpexplain._utils.names import closest_name
 from dpexplain._utils.validation import shown
@@ -95,11 +98,11 @@ def checked_pairs(
         pair is possible.
     """
     free = tuple(k for k, d in enumerate(directions) if d is None)
-    if not isinstance(pairs, int | str):
+    if not isinstance(pairs, Integral | str):
         declared = _declared(pairs, schema, directions)
         return PairPlan(declared, (), len(declared)) if declared else None
     most = _AUTO if pairs == "auto" else pairs
-    if isinstance(most, str | bool) or most < 0:
+    if isinstance(most, str | bool | np.bool_) or most < 0:
         raise ValueError(
             f"pairs={shown(pairs)} must be 'auto', a number of pairs such as 2, or a list of pairs "
             "of feature names such as [('age', 'income')]."
@@ -111,7 +114,7 @@ def checked_pairs(
             f"pairs={shown(pairs)} needs two features without monotone_constraints, and the schema "
             f"has {len(free)}; use pairs=0, or remove a constraint."
         )
-    return PairPlan((), free, min(most, len(list(combinations(free, 2)))))
+    return PairPlan((), free, min(int(most), len(list(combinations(free, 2)))))
 
 
 def _declared(

@@ -279,7 +279,11 @@ class Records:
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
         """Count the records in each cell of a crossing, shape (n_cells,)."""
-        return np.bincount(self._bins[column], minlength=n_cells).astype(np.int64)
+        counts = np.zeros(n_cells, dtype=np.int64)
+        for start in range(0, len(self), _PAIR_ROWS):  # bincount copies its argument to 64 bits
+            rows = slice(start, start + _PAIR_ROWS)
+            counts += np.bincount(self._bins[column][rows], minlength=n_cells)
+        return counts
 
     def bag(self, share: float, coins: Coins) -> Records:
         """Return a Bernoulli sample of the records, with scores of zero."""
