@@ -98,7 +98,7 @@ def checked_pairs(
         pair is possible.
     """
     free = tuple(k for k, d in enumerate(directions) if d is None)
-    if not isinstance(pairs, Integral | str):
+    if not isinstance(pairs, int | Integral | str):
         declared = _declared(pairs, schema, directions)
         return PairPlan(declared, (), len(declared)) if declared else None
     most = _AUTO if pairs == "auto" else pairs
