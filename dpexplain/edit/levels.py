@@ -127,7 +127,7 @@ class Interpolate(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the kept bins do not change, so the mean changes by default.
+        As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
         Indices of chosen bins that keep their values, in addition to the first and the last one.
     """

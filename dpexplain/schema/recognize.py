@@ -57,7 +57,7 @@ _FORMATS: Final = (
 
 
 class Written(Protocol):
-    """Interface of a schema that can be written."""
+    """Protocol for schemas that can be written to a TOML file."""
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
@@ -315,7 +315,7 @@ def _only(text: str) -> Any:
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return the counts of the first distinct cells, up to a fixed number of them."""
+    """Return the counts of the first `_ENOUGH` distinct cells."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 

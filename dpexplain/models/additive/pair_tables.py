@@ -28,7 +28,7 @@ class PairTable:
     Attributes
     ----------
     features : tuple of int
-        Index of the two features.
+        Indices of the two features.
     rows : tuple of ndarray of shape (n_bins,)
         Row of each bin of the first feature, and column of each bin of the second.
     scores : ndarray of shape (n_rows, n_columns)

@@ -144,7 +144,7 @@ def choose_pairs(
     n_samples : float
         Noisy number of records.
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     budget : Budget
     mechanism : Mechanism
 

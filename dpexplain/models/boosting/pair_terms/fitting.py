@@ -90,7 +90,7 @@ class _Pair:
         Parameters
         ----------
         sums : ndarray of shape (n_cells,)
-            Noisy sums of residuals, in score units of the loop.
+            Noisy sums of residuals, in internal units of the boosting loop.
         variance : float
             Variance of the noise in each of them.
         last : bool
@@ -135,7 +135,7 @@ def fit_pairs(
     n_samples : float
         Noisy number of records.
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     budget : GridBudget
     mechanism : Mechanism
 

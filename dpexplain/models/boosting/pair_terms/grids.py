@@ -200,13 +200,13 @@ def curvature_of_cells(
     objective : Objective
     plan : Schedule
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
 
     Returns
     -------
     curvature, variance : ndarray of shape (n_cells,)
         Second derivative of the loss, summed over the records of a cell, and variance of the sum
-        of clipped residuals, in score units of the loop.
+        of clipped residuals, in internal units of the boosting loop.
     """
     first, second = grid.sides
     others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]

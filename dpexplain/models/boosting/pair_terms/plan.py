@@ -91,8 +91,10 @@ def checked_pairs(
     Raises
     ------
     ValueError
-        If `pairs` has another form, a name is unknown, a pair repeats or is of one feature, or no
-        pair is possible.
+        If `pairs` is not of a type listed above, or is a negative number; if a declared pair
+        contains an unknown name, a constrained feature or the same feature twice; if a pair is
+        declared twice; or if pairs are to be chosen, but fewer than two features are
+        unconstrained.
     """
     free = tuple(k for k, d in enumerate(directions) if d is None)
     if not isinstance(pairs, int | str):

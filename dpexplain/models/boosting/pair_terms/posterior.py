@@ -35,7 +35,8 @@ class Prior:
     Attributes
     ----------
     size : float
-        Standard deviation of the scores before they are centered, in score units of the loop.
+        Standard deviation of the scores before they are centered, in internal units of the boosting
+        loop.
     lengths : tuple of float
         Distance over which scores are alike, along each side, as a share of the range.
     """
