@@ -85,7 +85,7 @@ def check_fields(cls: type[Any], content: object) -> None:
 
 
 def check_unicode(name: str, value: object) -> None:
-    """Raise ValueError for a string that could be written to a ledger, but not read again."""
+    """Raise ValueError if a string could be written to a ledger but not read again."""
     try:
         if isinstance(value, str):
             value.encode()

@@ -72,7 +72,7 @@ def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -
     curve : ndarray of shape (n_bins,)
         Released curve, by which categories without order are sorted before they are grouped.
     n_groups : int
-        Maximum number of groups; special bins take part of them.
+        Maximum number of groups, including the groups of special bins.
 
     Returns
     -------
@@ -140,7 +140,7 @@ class Grid:
 
     @property
     def crossing(self) -> Crossing:
-        """Rule by which records find their cells."""
+        """The grid in the form that `BinnedRecords.cross` accepts."""
         first, second = self.sides
         groups = first.group_of_bin, second.group_of_bin
         return Crossing(self.column, (first.feature, second.feature), groups, second.n_groups)

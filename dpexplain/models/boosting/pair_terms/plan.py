@@ -43,12 +43,18 @@ class PairPlan:
 
     @property
     def choice_share(self) -> float:
-        """Share of mu squared for choosing pairs, of what pair sums leave to the boosting phase."""
+        """Share of mu squared that is spent on choosing pairs.
+
+        It refers to the mu squared of the boosting phase without the pair sums.
+        """
         return 0.0 if self.declared else _CHOICE_SHARE
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared for the grids, of what pair sums leave to the boosting phase."""
+        """Share of mu squared that is spent on the grids.
+
+        It refers to the mu squared of the boosting phase without the pair sums.
+        """
         return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
 
 
