@@ -1,4 +1,4 @@
-"""Operations that set levels: set, shift, scale, interpolate, align."""
+"""Operations that set levels: set, shift, scale, interpolate and align."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
 
 
 def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return "id" or "person" if a column looks like one, otherwise ""."""
+    """Return "id" or "person" for a probable ID of records or persons, otherwise ""."""
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < _FEWEST_ROWS or isinstance(plain, Date):
         return ""
