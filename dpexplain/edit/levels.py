@@ -161,7 +161,7 @@ class Interpolate(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Align(Operation):
-    """Set the chosen bins to the value of the first or last of them, or to their mean.
+    """Set the chosen bins to their leftmost value, rightmost value or mean.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ class Excess:
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy number of records minus the limit. Without noise, this difference is at most 0 if the
-        limit is respected.
+        Noisy number of records minus its maximum, or its minimum minus the noisy number. Without
+        noise, this difference is at most 0 if the limit is respected.
     noise_std : float
         Standard deviation of the noise in `records`.
     """
@@ -55,7 +55,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of at least `records` if the limit is respected."""
+        """Bound on the probability of this excess if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 

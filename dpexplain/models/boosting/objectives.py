@@ -68,7 +68,7 @@ class Objective:
     encode_target : callable
         ``encode_target(y, schema)`` returns the target as the kernels expect it.
     scale, offset : float
-        Conversion from the internal units of the boosting loop: its score s is
+        Conversion from the internal units of the boosting loop: a score s in these units is
         ``offset + scale * s`` on the link scale.
     residual_unit : float
         Unit of the residuals in the boosting loop, expressed in the unit of the target (in units of

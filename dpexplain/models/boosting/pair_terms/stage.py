@@ -37,7 +37,7 @@ def private_pairs(
     Returns
     -------
     tuple of PairTable
-        Empty if no pair was chosen; in that case, `budget` was not spent.
+        Empty if no pair was chosen; in that case, none of ``budget.squared_mu`` was spent.
     """
     counts, clip = fit.binned.counts, float(fit.clips[-1])
     terms = centered_terms(
