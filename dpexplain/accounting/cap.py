@@ -173,8 +173,9 @@ def _without_pure(spending: Spending) -> Spending:
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
     """Sum bounds on the squared mu of all entries.
 
-    The bound of an entry that is not purely Gaussian may exclude a small probability with which the
-    record is revealed: a share of `delta`.
+    If an entry is not purely Gaussian, its bound may exclude a small probability with which the
+    record that differs between neighboring data sets is revealed. This probability is a share of
+    `delta`.
     """
     n_tails = 0
     squares = []
@@ -209,7 +210,8 @@ def approximate_mu(spending: Spending, tail: float) -> float:
     spending : Spending
         The releases.
     tail : float
-        Probability with which the record may be revealed, in (0, 1).
+        Probability, in (0, 1), with which the record that differs between neighboring data sets
+        may be revealed.
 
     Returns
     -------

@@ -80,9 +80,10 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
 def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float:
     """Return the noise multiplier for several Gaussian releases by strong composition.
 
-    The result is larger than needed; it is provided to reproduce published tables. The formula
-    ``sqrt(8 T log(e + epsilon / delta)) / epsilon`` is stated for small epsilon [1]_; if an epsilon
-    in the hundreds would make the formula invalid, the exact multiplier is returned.
+    The result is larger than needed; it is provided to reproduce published tables. It follows from
+    the formula ``sqrt(8 T log(e + epsilon / delta)) / epsilon``, which is stated for small epsilon
+    [1]_. If epsilon is in the hundreds, the formula can give less noise than the guarantee
+    requires. In that case, the result is the exact multiplier of `gdp_noise_multiplier`.
 
     Parameters
     ----------

@@ -188,7 +188,8 @@ class PrivacyLedger(LedgerReading):
             If the cap would be exceeded; if the cap protects a unit for which the cost of the
             charge cannot be bounded; if the adjacency differs; if the ledger belongs to another
             process; or if its file or database cannot be read or written. In these cases nothing
-            has changed, unless the message says that a database stopped responding.
+            has changed, with one exception: if the message says that a database stopped responding,
+            the charge may have been recorded.
         ValueError
             If there is no event, or `events` contains something that is not an event.
         TypeError

@@ -234,9 +234,10 @@ def _log_sum(terms: NDArray[np.float64]) -> float:
 def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return cumulants of discrete Laplace noise or of the worst pure mechanism.
 
-    With the probabilities of `dpexplain.accounting.ladder`, ``sum p**alpha q**(1 - alpha)`` is a
-    geometric series between its two ends. Of the terms that the code adds up, only the first is
-    large, so there is no cancellation.
+    With the probabilities of `dpexplain.accounting.ladder`, the terms of
+    ``sum p**alpha q**(1 - alpha)`` form a geometric series, apart from the first and the last term.
+    The cumulant is then a sum of three terms. Only ``(alpha - 1) epsilon`` can be large, so there
+    is no cancellation.
     """
     step = epsilon / n_steps
     twice = 2.0 * alphas - 1.0

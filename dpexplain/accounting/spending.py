@@ -187,8 +187,8 @@ class Spending:
         tuple of (float, int, int)
             For each kind of release: epsilon, number of steps from the loss ``-epsilon`` up to
             ``epsilon``, and count. With discrete Laplace noise of scale t, a change of D has the
-            losses ``(D - 2 x) / t`` for x = 0, ..., D; the worst pure mechanism has only the two
-            ends, as if D were 1.
+            losses ``(D - 2 x) / t`` for x = 0, ..., D; the worst pure mechanism has only the
+            losses ``-epsilon`` and ``epsilon``, as if D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),

@@ -192,8 +192,9 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. If it was written by an older version, which described units in
-            words, the totals are recomputed, because the old totals do not hold if units differ.
+            Output of `to_dict`. Older versions described units in words and stored totals that do
+            not hold if the units of the entries differ. If an older version wrote the output, the
+            totals are therefore recomputed.
 
         Returns
         -------

@@ -79,8 +79,8 @@ class Person:
     max_rows : int or None, default=None
         Maximum number of rows used per person. If it is a number k, the events of an entry are
         stated for all k rows together, and a single row changes a query by at most 1/k of the
-        stated change. It is None for entries for which this does not hold, and for the unit of a
-        ledger.
+        stated change. It is None for entries whose single rows have no such bound, and for the unit
+        of a ledger.
     named : bool, default=True
         False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 
@@ -217,7 +217,8 @@ def same_unit(one: Unit, other: Unit) -> bool:
     Returns
     -------
     bool
-        True if they do, even if the numbers of rows used per person differ.
+        True if they protect the same persons, even with different numbers of rows per person, or if
+        both protect records.
     """
     if isinstance(one, Person) and isinstance(other, Person):
         return (one.kind, one.named) == (other.kind, other.named)
@@ -327,7 +328,7 @@ def unit_from_text(text: object, place: int) -> Unit:
     -------
     Unit
         The unit that the text describes. If the file names no unit, the result is a separate kind
-        of person, and the cost for one record is computed as if one row per person were used, which
+        of person. The cost for one record is then computed as if one row per person were used; this
         gives the weaker guarantee.
 
     Raises

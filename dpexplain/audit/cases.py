@@ -35,8 +35,8 @@ class CanaryCase:
         the clip allows.
     present : tuple of DataFrame and Series
         Background records and the canary. Only the canary has the last category of every column.
-        Its target is the last class, which background records may also have, or the upper end of
-        the range.
+        Its target is the last class or the upper end of the range. Background records may also
+        have the last class.
     absent : tuple of DataFrame and Series
         Background records alone. Under replace-one adjacency, they are followed by a record that
         replaces the canary: its features are the same, and its target is the opposite extreme.

@@ -36,7 +36,7 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     event : Event
         The first of `events`; its type determines how they are compared.
     events : sequence of Event
-        Charged events with one label.
+        Charged events that share a label.
     phases : sequence of Phase
         Phase of each release with that label.
 
@@ -50,14 +50,14 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
 
 @singledispatch
 def charged_mu(event: Any, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter that was charged for the events with one label.
+    """Return the Gaussian-DP parameter that was charged for events that share a label.
 
     Parameters
     ----------
     event : Event
         The first of `events`; its type determines how they are composed.
     events : sequence of Event
-        Charged events with one label.
+        Charged events that share a label.
 
     Returns
     -------

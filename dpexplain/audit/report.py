@@ -169,8 +169,8 @@ def power_rows(results: Iterable[Verdict]) -> list[PowerRow]:
     Returns
     -------
     list of PowerRow
-        One row for each group and each mistake that some estimator in the group can make. The group
-        with the most such tiers comes first.
+        One row for each group and each mistake that some estimator in the group can make. Groups
+        with more `powerful_tiers` come first.
     """
     verdicts: dict[tuple[frozenset[int], str], list[dict[int, bool]]] = {}
     for mutant, subject, verdict in results:

@@ -33,9 +33,9 @@ class Audit:
     size : mapping
         Parameters that keep the fits of tiers 1 and 2 small.
     powerful : frozenset of int
-        Tiers that detect every mistake they test for; all four by default. A tier may miss
-        mistakes if no canary uses up the stated guarantee (the model then needs separate tests),
-        or if the final model reveals little.
+        Tiers that detect every mistake they test for; all four by default. If no canary uses up
+        the stated guarantee, only tier 2 detects every mistake, and the model needs separate tests.
+        If the final model reveals little, tier 4 may miss mistakes.
     replaced : float
         Fraction of the guarantee that the canary uses up under replace-one adjacency, for two
         classes or a numeric target. The canary is then replaced by a record with the same features
@@ -356,9 +356,10 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Returns
     -------
     frozenset of int
-        All four, unless no canary can use up the stated guarantee, or the final model reveals so
-        little that a thousand fits cannot detect halved noise. The latter is the case with three
-        or more classes, and for the estimators whose audit settings exclude tier 4.
+        All four tiers, with two exceptions. If no canary can use up the stated guarantee, only tier
+        2. If the final model reveals so little that a thousand fits cannot detect halved noise,
+        only tiers 1 to 3; this is the case with three or more classes, and for the estimators whose
+        audit settings exclude tier 4.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated

@@ -274,7 +274,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
         Whether the model, unit, adjacency, target, schema and numbers match. If the epsilon of the
         entry's events is clearly smaller than the epsilon stated in the file, they do not match,
         because the events belong to another fit. A file without a schema does not match an entry
-        that names one, unless it is about filters, which hold none.
+        that names one; files about filters never contain a schema, so they can match such an entry.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -307,7 +307,7 @@ def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) 
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Check that a file states no smaller mu, and no smaller epsilon for replacing a record."""
+    """Check that a file does not understate mu or epsilon for replacing a record."""
     spending, least = entry.spending(state.adjacency), 1.0 - _ROUNDING
     if guarantee.mu is not None and guarantee.mu < spending.gaussian_bound * least:
         return False

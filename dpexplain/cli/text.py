@@ -22,14 +22,14 @@ _WIDTH = 96
 
 
 def fit_text(explanation: Display, health: Health | None, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarize one fit: guarantee, terms above the noise, health, ledger, file."""
+    """Summarize one fit: guarantee, terms above the noise, health, ledger and file."""
     checked = [] if health is None else [f"health: {health!r}"]
     parts = [described(explanation), *checked, account_line(ledger), f"saved to {out}"]
     return "\n\n".join(parts)
 
 
 def sweep_text(comparison: Display, ledger: PrivacyLedger, out: Path) -> str:
-    """Summarize a sweep: guarantees, importances, ledger, file."""
+    """Summarize a sweep: guarantees, importances, ledger and file."""
     return "\n\n".join([described(comparison), account_line(ledger), f"saved to {out}"])
 
 

@@ -161,8 +161,8 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     Returns
     -------
     float
-        In ``[0, 1]``, weighted by the size of the contributions in `other`; NaN if all of these are
-        zero.
+        In ``[0, 1]``, weighted by the size of the contributions in `other`; NaN if all
+        contributions in `other` are zero.
 
     Raises
     ------

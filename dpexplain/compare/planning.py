@@ -28,9 +28,10 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
 
     For the extrapolation, the privacy noise is assumed to be inversely proportional to the
     Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
-    be the estimated effect in the population, which curves approach as epsilon increases. If there
-    is no such estimate, the released curve is used, shrunk to correct for its noise. All of this is
-    post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
+    be the estimated effect in the population, which curves approach as epsilon increases. If no
+    effect estimate is available, the released curve is used, shrunk to correct for its noise. The
+    extrapolation is post-processing of released numbers, but a fit at the resulting epsilon must
+    still be charged.
 
     Parameters
     ----------

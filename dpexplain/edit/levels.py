@@ -1,4 +1,4 @@
-"""Operations that set levels: set, shift, scale, interpolate, align."""
+"""Operations that set levels: set, shift, scale, interpolate and align."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Interpolate(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the kept bins do not change, so the mean changes by default.
+        As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
         Indices of chosen bins that keep their values, in addition to the first and the last one.
     """
@@ -161,7 +161,7 @@ class Interpolate(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Align(Operation):
-    """Set the chosen bins to the value of the first or last of them, or to their mean.
+    """Set the chosen bins to their leftmost value, rightmost value or mean.
 
     Parameters
     ----------

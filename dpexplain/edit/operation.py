@@ -70,12 +70,12 @@ class Operation(ABC):
     term : str
         Name of the term.
     bins : sequence of int or None, default=None
-        Indices of the bins; None for all value bins. Special bins (missing, other) do not change
-        unless they are named.
+        Indices of the bins; None for all value bins. Special bins (missing, other) change only if
+        `bins` or `names` contains them.
     within : (float, float) or None, default=None
         Alternatively, two values of a numeric feature; the bins between them are chosen.
     names : sequence of str or None, default=None
-        Alternatively, labels of bins: categories, ``"missing"``, ``"other"``.
+        Alternatively, labels of bins: categories, ``"missing"`` or ``"other"``.
     mean : {"keep", "change", "intercept"} or None, default=None
         Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
         keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs

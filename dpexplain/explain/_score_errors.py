@@ -59,8 +59,8 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     Returns
     -------
     float or None
-        Standard deviation in the unit of the score; None if the errors are unknown, which is always
-        the case if there are pairs: the correlations of their errors are not stored.
+        Standard deviation in the unit of the score; None if the errors are unknown. They are always
+        unknown if there are pairs, because the correlations of the errors of pairs are not stored.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None or explanation.pairs:

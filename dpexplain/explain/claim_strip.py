@@ -230,8 +230,9 @@ def _range_elsewhere(
     """Find the range of bins in another fit that corresponds to a range of bins.
 
     The range in the other fit reaches from the first to the last bin whose midpoint or label is in
-    the given range. None if there are no such bins, or if they cover the whole term, because a
-    claim compares a range with the bins outside it.
+    the given range. None if no bin of the other fit lies in the given range. Also None if the range
+    in the other fit covers the whole term, because a claim compares a range with the bins outside
+    it.
     """
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
@@ -259,7 +260,7 @@ def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | 
     Returns
     -------
     int or None
-        Index of the bin in the other fit; None if there is no such bin.
+        Index of the corresponding bin in the other fit; None if no bin corresponds.
     """
     if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
         middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0

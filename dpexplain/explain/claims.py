@@ -74,8 +74,8 @@ class Claim(Record):
     shares : tuple of four float or None, default=None
         Predicted proportions of the second class among records that lie in the most frequent
         released bin of every other feature: the proportion at `second`, the proportion at `first`,
-        and both ends of the interval of the proportion at `first`. None unless there are two
-        classes and the score is a sum of curves without pairs.
+        and both ends of the interval of the proportion at `first`. They are known only if there are
+        two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, such as out of 100.
     """
@@ -378,7 +378,7 @@ def bin_place(term: ShapeFunction, given: Any) -> int:
     Raises
     ------
     KeyError
-        If the term has no such bin.
+        If the term does not have the requested bin.
     """
     labels = term.bin_labels
     if isinstance(given, int | np.integer) and not isinstance(given, bool):

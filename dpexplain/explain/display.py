@@ -180,7 +180,7 @@ class LocalDisplay(ExplanationDisplay):
         return "" if self.samples_public else f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield whether the samples are public, then as for every explanation.
+        """Yield any warning about the samples, then the guarantee and the noise.
 
         Yields
         ------

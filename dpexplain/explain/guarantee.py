@@ -152,7 +152,7 @@ class Guarantee:
         )
 
     def for_samples(self, *, public: bool) -> Guarantee:
-        """Return the guarantee of what was computed from released results and from samples.
+        """Return the guarantee of numbers computed from released results and samples.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Guarantee:
         )
 
     def marked(self, words: str) -> str:
-        """Put a warning before a sentence about results, unless they are private.
+        """Put a warning before a sentence about results that are not private.
 
         Parameters
         ----------

@@ -224,8 +224,9 @@ def _by_class(tables: list[FloatArray]) -> FloatArray:
 def _deviation(term: ShapeFunction) -> FloatArray:
     """Return the standard deviations for InterpretML's shaded band.
 
-    The band shows the first of these that is known: the total uncertainty, the privacy noise, the
-    spread between bags. If none is known, the standard deviations are 0.
+    The band shows the total uncertainty; if it is unknown, the privacy noise; and if the privacy
+    noise is also unknown, the standard deviation between bags. If none of the three is known, the
+    standard deviations are 0.
     """
     for values in (term.total_std, term.noise_std, term.bag_std):
         if values is not None:

@@ -5,8 +5,8 @@ Files contain no records, but not every file may be shared:
 
 * A `ShapeFunction` or `GlobalExplanation` may be shared if ``guarantee.private`` is true.
 * A `Comparison` may contain a non-private reference and metrics on held-out records. It may be
-  shared if ``comparison.private`` is true, which means that these parts are absent;
-  :func:`dpexplain.compare.releasable` removes them.
+  shared if ``comparison.private`` is true: it then contains neither the reference nor the metrics.
+  :func:`dpexplain.compare.releasable` removes both.
 * A `LocalExplanation` contains the bin of every value of its samples. It may be shared if
   ``explanation.releasable`` is true, which requires a private model and public samples.
 * A `Guarantee` or `LedgerSummary` may always be shared, because it contains only labels and public

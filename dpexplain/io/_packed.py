@@ -86,8 +86,8 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        A reader that raises ValueError if the array does not fit the shape with the same number of
-        dimensions, or if there is no such shape.
+        A reader that finds the shape with the same number of dimensions as the array. It raises
+        ValueError if no shape has this number, or if the array does not fit the shape.
     """
 
     def read_array(value: Any, path: str) -> Floats:

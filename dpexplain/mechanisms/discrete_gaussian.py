@@ -225,7 +225,9 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
     Returns
     -------
     low, high : int
-        Integer bounds; they differ by 1, or by 2 if an integer lies strictly between them.
+        Integers below and above the value. They result from much tighter bounds that are rounded
+        outward: they differ by 2 if an integer lies strictly between the tighter bounds, and by 1
+        otherwise.
     """
     if numerator >= bits * denominator:
         return 0, 1
@@ -246,7 +248,10 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 
 
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
-    """Return bounds on ``2**bits`` times the probability of a strip up to this one."""
+    """Return bounds on ``2**bits`` times the cumulative probability of a strip.
+
+    This is the probability of all strips up to and including this one.
+    """
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)
     low = (below[last] << bits) // (above[-1] + 1)  # + 1 covers all strips beyond the last

@@ -117,9 +117,9 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, if it has fewer than n draws left, if the charged events do not
-            cover the release, or if the process has been forked since the phase began, because both
-            processes would then use the same noise.
+            If no phase was begun; if the phase has fewer than n draws left; if the charged events
+            do not cover the release; or if the process has been forked since the phase began. (Both
+            processes would use the same noise.)
         ValueError
             If `query` is not a one-dimensional int64 array.
         """
@@ -196,8 +196,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase was begun, or if some of its draws are unused, which means that releases are
-            missing or that the stated number of values was wrong.
+            If no phase was begun, or if some of its draws are unused. (In the second case, releases
+            are missing, or the stated number of values was wrong.)
         """
         if self._phase is None:
             raise RuntimeError("no phase was begun; call begin(Phase(...)) before finish().")

@@ -37,7 +37,7 @@ class Releases:
         Number of releases.
     others : tuple of LaplacePhase, default=()
         Phases on other parts of the records. Each record is in only one part: either the part of
-        `phase` or the part of one of these.
+        `phase` or the part of one of `others`.
     """
 
     phase: AnyPhase

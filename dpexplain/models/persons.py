@@ -246,7 +246,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the number that a string spells exactly, else the string; None if empty."""
+    """Return the exact number in a string, else the string itself; None if empty."""
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

@@ -50,7 +50,7 @@ class PrivateHooks:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the source of random assignments and samples, secret unless seeded."""
+        """Create the source of random assignments and samples; secret without a seed."""
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)

@@ -57,7 +57,7 @@ def _text(kind: str, name: str, value: object) -> str:
 
 
 def as_decimal(kind: str, decimal: object) -> str:
-    """Return the decimal separator; raise SchemaError unless a period or a comma."""
+    """Return the decimal separator, after a check that it is a period or a comma."""
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)
@@ -106,7 +106,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
 
 
 def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Check other spellings of categories or classes, and return them as pairs.
+    """Check the aliases of categories or classes, and return them as pairs.
 
     Parameters
     ----------

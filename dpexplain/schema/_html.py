@@ -25,7 +25,7 @@ _HEADINGS = ("feature", "kind", "public values", "unit", "description")
 
 
 class Described(Protocol):
-    """Interface of a schema that can be displayed or written."""
+    """Protocol for schemas that can be displayed or written to a file."""
 
     @property
     def features(self) -> Mapping[str, Feature]:

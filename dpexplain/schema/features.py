@@ -109,8 +109,8 @@ class Date(Numeric):
 
     Cells are date objects from any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
-    a time of day, only its day is used, as written. Anything else counts as missing. Numbers also
-    count as missing, unless one of the formats consists only of digits. Read private files without
+    a time of day, only its day is used, as written. Anything else counts as missing. Numbers are
+    parsed as dates only if one of the formats consists only of digits. Read private files without
     ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
     would affect how all others are read.
 

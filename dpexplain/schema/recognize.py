@@ -57,7 +57,7 @@ _FORMATS: Final = (
 
 
 class Written(Protocol):
-    """Interface of a schema that can be written."""
+    """Protocol for schemas that can be written to a TOML file."""
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
@@ -199,7 +199,7 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
 
 
 def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return "id" or "person" if a column looks like one, otherwise ""."""
+    """Return "id" or "person" for a probable ID of records or persons, otherwise ""."""
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < _FEWEST_ROWS or isinstance(plain, Date):
         return ""
@@ -315,7 +315,7 @@ def _only(text: str) -> Any:
 
 
 def _some(counts: Counter[str]) -> Counter[str]:
-    """Return the counts of the first distinct cells, up to a fixed number of them."""
+    """Return the counts of the first `_ENOUGH` distinct cells."""
     return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 

@@ -204,7 +204,7 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number that a stripped string spells, or None if it is not a number."""
+    """Return the number that a stripped string represents; None if it is no number."""
     if "_" in text:  # Python accepts "1_000"; table readers do not
         return None
     truth = _TRUTH.get(text.lower())
@@ -241,7 +241,7 @@ def _text(cell: object) -> str | None:
 
 
 def _spell(number: float) -> str | None:
-    """Return the one spelling of a number, such as "1" for 1.0; None for NaN."""
+    """Return the canonical string of a number, such as "1" for 1.0; None for NaN."""
     if math.isnan(number):
         return None
     return str(int(number)) if number.is_integer() else repr(number)

@@ -106,8 +106,8 @@ def without_groups(X: Any, groups: Any) -> Any:
     Returns
     -------
     DataFrame or array-like
-        `X` without the column that `groups` names; `X` itself if it has no such column or is read
-        in chunks.
+        `X` without the column that `groups` names; `X` itself if `groups` names no column of `X`,
+        or if `X` is read in chunks.
     """
     if not isinstance(groups, str) or kind_in_parts(X):
         return X

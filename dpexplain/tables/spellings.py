@@ -1,4 +1,4 @@
-"""Parse cells in the spellings of a schema: decimal commas, dates and markers.
+"""Parse cells in the formats that a schema declares: numbers, dates and markers.
 
 As in :mod:`dpexplain.tables.cells`, the result for a cell depends only on this cell and the public
 schema. A cell that cannot be parsed counts as missing, and no cell raises an error.

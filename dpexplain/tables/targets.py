@@ -28,8 +28,8 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     Returns
     -------
     X, y
-        The table without the target column, and that column. Both are unchanged unless `y` is a
-        name and the table is in memory.
+        If `y` is a name and the table is in memory, the table without the target column, and that
+        column. Otherwise, both arguments unchanged.
 
     Raises
     ------

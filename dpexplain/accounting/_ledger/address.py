@@ -174,7 +174,11 @@ class DatabaseAddress:
 
 
 def _several_hosts(url: URL) -> bool:
-    """Check for a list of hosts or ports in the address, or in the environment of libpq."""
+    """Return whether a connection would have several hosts or ports to choose from.
+
+    They can be given in the address or, if it names no host or no port, in libpq's environment
+    variables (``PGHOST``, ``PGHOSTADDR`` and ``PGPORT``).
+    """
     given = [url.query.get(name, "") for name in ("host", "port")]
     if url.drivername == "sqlite":
         return False

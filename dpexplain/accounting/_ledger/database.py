@@ -114,7 +114,7 @@ class LedgerRow(LedgerPlace):
         return row is not None and row.document != ""
 
     def prepare(self) -> None:
-        """Create the table and an empty row, unless they exist."""
+        """Create the table and an empty row if they do not exist."""
         with self._connected() as connection:
             if not _has_table(connection):
                 self._create(connection)

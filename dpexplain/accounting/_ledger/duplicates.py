@@ -52,8 +52,8 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Warns
     -----
     PrivacyWarning
-        If such a ledger exists and is not stored in the same file or row, so that each of the two
-        ledgers misses the charges of the other.
+        If another ledger of the data set was charged, still exists and is not stored in the same
+        file or row. Each of the two ledgers then misses the charges of the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

@@ -85,7 +85,7 @@ def check_fields(cls: type[Any], content: object) -> None:
 
 
 def check_unicode(name: str, value: object) -> None:
-    """Raise ValueError for a string that could be written to a ledger, but not read again."""
+    """Raise ValueError if a string could be written to a ledger but not read again."""
     try:
         if isinstance(value, str):
             value.encode()
@@ -97,5 +97,9 @@ def check_unicode(name: str, value: object) -> None:
 
 
 def one_spelling(name: str) -> str:
-    """Compose the characters of a name, so that no two names of ledgers look the same."""
+    """Normalize a name to Unicode NFC.
+
+    A name that is written with different code points (for example, an accented letter, or a letter
+    and a combining accent) therefore names a single ledger.
+    """
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name

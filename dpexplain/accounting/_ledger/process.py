@@ -60,7 +60,7 @@ def process_ledger(
     Raises
     ------
     ValueError
-        If the name is blank or looks like a file.
+        If the name is empty, starts or ends with a blank, or looks like a file path.
     BudgetError
         If a table is named in a worker process, such as one started by joblib, because the parent
         process would not see what is charged there.
@@ -94,7 +94,7 @@ def check_ledger(given: object) -> None:
     TypeError
         If it is not a ledger, a name or None.
     ValueError
-        If the name is blank or looks like a file.
+        If the name is empty, starts or ends with a blank, or looks like a file path.
     BudgetError
         If it is a name and this is a worker process.
     """

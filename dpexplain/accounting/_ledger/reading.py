@@ -139,9 +139,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            True, unless an older version wrote the file and the ledger has not been charged since
-            then. In that case, changes made to the file by hand cannot be detected; the next charge
-            starts the chain.
+            False if an older version wrote the file and the ledger has not been charged since then;
+            otherwise, True. Without a chain, changes made to the file by hand cannot be detected;
+            the next charge starts the chain.
         """
         return self._store.current().chained
 

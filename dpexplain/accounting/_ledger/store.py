@@ -99,7 +99,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the stored ledger, unless any process has added an entry or a cap."""
+        """Remove the stored ledger if no process has added an entry or a cap."""
         if self.place is None:
             return
         with self.place.exclusive():
@@ -167,7 +167,7 @@ class LedgerStore:
             )
 
     def _own_lock(self) -> AbstractContextManager[Any]:
-        """Return a new lock in a forked process: a thread of the parent may have held the old."""
+        """Return a new lock in a forked process, because the parent may hold the old lock."""
         if self._lock_of != os.getpid():
             self._lock, self._lock_of = threading.RLock(), os.getpid()
         return self._lock

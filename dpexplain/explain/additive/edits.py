@@ -40,7 +40,7 @@ class EditEffect:
     mean_change : float
         Change of the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
-        Change of the intercept; 0 unless the edit requested it.
+        Change of the intercept; 0 if the edit did not request one.
     of_class : str, default=""
         Class whose score changed, if there are several classes.
     """

@@ -125,7 +125,7 @@ class NoisyFilters:
         KeyError
             If the class does not exist.
         ValueError
-            If there is no such filter.
+            If `place` is not the index of a filter.
         """
         k = class_position(self.classes, label)
         whole = isinstance(place, (int, np.integer)) and not isinstance(place, bool)

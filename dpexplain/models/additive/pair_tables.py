@@ -28,7 +28,7 @@ class PairTable:
     Attributes
     ----------
     features : tuple of int
-        Index of the two features.
+        Indices of the two features.
     rows : tuple of ndarray of shape (n_bins,)
         Row of each bin of the first feature, and column of each bin of the second.
     scores : ndarray of shape (n_rows, n_columns)
@@ -55,12 +55,12 @@ class PairTable:
         return np.hypot(self.noise_std, self.sampling_std)
 
     def cells(self, first: Index, second: Index) -> NDArray[np.intp]:
-        """Return the cell of each record, counting row by row, from its bins in both features."""
+        """Return the cell of each record, in row-major order, from its two bins."""
         cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
         return cells
 
     def name(self, names: Sequence[str]) -> str:
-        """Return the name of the pair, such as ``"age & job"``, from the names of all features."""
+        """Return the name of the pair, such as ``"age & job"``, from all feature names."""
         return " & ".join(names[k] for k in self.features)
 
     def curve(self, bins: tuple[FeatureBins, ...], guarantee: Guarantee) -> PairCurve:

@@ -29,7 +29,7 @@ class Budget:
         Share of the boosting phase's mu squared that is spent on choosing the pair terms.
     grid_share : float
         Share of the boosting phase's mu squared that is spent on the pair terms themselves. It is
-        part of what leaves cost: trees and grids are releases of the same phase.
+        included in `leaf_share`, because trees and grids are releases of the same phase.
     """
 
     split: BudgetSplit
@@ -55,7 +55,7 @@ class Budget:
 
     @property
     def leaf_share(self) -> float:
-        """Share of the boosting phase's mu squared that is spent on leaves of trees and grids."""
+        """Share of the boosting phase's mu squared for the leaves of trees and grids."""
         return 1.0 - self.pair_share - self.choice_share
 
     @property
@@ -65,5 +65,5 @@ class Budget:
 
     @property
     def choice_multiplier(self) -> float:
-        """Ratio of noise standard deviation to sensitivity for the sums that choose the pairs."""
+        """Ratio of noise standard deviation to sensitivity for the choice of pairs."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.choice_share)))

@@ -178,12 +178,12 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
-        privately, and "auto" stands for 3; if no pair rises above the noise, there is none. Pairs
-        take 30% of the budget of boosting if they are declared, and otherwise 10% for the choice
-        and 20% for the pairs, which return to the curves if none is chosen. The curves are fitted
-        first, so their bands and effect estimates describe the curves alone. Pairs need joint
-        composition, a single bag and two classes without `calibrated`, and cannot contain a feature
-        with a monotone constraint.
+        privately, and "auto" stands for 3; pairs that do not rise above the noise are not chosen.
+        Declared pairs take 30% of the budget of boosting. Otherwise, the choice takes 10% and the
+        chosen pairs take 20%; if no pair is chosen, these 20% are spent on the curves. The curves
+        are fitted before the pairs, so their bands and effect estimates do not include the pairs.
+        Pairs need joint composition, a single bag and two classes without `calibrated`, and cannot
+        contain a feature with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for

@@ -16,7 +16,7 @@ class Clip(Protocol):
     """Interface of a clip, which bounds the residuals at each visit."""
 
     def next(self, records: BinnedRecords) -> float:
-        """Return the clip of the next visit, in score units of the loop."""
+        """Return the clip of the next visit, in internal units of the boosting loop."""
         ...
 
 
@@ -26,7 +26,7 @@ class FixedClip:
     Parameters
     ----------
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     """
 
     def __init__(self, clip: float) -> None:

@@ -428,8 +428,8 @@ class _PrivateBoosting(PrivateEstimator):
         -----
         If the data respect all limits, the probability of any alarm is at most 1% per fit: each
         limit is tested against the known Gaussian noise of the released counts and sums, and the
-        tests share the 1% (Bonferroni). The data respect the last limit if there are at least twice
-        as many records as the noise can hide at that level. Proportions in the messages are
+        tests share the 1% (Bonferroni). The last limit is respected if there are at least twice as
+        many records as the noise can hide at the level of its test. Proportions in the messages are
         estimates. The absence of alarms does not mean that there are no mistakes: if the table or
         epsilon is small, the noise can hide them.
 

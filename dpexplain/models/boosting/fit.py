@@ -218,9 +218,9 @@ def fit_private(
     coins : Coins
         Secret random bits that determine which records are in which bag. They are not stored.
     pair_plan : PairPlan or None, default=None
-        Public plan of the pair terms of a fit with one bag; None if there are none. If so, a part
-        of the passes over the features is replaced by pair terms or, if none is chosen, follows
-        after the choice.
+        Public plan of the pair terms of a fit with one bag; None if the fit has no pair terms. With
+        a plan, pair terms replace the last passes over the features. If no pair is chosen, these
+        passes are made after the choice.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def curves_and_grids(
     curves : Schedule
         First part of the passes, with the noise of the whole schedule.
     grids : GridBudget
-        Exactly what the other passes would have cost.
+        Budget of the pair terms: exactly what the remaining passes would have cost.
     """
     curves = main_part(plan, budget.grid_share / budget.leaf_share)
     n_releases = n_leaf_releases(plan, n_features)

@@ -34,16 +34,17 @@ because almost all of their records are often in one bin."""
 
 @dataclass(frozen=True)
 class Excess:
-    """Noisy excess of a number of records over its limit.
+    """Noisy amount by which a number of records exceeds its limit.
 
     Attributes
     ----------
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy excess, in records. The exact excess is at most 0 if the limit is respected.
+        Noisy number of records minus its maximum, or its minimum minus the noisy number. Without
+        noise, this difference is at most 0 if the limit is respected.
     noise_std : float
-        Standard deviation of the noise in the excess.
+        Standard deviation of the noise in `records`.
     """
 
     kind: str
@@ -54,7 +55,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of at least this excess if the limit is respected."""
+        """Bound on the probability of this excess if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 

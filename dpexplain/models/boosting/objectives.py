@@ -68,16 +68,17 @@ class Objective:
     encode_target : callable
         ``encode_target(y, schema)`` returns the target as the kernels expect it.
     scale, offset : float
-        A score s of the boosting loop is ``offset + scale * s`` on the link scale.
+        Conversion from the internal units of the boosting loop: a score s in these units is
+        ``offset + scale * s`` on the link scale.
     residual_unit : float
-        Unit of the loop's residuals, expressed in the unit of the target (in units of probability
-        for classes).
+        Unit of the residuals in the boosting loop, expressed in the unit of the target (in units of
+        probability for classes).
     half_range : float
         Half the public range of the target, in residual units of the boosting loop.
     start : float
         Public initial score of a private fit.
     bound : float
-        Bound on the absolute value of the scores per bin, in units of the loop.
+        Bound on the absolute value of the scores per bin, in internal units of the boosting loop.
     min_curvature : float
         Minimum curvature per leaf of a non-private fit.
     best_constant : callable

@@ -153,7 +153,8 @@ class Schedule:
     learning_rate : float
         Fraction of a leaf's mean residual that is added at each step.
     clip : float
-        Bound on a residual, in score units of the loop; the initial bound if the clip adapts.
+        Bound on a residual, in internal units of the boosting loop; the initial bound if the clip
+        adapts.
     clip_quantile : float or None
         Proportion of the residuals that the clip should leave unchanged; None if the clip is fixed.
     clip_every : int

@@ -32,9 +32,9 @@ class LeafStep:
     Attributes
     ----------
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     sums : ndarray of shape (n_leaves,) or (n_leaves, n_classes)
-        Noisy leaf sums, in score units of the loop.
+        Noisy leaf sums, in internal units of the boosting loop.
     gain : ndarray of shape (n_leaves,)
         Change in the score per unit of each leaf sum; 0 if the step was truncated.
     together : bool
@@ -199,7 +199,7 @@ class PrivateFit:
     ----------
     binned : PrivateBins
     bags : list of list of ndarray
-        Scores per bin of each bag, not centered, in units of the loop.
+        Scores per bin of each bag, not centered, in internal units of the boosting loop.
     schedule : Schedule
         Number of passes, learning rate and clip of the fit.
     leaf_noise_ratio : float
@@ -241,10 +241,16 @@ class PrivateFit:
 
     @property
     def clips(self) -> NDArray[np.float64]:
-        """Bound on a residual in each tree of the first bag, in the loop's score units."""
+        """Bound on a residual in each tree of the first bag.
+
+        The bounds are in internal units of the boosting loop.
+        """
         return np.array([step.clip for step in self.steps])
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:
-        """Noise standard deviation of a leaf sum in each tree, in the loop's score units."""
+        """Noise standard deviation of a leaf sum in each tree of the first bag.
+
+        The standard deviations are in internal units of the boosting loop.
+        """
         return self.leaf_noise_ratio * self.clips

@@ -30,7 +30,7 @@ class Visit:
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin.
     leaf_weight : ndarray of shape (n_leaves,)
-        Noisy number of records in each leaf, bounded from below; the updates are divided by it.
+        Noisy number of records in each leaf, bounded from below. Noisy leaf sums are divided by it.
     """
 
     feature: int

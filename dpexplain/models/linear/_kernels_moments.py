@@ -28,7 +28,7 @@ _HALF, _SHIFT = np.int64(1 << 7), np.int64(8)  # from 2**20 steps to 2**12
 
 @njit(inline="always", error_model="numpy")
 def _steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Convert a residual to lattice steps: replace NaN by 0, clip, round."""
+    """Convert a residual to lattice steps: replace NaN by 0, clip and round."""
     return (np.int64(_lattice_steps(residual, inverse_clip)) + _HALF) >> _SHIFT
 
 

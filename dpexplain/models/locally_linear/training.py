@@ -1,4 +1,4 @@
-"""Private and non-private training of filters: sums of gradients, noise, Adam."""
+"""Private and non-private training of filters: gradients, noise and Adam."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Private tree ensembles: base class, public candidate splits, complete trees."""
+"""Private tree ensembles: base class, candidate splits and complete trees."""

@@ -24,7 +24,7 @@ class LocalView(View):
     prediction is on its side of the threshold refer to total uncertainty; errors of different terms
     are assumed to be independent. Values can be changed within their public ranges, at no privacy
     cost, because only released curves are used. A displayed sample is not covered by the guarantee
-    of the model, and is left out of release-safe files unless it was marked as public.
+    of the model. Release-safe files contain it only if it was marked as public.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class Planning(ViewState):
             self._ask(wanted)
 
     def cancel(self) -> None:
-        """Stop after the running fit, and drop its result unless it is private.
+        """Stop after the running fit, and drop its result if it is not private.
 
         The budget of a running private fit is already charged, so its result is kept.
         """

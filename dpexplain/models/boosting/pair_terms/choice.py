@@ -1,4 +1,4 @@
-"""Private choice of the pairs of a fit: one release of coarse grids of all candidates."""
+"""Private choice of the pairs of a fit, from coarse grids of all candidates."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _COUNT_WEIGHT = 0.5
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase that contains the sums and counts of all candidates, in one release.
+    """Return the phase of one release: the sums and counts of all candidates.
 
     A record is in one cell of each grid, where it changes the sum by at most one clip and the
     weighted count by one half. Replacing it changes every difference by at most twice as much.
@@ -80,9 +80,10 @@ def candidate_pairs(
 ) -> list[tuple[int, int]]:
     """Return the pairs of the most important features, from released numbers.
 
-    More features than `LEAST_FEATURES` are considered as long as the noise does not drown what
-    sampling leaves visible: its variance in a cell's sum, which grows with the number of
-    candidates, is at most `_TOLERATED` times that of residuals at the clip.
+    More features than `LEAST_FEATURES` are considered as long as the privacy noise is small
+    compared with the sampling error. The noise variance of a cell's sum grows with the number of
+    candidates. It may be at most `_TOLERATED` times the variance that the sum would have if all
+    residuals were at the clip.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def choose_pairs(
     n_samples : float
         Noisy number of records.
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     budget : Budget
     mechanism : Mechanism
 
@@ -183,11 +184,12 @@ def choose_pairs(
 
 
 def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
-    """Test whether the sums of a grid differ from those of two curves, smoothly from cell to cell.
+    """Test whether the sums of a grid show a smooth interaction of two features.
 
-    What is left of the two curves is projected out: changes of the score by row and by column
-    change the sums in proportion to the curvature. The rest is weighted by the covariance that
-    smooth scores would give it, which is the locally most powerful test against such scores [1]_.
+    Errors of the two curves are projected out: they change the score by row and by column, and thus
+    the sums in proportion to the curvature. The test statistic weights the projected sums by the
+    covariance that an interaction with smooth scores would cause. This is the locally most powerful
+    test against smooth scores [1]_.
 
     Parameters
     ----------
@@ -228,7 +230,7 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
 
 
 def _log_tail(statistic: float, weights: FloatArray) -> float:
-    """Return the logarithm of the probability that a weighted sum of chi-squares is larger.
+    """Return the log tail probability of a weighted sum of chi-square variables.
 
     The sum is replaced by a shifted and scaled chi-square variable with the same first three
     cumulants.

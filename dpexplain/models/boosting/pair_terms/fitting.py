@@ -39,7 +39,7 @@ _COUNT_SHARE = 0.1
 
 @dataclass(frozen=True)
 class GridBudget:
-    """Noise of the releases about grids.
+    """Budget of the releases that concern the grids of pairs.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class GridBudget:
     squared_mu: float
 
     def count_phase(self, n_cells: Sequence[int]) -> Phase:
-        """Return the phase that counts the records in the cells of all grids, in one release.
+        """Return the phase of one release: the record counts of the cells of all grids.
 
         A record is in one cell of each grid.
         """
@@ -90,9 +90,9 @@ class _Pair:
         Parameters
         ----------
         sums : ndarray of shape (n_cells,)
-            Noisy sums of residuals, in score units of the loop.
+            Noisy sums of residuals, in internal units of the boosting loop.
         variance : float
-            Variance of the noise in each of them.
+            Variance of the noise in each sum.
         last : bool
             Whether this is the last visit, after which the prior is estimated again.
         """
@@ -135,7 +135,7 @@ def fit_pairs(
     n_samples : float
         Noisy number of records.
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
     budget : GridBudget
     mechanism : Mechanism
 

@@ -72,7 +72,7 @@ def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -
     curve : ndarray of shape (n_bins,)
         Released curve, by which categories without order are sorted before they are grouped.
     n_groups : int
-        Maximum number of groups; special bins take part of them.
+        Maximum number of groups, including the groups of special bins.
 
     Returns
     -------
@@ -140,7 +140,7 @@ class Grid:
 
     @property
     def crossing(self) -> Crossing:
-        """Rule by which records find their cells."""
+        """The grid in the form that `BinnedRecords.cross` accepts."""
         first, second = self.sides
         groups = first.group_of_bin, second.group_of_bin
         return Crossing(self.column, (first.feature, second.feature), groups, second.n_groups)
@@ -200,13 +200,13 @@ def curvature_of_cells(
     objective : Objective
     plan : Schedule
     clip : float
-        Bound on a residual, in score units of the loop.
+        Bound on a residual, in internal units of the boosting loop.
 
     Returns
     -------
     curvature, variance : ndarray of shape (n_cells,)
         Second derivative of the loss, summed over the records of a cell, and variance of the sum
-        of clipped residuals, in score units of the loop.
+        of clipped residuals, in internal units of the boosting loop.
     """
     first, second = grid.sides
     others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]

@@ -46,12 +46,18 @@ class PairPlan:
 
     @property
     def choice_share(self) -> float:
-        """Share of mu squared for choosing pairs, of what pair sums leave to the boosting phase."""
+        """Share of mu squared that is spent on choosing pairs.
+
+        It refers to the mu squared of the boosting phase without the pair sums.
+        """
         return 0.0 if self.declared else _CHOICE_SHARE
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared for the grids, of what pair sums leave to the boosting phase."""
+        """Share of mu squared that is spent on the grids.
+
+        It refers to the mu squared of the boosting phase without the pair sums.
+        """
         return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
 
 
@@ -94,8 +100,10 @@ def checked_pairs(
     Raises
     ------
     ValueError
-        If `pairs` has another form, a name is unknown, a pair repeats or is of one feature, or no
-        pair is possible.
+        If `pairs` is not of a type listed above, or is a negative number; if a declared pair
+        contains an unknown name, a constrained feature or the same feature twice; if a pair is
+        declared twice; or if pairs are to be chosen, but fewer than two features are
+        unconstrained.
     """
     free = tuple(k for k, d in enumerate(directions) if d is None)
     if not isinstance(pairs, int | Integral | str):

@@ -1,8 +1,9 @@
-"""Posterior of the scores of a grid under a Gaussian prior that is estimated from released sums.
+"""Posterior of the scores of a grid; the prior is estimated from released sums.
 
-The prior says how large the scores of a pair are, and how far they are alike in neighboring cells.
-Both are chosen by the marginal likelihood of noisy sums whose noise is known, so cells share
-information exactly as far as the noise requires, and a pair without an effect shrinks to zero.
+The prior has two kinds of hyperparameters: the standard deviation of the scores of a pair, and the
+correlation length along each side of the grid. They maximize the marginal likelihood of the noisy
+sums, whose noise is known. More noise therefore leads to more smoothing across cells, and the
+scores of a pair without an effect shrink to zero.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ class Prior:
     Attributes
     ----------
     size : float
-        Standard deviation of the scores before they are centered, in score units of the loop.
+        Standard deviation of the scores before they are centered, in internal units of the boosting
+        loop.
     lengths : tuple of float
-        Distance over which scores are alike, along each side, as a share of the range.
+        Correlation length of the scores along each side, as a share of the range.
     """
 
     size: float
@@ -74,7 +76,7 @@ def covariance(side: Side, length: float) -> FloatArray:
     ----------
     side : Side
     length : float
-        Distance over which scores are alike, as a share of the range of the feature.
+        Correlation length of the scores, as a share of the range of the feature.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def covariance(side: Side, length: float) -> FloatArray:
 
 
 def _units(curvature: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the noise of each sum, and its signal per unit of score, divided by the noise.
+    """Return the noise of each sum, and its signal-to-noise ratio per unit of score.
 
     In units of the noise, the sums are ``z = D theta + e``, with the covariance ``D K D + I``.
     """

@@ -21,7 +21,7 @@ def private_pairs(
     budget: GridBudget,
     mechanism: Mechanism,
 ) -> tuple[PairTable, ...]:
-    """Choose pairs, unless they are declared, and fit their scores.
+    """Fit the scores of declared pairs, or of pairs that are chosen first.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def private_pairs(
     Returns
     -------
     tuple of PairTable
-        Empty if no pair was chosen; then nothing of the budget of the grids was spent.
+        Empty if no pair was chosen; in that case, none of ``budget.squared_mu`` was spent.
     """
     counts, clip = fit.binned.counts, float(fit.clips[-1])
     terms = centered_terms(

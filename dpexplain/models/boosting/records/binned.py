@@ -166,7 +166,10 @@ class BinnedRecords(Protocol):
         ...
 
     def cross(self, crossing: Crossing) -> None:
-        """Add a column with the cell of each record, for `apply`, `leaf_sums`, `cell_counts`."""
+        """Add a column with the cell of each record.
+
+        Later calls of `apply`, `leaf_sums` and `cell_counts` can refer to this column.
+        """
         ...
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:

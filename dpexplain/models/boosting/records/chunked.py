@@ -1,4 +1,4 @@
-"""Chunked records in one process, whose sums are added over the chunks."""
+"""Records in chunks in one process; answers are sums over the chunks."""
 
 from __future__ import annotations
 

@@ -363,8 +363,9 @@ class Shards:
 def _no_word_of_size() -> Any:
     """Return a context that suppresses Dask's warning about large graphs.
 
-    The warning states the size of the graph, which may contain the records themselves
-    (``dask.dataframe.from_pandas``).
+    The warning states the size of the graph. If the collection was created with
+    ``dask.dataframe.from_pandas``, its graph contains the records themselves, so the size would
+    reveal something about them.
     """
     import dask
 

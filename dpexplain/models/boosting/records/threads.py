@@ -62,9 +62,10 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. If None, one thread is used if other
-        fits may run in parallel, and otherwise the largest number of threads, up to the number of
-        processors, for which each thread has at least `LEAST_SHARE` records.
+        Number of threads; -1 for the number of processors. If None and other fits may run in
+        parallel, one thread is used. If None and no other fit may run in parallel, the number is as
+        large as possible, up to the number of processors, so that each thread has at least
+        `LEAST_SHARE` records.
     n_records : int
         Number of records in this process, which is private. As the chosen number of threads can
         depend on it, nothing that is stored may depend on the number of threads.

@@ -196,7 +196,7 @@ def poisson_curvature(
     inside : float or None
         Unused, because this proportion follows from the rates.
     high : float
-        Upper end of the public range of counts, which is the unit of residuals in the loop.
+        Upper end of the public range of counts, which is the unit of residuals.
 
     Returns
     -------

@@ -112,9 +112,9 @@ def estimate_correlation(
     rng : numpy.random.Generator
         Generator of the draws.
     bound : float
-        Bound on scores per bin, in units of the loop.
+        Bound on scores per bin, in internal units of the boosting loop.
     scale : float
-        Score units per unit of the loop.
+        Factor that converts the internal units of the boosting loop to score units.
 
     Returns
     -------

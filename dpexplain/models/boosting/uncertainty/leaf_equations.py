@@ -62,7 +62,7 @@ class LeafSums:
     functions : sequence of ndarray of shape (n_bins, n_functions)
         Functions of the bins, as in `Correlation`.
     scale : float
-        Score units per unit of the loop.
+        Factor that converts the internal units of the boosting loop to score units.
     """
 
     fit: PrivateFit

@@ -51,9 +51,9 @@ def recovered_curves(
     terms : AdditiveTerms
         Released curves of that score.
     sum_std : float
-        Standard deviation of the noise of a sum, in units of the loop.
+        Standard deviation of the noise of a sum, in internal units of the boosting loop.
     scale : float
-        Score units in one unit of the loop.
+        Factor that converts the internal units of the boosting loop to score units.
     of_score : int
         Index of the score.
 

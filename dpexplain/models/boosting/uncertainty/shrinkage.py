@@ -44,7 +44,7 @@ class Evidence:
     left : ndarray of shape (n_sums, n_scores)
         Noisy leaf sums, shifted to the final scores.
     curve : ndarray of shape (n_bins, n_scores)
-        Final scores of the loop, not centered.
+        Final scores in internal units of the boosting loop, not centered.
     """
 
     bins: FloatArray
@@ -64,7 +64,7 @@ def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Eviden
     curvature : Curvature
         Curvature over the records in the sums.
     bound : float
-        Bound on scores per bin, in units of the loop.
+        Bound on scores per bin, in internal units of the boosting loop.
 
     Returns
     -------

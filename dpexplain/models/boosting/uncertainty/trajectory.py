@@ -50,7 +50,7 @@ class Trajectory:
     fit : PrivateFit
         A fit with one score.
     bound : float
-        Bound on scores per bin, in units of the loop.
+        Bound on scores per bin, in internal units of the boosting loop.
     logistic : bool
         Whether the target has two classes; if False, it is numeric.
     """
