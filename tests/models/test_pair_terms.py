@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from dpexplain.audit import record
 from dpexplain.edit import EditLog, Remove
 from dpexplain.interop import to_interpret, to_sql
 from dpexplain.io import load, save
+from dpexplain.mechanisms import NoiseSource
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+from dpexplain.models.boosting.pair_terms.choice import choice_phase
 from dpexplain.models.boosting.pair_terms.plan import checked_pairs
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
@@ -128,6 +131,35 @@ def test_an_edited_model_keeps_its_pairs(fitted):
     before, after = model.eval_terms(X), edited.eval_terms(X)
     assert not after[:, 1].any()
     np.testing.assert_array_equal(after[:, [0, 2, 3, 4]], before[:, [0, 2, 3, 4]])
+
+
+def test_pairs_that_were_changed_or_dropped_are_not_accepted_as_edits(fitted):
+    model, _ = fitted
+    own = model.explain_global()
+    zero = replace(own.pairs[0], contribution=np.zeros_like(own.pairs[0].contribution))
+    for changed in (replace(own, pairs=(zero, *own.pairs[1:])), own.without_pairs()):
+        with pytest.raises(ValueError, match="pairs of features cannot be edited"):
+            model.with_curves(changed)
+
+
+def test_pairs_count_among_the_terms_that_rise_above_the_noise(fitted):
+    model, _ = fitted
+    explanation = model.explain_global()
+    above = int(explanation.ranking()["above_noise"].sum()) + len(explanation.pairs_above_noise)
+    assert "age & dose" in explanation.pairs_above_noise
+    assert f"is too small for {5 - above} of 5 terms" in str(model.health())
+    assert "could be without any" not in explanation.effect_words
+
+
+def test_a_choice_whose_noise_has_no_room_is_refused_before_the_charge(monkeypatch):
+    """The noise grows with the number of candidates: the largest number is checked."""
+    asked = []
+    monkeypatch.setattr(NoiseSource, "check_sigma", lambda self, sigma: asked.append(sigma))
+    features = {f"x{i}": Numeric(0, 1) for i in range(5)}
+    estimator = make(schema=Schema(features, target=Range(-4, 4)), pairs="auto")
+    estimator._check_plan(5)
+    budget = estimator._budget(5, estimator.schema)
+    assert choice_phase(budget, 10, 0).sigma_int in asked
 
 
 def test_pairs_find_an_effect_that_curves_cannot_show(fitted):

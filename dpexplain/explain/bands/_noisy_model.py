@@ -175,6 +175,8 @@ class NoisyModel:
         if names is None or shown is None:
             return ""
         n_terms = len(self.terms)
+        if not names and self.pairs:  # a pair may have an effect, which is not estimated
+            return "No curve has an effect that is certain."
         if not names:
             return "No term has an effect that is certain: the data could be without any."
         which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"

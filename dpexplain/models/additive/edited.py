@@ -142,6 +142,11 @@ def _check_part(own: GlobalExplanation, other: GlobalExplanation) -> None:
             f"the explanation is of another model: it has the terms {listing(other)}, this model "
             f"{listing(own)}."
         )
+    if own.pairs != other.pairs:
+        raise ValueError(
+            "pairs of features cannot be edited, and those of the explanation differ from those of "
+            "the model. Edit curves only, and keep the pairs of model.explain_global()."
+        )
     recorded = {name for record in other.edits for name in record.terms}
     for term in own.terms:
         new = other[term.name]

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from math import comb
 from numbers import Integral
 from typing import Any, Literal
 
@@ -289,8 +290,9 @@ class _PrivateBoosting(PrivateEstimator):
                 for n_cells in ([1], [N_GROUPS**2] * pairs.most):
                     yield grids.count_phase(n_cells)
                     yield grids.sum_phase(n_cells)
-        if budget.choice_share:
-            yield choice_phase(budget, 1, 0)
+        if pairs is not None and budget.choice_share:
+            for n_pairs in (1, comb(len(pairs.candidates), 2)):
+                yield choice_phase(budget, n_pairs, 0)
         if budget.pair_share:
             yield pair_phase(budget, n_features)
 
@@ -447,7 +449,9 @@ class _PrivateBoosting(PrivateEstimator):
         n_public = self.n_public if self.max_rows_per_person is None else None
         found = alarms(self._fit, model._class_names() or (), n_public)
         n_above = int(explanation.ranking()["above_noise"].sum())
-        terms = note_of_terms(n_above, len(self._fit.binned.bins), self.epsilon)
+        n_above += len(explanation.pairs_above_noise or ())
+        n_terms = len(self._fit.binned.bins) + len(explanation.pairs)
+        terms = note_of_terms(n_above, n_terms, self.epsilon)
         return Health((*found, terms, note_of_bins(self._fit.binned)))
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:

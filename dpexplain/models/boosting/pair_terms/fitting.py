@@ -37,6 +37,12 @@ _COUNT_SHARE = 0.1
 """Share of the mu squared of the grids that is spent on counting the records in their cells."""
 
 
+_PRIOR_ESTIMATED = 1.2
+"""Safety factor of the standard deviations. The posterior takes the prior as known, but the prior
+is estimated from the same sums: over repeated fits, scores varied 8% to 21% more than that in
+five of six settings, and 35% more in a fit of few passes."""
+
+
 @dataclass(frozen=True)
 class GridBudget:
     """Budget of the releases that concern the grids of pairs.
@@ -104,7 +110,8 @@ class _Pair:
             self.prior = likely_prior(self.grid, mean, self.curvature, spread)
         found = posterior(self.grid, mean, self.curvature, spread, self.prior)
         if last:
-            self.noise, self.sampled = found.std(noise), found.std(self.sampling)
+            self.noise = _PRIOR_ESTIMATED * found.std(noise)
+            self.sampled = _PRIOR_ESTIMATED * found.std(self.sampling)
         return found.scores
 
 
