@@ -449,8 +449,9 @@ class _PrivateBoosting(PrivateEstimator):
         n_public = self.n_public if self.max_rows_per_person is None else None
         found = alarms(self._fit, model._class_names() or (), n_public)
         n_above = int(explanation.ranking()["above_noise"].sum())
-        n_above += len(explanation.pairs_above_noise or ())
-        n_terms = len(self._fit.binned.bins) + len(explanation.pairs)
+        n_terms = len(self._fit.binned.bins) + len(self._fit.pair_tables)
+        if self._fit.pair_tables:  # never with several classes
+            n_above += len(explanation.pairs_above_noise or ())
         terms = note_of_terms(n_above, n_terms, self.epsilon)
         return Health((*found, terms, note_of_bins(self._fit.binned)))
 
