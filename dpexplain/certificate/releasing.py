@@ -14,7 +14,7 @@ from dpexplain.accounting import LedgerEntry, PrivacyLedger, Provenance, Release
 from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.ledger_state import LedgerState
-from dpexplain.accounting.rdp import rdp_epsilon
+from dpexplain.accounting.rdp import moments_epsilon, rdp_epsilon
 from dpexplain.accounting.spending import Spending
 from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
@@ -272,9 +272,10 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     -------
     bool
         Whether the model, unit, adjacency, target, schema and numbers match. If the epsilon of the
-        entry's events is clearly smaller than the epsilon stated in the file, they do not match,
-        because the events belong to another fit. A file without a schema does not match an entry
-        that names one; files about filters never contain a schema, so they can match such an entry.
+        entry's events is clearly smaller than the epsilon stated in the file, they match only if
+        they have the mu stated in the file; otherwise, the events belong to another fit. A file
+        without a schema does not match an entry that names one; files about filters never contain a
+        schema, so they can match such an entry.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -297,13 +298,22 @@ def _same_schema(shown: Released, known: str) -> bool:
 
 
 def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Check that the events of an entry cost the epsilon of a file."""
+    """Check that the events of an entry cost the epsilon of a file, by any way to compose them.
+
+    A fit of an additive model with ``preset="paper"`` costs clearly less than its epsilon; its
+    entry has the mu that the file states.
+    """
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
-    if spending.subsampled and guarantee.delta > 0.0:  # the fit may have used composition="rdp"
+    if spending.subsampled and guarantee.delta > 0.0:
         paid = max(cost, rdp_epsilon(spending, guarantee.delta))
-    fits_from_above = cost <= guarantee.epsilon * (1.0 + _ROUNDING)
-    return fits_from_above and paid >= guarantee.epsilon * _NO_LESS_THAN
+        if spending.adjacency == "add_remove" and not (spending.laplace or spending.pure):
+            paid = max(paid, moments_epsilon(spending, guarantee.delta))
+    if cost > guarantee.epsilon * (1.0 + _ROUNDING):
+        return False
+    stated = math.nan if guarantee.mu is None else guarantee.mu
+    same_mu = math.isclose(stated, spending.gaussian_bound, rel_tol=_ROUNDING)
+    return same_mu or paid >= guarantee.epsilon * _NO_LESS_THAN
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:

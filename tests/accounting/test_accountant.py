@@ -85,6 +85,7 @@ def test_epsilon_falls_with_noise_and_grows_with_sampling_and_steps(event, facto
     assert spent(n=math.ceil(event.count * factor)) >= spent() * (1 - GRID)
 
 
+@pytest.mark.full
 @few
 @given(collections, st.floats(1.01, 1e3))
 def test_epsilon_falls_with_delta(events, factor):

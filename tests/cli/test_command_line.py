@@ -415,6 +415,7 @@ def test_a_page_of_two_classes_takes_no_class(folder, capsys):
     assert not list(folder.glob("*.ledger.json"))
 
 
+@pytest.mark.full
 def test_files_of_three_classes_are_explained_by_class_and_reported_with_all_or_one(
     three_classes, capsys
 ):

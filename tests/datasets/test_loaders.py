@@ -56,9 +56,19 @@ LOADERS = [
     pytest.param(load_telco_churn, 7_043, {"TotalCharges": 11}, id="telco", marks=needs_data),
     pytest.param(load_california_housing, 20_640, {}, id="california", marks=needs_data),
     pytest.param(load_wine_quality, 6_497, {}, id="wine", marks=needs_data),
-    pytest.param(lambda: load_mnist("test"), 10_000, {}, id="mnist test", marks=needs_data),
     pytest.param(
-        lambda: load_fashion_mnist("test"), 10_000, {}, id="fashion test", marks=needs_data
+        lambda: load_mnist("test"),
+        10_000,
+        {},
+        id="mnist test",
+        marks=[needs_data, pytest.mark.full],
+    ),
+    pytest.param(
+        lambda: load_fashion_mnist("test"),
+        10_000,
+        {},
+        id="fashion test",
+        marks=[needs_data, pytest.mark.full],
     ),
 ]
 

@@ -39,6 +39,7 @@ def noisy(term):
     return classifier(terms=(seen,), noise=noise)
 
 
+@pytest.mark.full
 def test_a_smooth_curve_comes_closer_to_the_truth_and_its_band_holds():
     """Twenty curves: at least half of the distance goes, and 95 % of bands hold in all bins.
 

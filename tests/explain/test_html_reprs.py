@@ -70,6 +70,7 @@ def test_html_of_any_shape_function_is_harmless_and_short(shape):
     assert len(page) < 12_000
 
 
+@pytest.mark.full
 @given(global_explanations())
 def test_html_of_any_global_explanation_is_harmless(explanation):
     assert_harmless(explanation._repr_html_())

@@ -65,6 +65,7 @@ def test_scores_are_those_of_the_explanation_and_contributions_add_up():
     assert model.explain_global().guarantee == model.guarantee_
 
 
+@pytest.mark.full
 def test_a_table_is_learned_privately_and_the_noise_of_weights_is_stated():
     X, y = patients(4000)
     model = private(epsilon=8.0, delta=1e-5, n_public=4000, n_steps=100).fit(X, y)
@@ -126,6 +127,7 @@ def test_without_dp_accounting_renyi_divergences_carry_a_fit_to_its_end(monkeypa
     assert fitted.guarantee_.epsilon_replace > fitted.guarantee_.epsilon
 
 
+@pytest.mark.full
 def test_rows_of_a_person_share_noise_that_is_as_many_times_as_large():
     X, y = patients(300)
     people = np.repeat(np.arange(100), 3)

@@ -65,6 +65,7 @@ def test_no_modules_import_each_other_on_import_or_for_types():
     assert circles == []
 
 
+@pytest.mark.full
 def test_only_named_conveniences_import_what_stands_on_the_importer():
     found = import_graph.imports()
     above = import_graph.above(found)

@@ -294,6 +294,7 @@ def test_explanations_draw_themselves():
     assert "age" in words_in(comparison().plot("age"))
 
 
+@pytest.mark.full
 def test_naming_the_plots_does_not_load_matplotlib():
     code = (
         "import sys, dpexplain.plotting as p; p.plot_shape_function; "
