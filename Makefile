@@ -130,10 +130,10 @@ papers: $(VENV)/.bench $(PEERS)/.made ## measure the tables and figures of the p
 
 .PHONY: test
 test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the Explorer in a browser: about two minutes
-	@$(BIN)/python $(SUPPORT)/parts.py unit --beside lint notebooks browser
+	@$(BIN)/python $(SUPPORT)/parts.py unit --beside browser notebooks lint --at-once 3
 
 .PHONY: test-all
-test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes most of an hour
+test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty minutes
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
 		--beside oldest binder-check
 

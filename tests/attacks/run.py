@@ -83,7 +83,7 @@ def _print_bounds(share: float, letters: str) -> bool:
     print(table(("attack", "two tables"), rows))
     print(
         f"\nStated: ε = {EPSILON:g} at δ = {DELTA:g}. Each bound holds with {CONFIDENCE:.0%} "
-        "confidence; half of the fits teach the attacker what to look at, the other half count.\n"
+        "confidence; half of the fits train the attacker, the other half count.\n"
     )
     bounds = []
     for bound in all_bounds(share, letters):
@@ -103,7 +103,7 @@ def _row(bound: Bound) -> tuple[str, ...]:
         f"{bound.mu:.2f}",
         f"{bound.delta:.3f}",
         f"{bound.seconds:.0f}",
-        "**broken**" if bound.broken else "stands",
+        "**broken**" if bound.broken else "holds",
     )
 
 

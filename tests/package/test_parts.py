@@ -30,7 +30,12 @@ def run_parts(repository, folder, *arguments):
 
 
 @pytest.mark.parametrize(
-    "order", [("bad", "good", "silent"), ("good", "--beside", "bad", "silent")]
+    "order",
+    [
+        ("bad", "good", "silent"),
+        ("good", "--beside", "bad", "silent"),
+        ("good", "--beside", "bad", "silent", "--at-once", "2"),
+    ],
 )
 def test_every_part_runs_and_a_failed_one_is_named(repository, tmp_path, order):
     result = run_parts(repository, tmp_path, *order)

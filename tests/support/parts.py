@@ -2,7 +2,8 @@
 
 ``python tests/support/parts.py unit browser --beside lint oldest`` runs ``make unit`` and then
 ``make browser``; at the same time it runs ``make lint`` and then ``make oldest``, whose output is
-shown once each has ended, so that no two of them mix. A part that fails stops no other part.
+shown once each has ended, so that no two of them mix. With ``--at-once 2``, the two run side by
+side as well. A part that fails stops no other part.
 """
 
 from __future__ import annotations
@@ -107,8 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="+", help="targets of make, shown as they run")
     parser.add_argument("--beside", nargs="*", default=[], help="targets to run at the same time")
+    parser.add_argument("--at-once", type=int, default=1, help="how many of those run side by side")
     asked, started = parser.parse_args(arguments), time.monotonic()
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(asked.at_once) as pool:
         beside = [pool.submit(run, part, shown=False) for part in asked.beside]
         outcomes = [run(part, shown=True) for part in asked.parts]
         outcomes += [waiting.result() for waiting in beside]
