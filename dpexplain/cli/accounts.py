@@ -39,10 +39,11 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
     """
     from dpexplain.accounting._ledger.store import place_of
 
-    return place_of(_ledger_path(asked))
+    return place_of(ledger_path(asked))
 
 
-def _ledger_path(asked: argparse.Namespace) -> Path | str:
+def ledger_path(asked: argparse.Namespace) -> Path | str:
+    """Return the file or address of the ledger of a command; see `ledger_place`."""
     given: Path | str | None = asked.ledger
     table = _real(asked.table)
     if isinstance(given, str) and "#" not in given:
@@ -103,7 +104,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     """
     from dpexplain.accounting import PrivacyLedger
 
-    path, place = _ledger_path(asked), ledger_place(asked)
+    path, place = ledger_path(asked), ledger_place(asked)
     shown = path if isinstance(path, Path) else place.address  # without a password
     if not place.exists():
         if asked.cap_epsilon is None and not asked.quiet:
@@ -141,7 +142,7 @@ def ledger_state(asked: argparse.Namespace) -> LedgerState:
     """
     from dpexplain.accounting.ledger_state import LedgerState
 
-    path, place = _ledger_path(asked), ledger_place(asked)
+    path, place = ledger_path(asked), ledger_place(asked)
     if not place.exists():
         return LedgerState(**_limits(asked, place))
     shown = path if isinstance(path, Path) else place.address
