@@ -7,6 +7,7 @@ save it, what is printed, warned and logged, and the files that the form writes.
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,12 @@ def world(folder, lines, answers, form_class, model):
             patch.setattr("dpexplain.cli.fits.private_estimator", _seeded(work.private_estimator))
         form = filled(form_class, model=model)
         click(form, "read", "check", "fit", "confirm", "page")
-        assert form.done is not None, [*form.fields.values(), form.messages["fit"].value]
+        assert form.done is not None, form.messages["fit"].value
         state = state_of(form)
         Widget.close_all()
     files = [Path(folder, name).read_text() for name in FILES]
-    heard = re.sub(r"ock \d+", "ock", listener.text.replace(str(folder), ""))  # addresses of locks
+    shutil.rmtree(folder)  # the other world has the same paths
+    heard = re.sub(r"ock \d+", "ock", listener.text)  # addresses of locks
     return state, heard, files
 
 
@@ -75,8 +77,8 @@ def _seeded(honest):
 def both(tmp_path, odd, form_class=ReleaseForm, model="linear"):
     answers = []
     return [
-        world(tmp_path / name, lines, answers, form_class, model)
-        for name, lines in (("absent", messy_lines()), ("present", [*messy_lines(), odd]))
+        world(tmp_path / "table", lines, answers, form_class, model)
+        for lines in (messy_lines(), [*messy_lines(), odd])
     ]
 
 
