@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from html import unescape
 from pathlib import Path
@@ -13,6 +14,7 @@ from dpexplain import PrivacyLedger, Schema
 from dpexplain.accounting import Person
 from dpexplain.app import ReleaseForm
 from dpexplain.certificate import verify
+from dpexplain.cli import main
 from dpexplain_widgets import Explorer
 from form_tables import click, filled, messy_lines, state_of, write_messy
 
@@ -209,3 +211,36 @@ def test_every_control_has_a_label_and_the_text_form_is_short():
     assert len(repr(form)) < 100
     with pytest.raises(TypeError, match="no answer named 'tabel'"):
         ReleaseForm(tabel="data.csv")
+
+
+@pytest.mark.parametrize(
+    ("installed", "options", "started"),
+    [
+        (("voila", "jupyterlab"), [], ["voila", "--token"]),
+        (("voila", "jupyterlab"), ["--host", "lab"], ["jupyter", "lab"]),
+        (("jupyterlab",), ["--port", "8899"], ["jupyter", "lab"]),
+    ],
+)
+def test_app_starts_voila_or_the_laboratory(installed, options, started, monkeypatch, capsys):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "dpexplain.cli.hosts._installed",
+        lambda module: module in installed if module in ("voila", "jupyterlab") else found(module),
+    )
+    assert main(["app", "--print", "--no-browser", *options]) == 0
+    command = capsys.readouterr().out.split()
+    assert command[2 : 2 + len(started)] == started
+    assert "dpexplain-app.ipynb" in command
+    assert "--no-browser" in command
+    assert ("--ServerApp.port=8899" in command) == ("8899" in options)
+    (cell,) = json.loads(Path("dpexplain-app.ipynb").read_text())["cells"]
+    assert "ReleaseForm()" in cell["source"]
+
+
+def test_app_says_what_is_missing_and_keeps_a_notebook_that_exists(monkeypatch, capsys):
+    Path("dpexplain-app.ipynb").write_text("{}")
+    assert main(["app", "--print"]) == 0
+    assert Path("dpexplain-app.ipynb").read_text() == "{}"
+    monkeypatch.setattr("dpexplain.cli.hosts._installed", lambda module: module == "ipywidgets")
+    assert main(["app", "--print"]) == 2
+    assert "the extra 'lab'" in capsys.readouterr().err
