@@ -30,6 +30,7 @@ LABELS = {
     "person": "Person responsible",
     "purpose": "Purpose of the release",
     "out": "File for the model, which ends in .json",
+    "key": "Private key (PEM) that signs the certificate, if it is signed digitally",
 }
 """Label of each control, by the name of the answer."""
 
@@ -124,7 +125,7 @@ class Answers:
     Parameters
     ----------
     table, separator, encoding, sample, schema, target, model, epsilon, delta, rows, cap, ledger, \
-    person, purpose, out : str
+    person, purpose, out, key : str
         Text of each control; see `LABELS`.
     """
 
@@ -143,6 +144,7 @@ class Answers:
     person: str = ""
     purpose: str = ""
     out: str = ""
+    key: str = ""
 
     def needed(self, field: str, words: str) -> str:
         """Return an answer.

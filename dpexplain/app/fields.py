@@ -8,7 +8,7 @@ import ipywidgets
 from ipywidgets import HTML, Button, Checkbox, Dropdown, Layout, Text, VBox
 
 STYLE = """<style>
-.dpexplain-form { max-width: 46em; }
+.dpexplain-form > :not(.dpexplain-results) { max-width: 46em; }
 .dpexplain-form .widget-text, .dpexplain-form .widget-dropdown {
   display: block; width: auto; max-width: 100%; height: auto; overflow: visible; }
 .dpexplain-form .widget-text > label, .dpexplain-form .widget-dropdown > label {

@@ -9,7 +9,7 @@ from typing import Any
 from ipywidgets import HTML, HBox, VBox
 
 from dpexplain.app import work
-from dpexplain.app.answers import LABELS, AnswerError, Answers
+from dpexplain.app.answers import LABELS, AnswerError, Answers, at
 from dpexplain.app.fields import (
     STYLE,
     Field,
@@ -88,9 +88,20 @@ class ReleaseForm(VBox):
             "page": button("Write the page"),
             "certificate": button("Write and verify the certificate"),
         }
-        names = ("drafted", "rules", "checked", "meaning", "price", "fit", "page", "certificate")
+        names = (
+            "budget",
+            "drafted",
+            "rules",
+            "checked",
+            "meaning",
+            "price",
+            "fit",
+            "page",
+            "certificate",
+        )
         self.messages = {name: HTML() for name in names}
         self.results = VBox()
+        self.results.add_class("dpexplain-results")
         self.done: work.Done | None = None
         self._planned: work.Plan | None = None
         self._asking = HBox([self.buttons["confirm"], self.buttons["cancel"]])
@@ -101,6 +112,7 @@ class ReleaseForm(VBox):
             show(message, "")
         self._ask(None)
         self._say_meaning()
+        self._say_budget()
         self._listen()
 
     def __repr__(self) -> str:
@@ -133,6 +145,7 @@ class ReleaseForm(VBox):
             buttons["draft"],
             messages["drafted"],
             heading("3. Privacy"),
+            messages["budget"],
             fields["epsilon"],
             messages["meaning"],
             *(fields[n] for n in ("rows", "cap", "person", "purpose", "model", "delta", "ledger")),
@@ -166,7 +179,7 @@ class ReleaseForm(VBox):
         for field in self.fields.values():
             field.say("")
         try:
-            with work.heard():
+            with work.heard(), at("fit"):
                 action()
         except AnswerError as mistake:
             self._say(mistake)
@@ -174,8 +187,9 @@ class ReleaseForm(VBox):
     def _say(self, mistake: AnswerError) -> None:
         if mistake.field in self.fields:
             self.fields[mistake.field].say(mistake.sentence)
-            words = f"Nothing was charged. See {LABELS[mistake.field]!r} above."
-            show(self.messages["fit"], status_html(words))
+            if mistake.field != "key":
+                words = f"Nothing was charged. See {LABELS[mistake.field]!r} above."
+                show(self.messages["fit"], status_html(words))
         else:
             show(self.messages[mistake.field], mistake_html(mistake.sentence))
 
@@ -185,6 +199,8 @@ class ReleaseForm(VBox):
         self._ask(None)
         if name == "epsilon":
             self._say_meaning()
+        if name in ("table", "ledger"):
+            self._say_budget()
         if name == "ledger" and work.has_password(self.fields[name].control.value):
             self.fields[name].control.value = ""  # notebooks save what controls hold
             self.fields[name].say(work.PASSWORD)
@@ -192,6 +208,11 @@ class ReleaseForm(VBox):
     def _say_meaning(self) -> None:
         words = work.meaning_words(self.answers().epsilon)
         show(self.messages["meaning"], status_html(words))
+
+    def _say_budget(self) -> None:
+        answers = self.answers()
+        if "://" not in answers.ledger:  # a database may take long to answer
+            show(self.messages["budget"], status_html(work.budget_words(answers)))
 
     def _read(self) -> None:
         schema = work.read_rules(self.answers())
@@ -238,6 +259,7 @@ class ReleaseForm(VBox):
         show(self.messages["fit"], status_html("Fitting …"))
         self.done = work.fit(planned)
         show(self.messages["fit"], status_html(*work.done_words(self.done)))
+        self._say_budget()
         self._show_results(self.done)
 
     def _show_results(self, done: work.Done) -> None:
@@ -254,6 +276,7 @@ class ReleaseForm(VBox):
             heading("5. Page and certificate"),
             self.buttons["page"],
             self.messages["page"],
+            self.fields["key"],
             self.buttons["certificate"],
             self.messages["certificate"],
         )
@@ -266,11 +289,14 @@ class ReleaseForm(VBox):
     def _write_certificate(self) -> None:
         if self.done is None:
             return
-        path, found = self.done.files["certificate"], work.write_certificate(self.done)
-        result = "verified" if found.passed else "NOT VERIFIED"
+        path, found = (
+            self.done.files["certificate"],
+            work.write_certificate(self.done, self.answers()),
+        )
+        result = "verified. Print it and sign it" if found.passed else "NOT VERIFIED"
         show(
             self.messages["certificate"],
-            status_html(f"The certificate is in {path}: {result}. Print it and sign it.")
+            status_html(f"The certificate is in {path}: {result}.")
             + f"<pre>{escape(found.text())}</pre>",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
 import warnings
@@ -9,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 import dpexplain.io
+from dpexplain.accounting import PrivacyLedger
 from dpexplain.accounting._ledger.provenance import Provenance
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
@@ -25,15 +26,12 @@ from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
 from dpexplain.cli.drafts import check_text, write_draft
 from dpexplain.cli.errors import after_the_charge
 from dpexplain.cli.fits import Fitted, fit_and_save
-from dpexplain.cli.options import check_place, private_estimator
+from dpexplain.cli.options import check_place, file_or_address, private_estimator
 from dpexplain.cli.tables import check_names, read_schema, table_suffix
-from dpexplain.exceptions import PrivacyWarning
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 from dpexplain.explain._text import short_number, upper_number
 from dpexplain.schema import Schema
 from dpexplain.tables import LineFormat
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def read_rules(answers: Answers) -> Schema:
@@ -145,6 +143,29 @@ def left_words(state: LedgerState) -> str:
         return "Nothing limits later fits."
     left = math.floor(1000.0 * state.remaining_epsilon) / 1000.0
     return f"Left for one more fit: ε = {left:g}."
+
+
+def budget_words(answers: Answers) -> str:
+    """Describe what is spent and left in the ledger of the table; "" if it cannot be found."""
+    try:
+        table = answers.table_path()
+        if not table.exists():
+            return ""
+        ledger = file_or_address(answers.ledger) if answers.ledger else None
+        asked = argparse.Namespace(table=table, ledger=ledger, dataset=None)
+        if not ledger_place(asked).exists():
+            return "Nothing is spent on this table yet: the first fit creates its ledger."
+        state = PrivacyLedger.open(ledger_path(asked))._store.current()
+    except (AnswerError, BudgetError, ValueError, TypeError, OSError, ImportError):
+        return ""  # the price of the fit says what is wrong
+    cap = (
+        "no cap" if math.isinf(state.cap_epsilon) else f"a cap of {short_number(state.cap_epsilon)}"
+    )
+    spent = upper_number(state.private_epsilon(state.delta))
+    return (
+        f"Spent on this table so far: ε = {spent}, with {cap} (δ = {state.delta:g}, for "
+        f"{state.total_unit.kind_words}). {left_words(state)}"
+    )
 
 
 def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
@@ -335,7 +356,8 @@ PASSWORD = (
 
 def has_password(ledger: str) -> bool:
     """Return whether the address of a database contains a password."""
-    return "://" in ledger and ":" in ledger.split("://", 1)[1].rpartition("@")[0]
+    rest = ledger.partition("://")[2]
+    return ":" in rest.rpartition("@")[0] or "password" in rest.lower()
 
 
 @contextmanager
@@ -373,12 +395,14 @@ def write_report(done: Done) -> Path:
         )
 
 
-def write_certificate(done: Done) -> Verification:
+def write_certificate(done: Done, answers: Answers) -> Verification:
     """Write the certificate and verify it with the files; no data are needed.
 
     Parameters
     ----------
     done : Done
+    answers : Answers
+        The current answers; only the key is used.
 
     Returns
     -------
@@ -390,6 +414,9 @@ def write_certificate(done: Done) -> Verification:
         If the certificate could not be written.
     """
     ledger, files = done.fitted.ledger, done.files
+    key = answers.path("key", "Enter the key.") if answers.key else None
+    if key is not None and not key.is_file():
+        raise AnswerError("key", f"{key}: no such file.")
     with at("certificate"):
         given = release(
             done.model,
@@ -397,6 +424,7 @@ def write_certificate(done: Done) -> Verification:
             schema=done.plan.schema,
             person=done.plan.answers.person,
             purpose=done.plan.answers.purpose,
+            key=key,
         )
         given.save(files["certificate"])
         return verify(

@@ -52,9 +52,7 @@ def open_form(tmp_path, new_page):
         )
         running.append(Voila(folder, scratch))
         page = new_page(width=width, height=1400, hosts=OF_VOILA)
-        page.goto(
-            f"{running[-1].url}/voila/render/app.ipynb?theme={theme}", timeout=RUN_MS
-        )
+        page.goto(f"{running[-1].url}/voila/render/app.ipynb?theme={theme}", timeout=RUN_MS)
         page.get_by_role("button", name="Fit …").wait_for(timeout=RUN_MS)
         return page
 

@@ -40,11 +40,13 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
     assert "No source" not in said(form, "rules")  # a dictionary is a source by itself
     assert "patient_id identifies persons" in said(form, "rules")
 
+    assert "Nothing is spent on this table yet" in said(form, "budget")
     click(form, "fit")
     assert "This fit costs ε = 1. Spent before it: ε = 0; after it: ε = 1" in said(form, "price")
     assert not Path("data.ledger.json").exists(), "asking for the price must not charge"
     click(form, "confirm", "page", "certificate")
 
+    assert "Spent on this table so far: ε = 1, with a cap of 3" in said(form, "budget")
     assert any(isinstance(part, Explorer) for part in form.results.children)
     assert "model.json" in said(form, "fit")
     assert "model.html" in said(form, "page")
@@ -61,8 +63,7 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
 
 
 def test_price_states_the_budget_before_and_after_a_second_fit():
-    form = filled(cap="")
-    form.fields["cap"].control.value = "2"
+    form = filled(cap="2")
     click(form, "fit", "confirm")
     form.fields["out"].control.value = "second.json"
     form.fields["epsilon"].control.value = "0.5"
@@ -119,35 +120,52 @@ MISTAKES = {
     "wrong suffix": ({"out": "model.txt"}, "out", "must end in .json"),
     "model exists": ({"out": "taken.json"}, "out", "taken.json exists"),
     "damaged ledger": ({"ledger": "taken.json"}, "ledger", "taken.json"),
-    "password": ({"ledger": "postgresql://a:secret@host/b"}, "ledger", "holds a password"),
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_mistake_is_said_at_its_field_before_anything_is_charged(name, monkeypatch, folder):
-    changed, field, words = MISTAKES[name]
+@pytest.fixture
+def records_read(monkeypatch):
+    """Times that the records of a private table were read."""
+    read = []
+    monkeypatch.setattr("dpexplain.cli.fits.private_records", lambda *_: read.append(1))
+    return read
+
+
+def test_mistake_is_said_at_its_field_before_anything_is_read_or_charged(records_read, folder):
     Path("taken.json").write_text("{}")
-    before = {path.name for path in folder.iterdir()}
-
-    def reading(*_):
-        raise AssertionError("records were read")
-
-    monkeypatch.setattr("dpexplain.cli.fits.private_records", reading)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     form = filled()
-    for key, value in changed.items():
-        form.fields[key].control.value = value
-    if name != "password":
+    right = vars(form.answers())
+    for name, (changed, field, words) in MISTAKES.items():
+        for key, value in changed.items():
+            form.fields[key].control.value = value
+        kept = vars(form.answers())
         click(form, "fit")
 
-    assert words in said(form, field)
-    assert said(form, field).startswith('<div class="dpexplain-mistake" role="alert">')
-    assert [each for each in form.fields if form.fields[each].said] == [field]
-    assert "--" not in said(form, field), "options are for the command line"
-    click(form, "confirm")
-    assert {path.name for path in folder.iterdir()} == before
-    kept = {key: field.control.value for key, field in form.fields.items()}
-    entered = {**{key: field.control.value for key, field in filled().fields.items()}, **changed}
-    assert kept == (entered if name != "password" else {**entered, "ledger": ""})
+        assert words in said(form, field), name
+        assert said(form, field).startswith('<div class="dpexplain-mistake" role="alert">'), name
+        assert [key for key in form.fields if form.fields[key].said] == [field], name
+        assert "--" not in said(form, field), "options are for the command line"
+        assert "Nothing was charged" in said(form, "fit"), name
+        click(form, "confirm")
+        assert vars(form.answers()) == kept == {**right, **changed}, name
+        for key in changed:
+            form.fields[key].control.value = right[key]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert not records_read
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://ann:Zorblax@host/b", "postgresql://host/b?password=Zorblax"],
+)
+def test_password_in_an_address_is_not_kept(address):
+    form = filled()
+    form.fields["ledger"].control.value = address
+    assert "holds a password" in said(form, "ledger")
+    assert "Zorblax" not in json.dumps(state_of(form))
+    form.fields["ledger"].control.value = "postgresql://ann@host:5432/b"
+    assert said(form, "ledger") == ""
 
 
 def test_draft_needs_a_public_sample_that_is_not_the_table(folder):
