@@ -8,7 +8,7 @@ from typing import Any
 
 from ipywidgets import HTML, HBox, VBox
 
-from dpexplain.app import work
+from dpexplain.app import planning, work
 from dpexplain.app.answers import LABELS, AnswerError, Answers, at
 from dpexplain.app.fields import (
     STYLE,
@@ -39,7 +39,11 @@ _PLACEHOLDERS = {
     "purpose": "annual report",
     "out": "model.json, next to the table",
 }
-_ADVANCED = "Files are read on the computer where Jupyter runs; nothing is uploaded."
+_MESSAGES = (
+    *("rules", "checked", "drafted", "budget", "meaning"),
+    *("price", "fit", "page", "certificate"),
+)
+_WHERE = "Files are read on the computer where Jupyter runs; nothing is uploaded."
 
 
 class ReleaseForm(VBox):
@@ -88,22 +92,11 @@ class ReleaseForm(VBox):
             "page": button("Write the page"),
             "certificate": button("Write and verify the certificate"),
         }
-        names = (
-            "budget",
-            "drafted",
-            "rules",
-            "checked",
-            "meaning",
-            "price",
-            "fit",
-            "page",
-            "certificate",
-        )
-        self.messages = {name: HTML() for name in names}
+        self.messages = {name: HTML() for name in _MESSAGES}
         self.results = VBox()
         self.results.add_class("dpexplain-results")
         self.done: work.Done | None = None
-        self._planned: work.Plan | None = None
+        self._planned: planning.Plan | None = None
         self._asking = HBox([self.buttons["confirm"], self.buttons["cancel"]])
         self._asking.layout.flex_flow = "row wrap"
         super().__init__(self._steps())
@@ -126,7 +119,7 @@ class ReleaseForm(VBox):
     def _steps(self) -> list[Any]:
         fields, buttons, messages = self.fields, self.buttons, self.messages
         return [
-            HTML(STYLE + "<h2>From a table to a signed page</h2>" + f"<p>{escape(_ADVANCED)}</p>"),
+            HTML(STYLE + "<h2>From a table to a signed page</h2>" + f"<p>{escape(_WHERE)}</p>"),
             heading("1. Table"),
             *(fields[name] for name in ("table", "separator", "encoding")),
             heading("2. What is public about it"),
@@ -206,16 +199,16 @@ class ReleaseForm(VBox):
             self.fields[name].say(work.PASSWORD)
 
     def _say_meaning(self) -> None:
-        words = work.meaning_words(self.answers().epsilon)
+        words = planning.meaning_words(self.answers().epsilon)
         show(self.messages["meaning"], status_html(words))
 
     def _say_budget(self) -> None:
         answers = self.answers()
         if "://" not in answers.ledger:  # a database may take long to answer
-            show(self.messages["budget"], status_html(work.budget_words(answers)))
+            show(self.messages["budget"], status_html(planning.budget_words(answers)))
 
     def _read(self) -> None:
-        schema = work.read_rules(self.answers())
+        schema = planning.read_rules(self.answers())
         show(self.messages["rules"], _rules_html(schema))
 
     def _draft(self) -> None:
@@ -240,9 +233,9 @@ class ReleaseForm(VBox):
 
     def _plan(self) -> None:
         self._ask(None)
-        self._ask(work.plan(self.answers()))
+        self._ask(planning.plan(self.answers()))
 
-    def _ask(self, planned: work.Plan | None) -> None:
+    def _ask(self, planned: planning.Plan | None) -> None:
         """Ask once whether to charge a plan; None withdraws the question."""
         self._planned = planned
         words = "" if planned is None else planned.price_words()
@@ -289,14 +282,11 @@ class ReleaseForm(VBox):
     def _write_certificate(self) -> None:
         if self.done is None:
             return
-        path, found = (
-            self.done.files["certificate"],
-            work.write_certificate(self.done, self.answers()),
-        )
+        found = work.write_certificate(self.done, self.answers())
         result = "verified. Print it and sign it" if found.passed else "NOT VERIFIED"
         show(
             self.messages["certificate"],
-            status_html(f"The certificate is in {path}: {result}.")
+            status_html(f"The certificate is in {self.done.files['certificate']}: {result}.")
             + f"<pre>{escape(found.text())}</pre>",
         )
 
@@ -308,4 +298,4 @@ def _field(name: str, answers: dict[str, str]) -> Field:
 
 
 def _rules_html(schema: Schema) -> str:
-    return schema._repr_html_() + list_html("To decide:", work.to_decide(schema))
+    return schema._repr_html_() + list_html("To decide:", planning.to_decide(schema))
