@@ -8,7 +8,7 @@ import ipywidgets
 from ipywidgets import HTML, Button, Checkbox, Dropdown, Layout, Text, VBox
 
 STYLE = """<style>
-.dpexplain-form > :not(.dpexplain-results) { max-width: 46em; }
+.dpexplain-form .dpexplain-field { max-width: 46em; }
 .dpexplain-form .widget-text, .dpexplain-form .widget-dropdown {
   display: block; width: auto; max-width: 100%; height: auto; overflow: visible; }
 .dpexplain-form .widget-text > label, .dpexplain-form .widget-dropdown > label {
@@ -21,7 +21,7 @@ STYLE = """<style>
 .dpexplain-form .jupyter-button { width: auto; height: auto; min-height: 2.2em;
   white-space: normal; line-height: 1.3; align-self: flex-start; padding: .3em 1em; }
 .dpexplain-form .widget-html, .dpexplain-form .widget-html-content {
-  width: auto; max-width: 100%; height: auto; line-height: 1.4; }
+  width: auto; max-width: min(100%, 60em); height: auto; line-height: 1.4; }
 .dpexplain-form .widget-html-content { overflow-x: auto; white-space: normal; }
 .dpexplain-form :is(h2, h3) { line-height: 1.3; margin: .8em 0 .3em; }
 .dpexplain-form p, .dpexplain-form ul { margin: .3em 0; }
@@ -45,6 +45,7 @@ class Field(VBox):
         self._words = HTML()
         self._words.layout.display = "none"
         super().__init__([control, self._words])
+        self.add_class("dpexplain-field")
 
     def say(self, sentence: str) -> None:
         """Show what is wrong with the answer; "" removes it."""

@@ -94,7 +94,6 @@ class ReleaseForm(VBox):
         }
         self.messages = {name: HTML() for name in _MESSAGES}
         self.results = VBox()
-        self.results.add_class("dpexplain-results")
         self.done: work.Done | None = None
         self._planned: planning.Plan | None = None
         self._asking = HBox([self.buttons["confirm"], self.buttons["cancel"]])
