@@ -67,7 +67,10 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Reject a text with too many values; parsed, they need about 30 times its memory."""
+    """Reject a text with too many values.
+
+    The parsed values can need about 30 times as much memory as the text.
+    """
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -107,7 +110,7 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Shorten a long message, which may quote a file, by omitting its middle."""
+    """Omit the middle of a message that is long, for example because it quotes a file."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"

@@ -128,11 +128,15 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits; to continue a stored ledger, a new one must have the same limits."""
+        """Limits that a new ledger must share with the stored ledger that it continues."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Return whether this state can follow an earlier one: same limits, no higher cap."""
+        """Return whether this state can follow an earlier one.
+
+        The data set, delta and adjacency must be the same, and the cap must not be higher. The unit
+        must also be the same, unless the earlier state had neither a unit nor a cap.
+        """
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -164,7 +168,11 @@ class LedgerState:
 
     @cached_property
     def total_unit(self) -> Unit:
-        """Unit of the totals: the ledger's, the common unit of all entries, or one record."""
+        """Unit of the totals.
+
+        The unit of the ledger, if one was set. Otherwise, the unit that all private entries share;
+        one record if there is no such unit.
+        """
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
@@ -436,15 +444,16 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return infinity, because the cap at the first private charge is unknown.
+    """Return `cap_at_start` for a ledger whose file does not state it.
 
-    If no charge is private, return None.
+    It is infinite, which means that no cap is known to have been set before the first private
+    charge. If no charge is private, it is None.
     """
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all parts of a charge for replace-one adjacency if one of them is."""
+    """Count all parts of a charge as replace-one if any of them is stated for it."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

@@ -1,9 +1,10 @@
 """Accounting of mixed releases by privacy loss distributions (dp-accounting).
 
 The loss of each release is rounded up to a grid, and the distributions are convolved
-[1]_. This module adds a grid that suits the releases, the losses of discrete Laplace noise and
-of pure mechanisms on that grid (`dpexplain.accounting.ladder`), and a margin for the rounding of
-the Fourier transforms, which matters if delta is near double precision.
+[1]_. This module adds three things: the choice of a grid that suits the releases; the losses of
+discrete Laplace noise and of pure mechanisms on that grid (`dpexplain.accounting.ladder`); and a
+margin for rounding errors in the Fourier transforms, which matter if delta is near double
+precision.
 
 References
 ----------
@@ -219,7 +220,10 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the grid step so that it divides the most important loss evenly."""
+    """Shorten the grid step so that it divides the largest loss of a release evenly.
+
+    The release is of the kind for which this loss times the number of releases is greatest.
+    """
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

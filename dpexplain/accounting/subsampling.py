@@ -28,7 +28,7 @@ _MOST_TRIALS = 200
 
 
 def _quick(spending: Spending, delta: float) -> float:
-    """Bound epsilon quickly, by Rényi divergences or a closed form."""
+    """Return a quick bound on epsilon: the smaller of the RDP and closed-form bounds."""
     return min(rdp_epsilon(spending, delta), epsilon_from_mu(spending.gaussian_bound, delta))
 
 

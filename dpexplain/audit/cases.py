@@ -98,7 +98,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Add a second row for the canary's person, to be used instead of the canary.
+    """Add a second row for the canary's person, so that a fit can use either row.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. If one of the person's two rows is removed, a fit
-        uses the other.
+        Table, target and person of each row. If one of the two rows is removed, a fit uses the
+        other.
     kept, instead : list of int
-        Positions of the rows that are used by a fit with the canary, and by a fit with the person's
-        other row instead.
+        Positions of the rows to use: `kept` contains the canary, and `instead` contains the
+        person's other row in its place.
     """
     estimator = clone(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
@@ -135,7 +135,8 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
     """Create records that have none of the canary's categories.
 
-    If `lone_class` is True, they do not have the canary's class either.
+    The exception is a feature with only one category. If `lone_class` is True, the records do not
+    have the canary's class either.
     """
     rows = np.arange(n)
     columns = {}

@@ -177,7 +177,10 @@ def _state(path: _AnyPath) -> LedgerState:
 
 
 def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
-    """Return the ledger at the time of the certificate, or None if there is no match."""
+    """Return the ledger as it was when the certificate was created; None if unknown.
+
+    It is unknown if no state of the ledger matches the certificate.
+    """
     if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
         return None
     try:
@@ -247,7 +250,7 @@ def _schema(given: Certificate, path: _AnyPath | None) -> Check:
 
 
 def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Compare the epsilon of the entry's events with the file and the certificate."""
+    """Check that the file and the certificate state the epsilon of the entry's events."""
     words = f"ε = {given.epsilon:g}, δ = {given.delta:g}"
     if given.entry < len(then.entries):
         entry, guarantee = then.entries[given.entry], shown.guarantee

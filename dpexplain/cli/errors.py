@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """State in the message of an error in a ``with`` block that the charge remains.
+    """If the ``with`` block raises an error, state in it that the charge remains.
 
     Raises
     ------

@@ -200,7 +200,7 @@ def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, 
 def _labeled(
     model: Any, X: Any, cells: npt.NDArray[np.object_]
 ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float64]]:
-    """Return labels and probabilities of the records with a label among the classes."""
+    """Return labels and probabilities for records whose label is one of the classes."""
     texts = np.array([cell_text(cell) for cell in cells], dtype=object)
     names = {cell_text(label) for label in model.classes_}
     known = np.array([text in names for text in texts], dtype=bool)

@@ -123,7 +123,7 @@ class Refitter:
         Returns
         -------
         str
-            The question that the user must confirm; "" if the fits cost nothing.
+            A question that asks the user to confirm the fits; "" if they cost nothing.
 
         Raises
         ------

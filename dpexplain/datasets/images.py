@@ -61,7 +61,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file has the wrong checksum.
+        If `subset` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -100,7 +100,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file has the wrong checksum.
+        If `subset` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

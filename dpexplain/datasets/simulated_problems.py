@@ -53,7 +53,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class PairShape:
-    """Known interaction: the product of two numeric features, centered at 0.5.
+    """Known interaction: the product of two numeric features, each minus 0.5.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Column:
     shape : Shape
         Contribution of the feature to the score.
     missing_share : float, default=0.0
-        Proportion of values that are missing at random.
+        Probability with which each value is set to missing.
     """
 
     feature: Numeric | Categorical

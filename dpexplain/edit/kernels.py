@@ -165,7 +165,9 @@ def _broken_line(
 
 
 def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: float) -> FloatArray:
-    """Smooth a curve with local lines, weighted by proximity and inverse variance.
+    """Smooth a curve by fitting a line around each bin.
+
+    In each fit, the bins are weighted by proximity and inverse variance.
 
     Parameters
     ----------

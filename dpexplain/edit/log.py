@@ -100,7 +100,7 @@ class EditLog:
 
     @classmethod
     def from_records(cls, records: Sequence[EditRecord]) -> EditLog:
-        """Rebuild the log of an edited explanation or model from its records.
+        """Rebuild the log of an edited explanation or model from its edit records.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Return a copy of the log that is at a different state.
+        """Return a copy of the log in which the given state is the current one.
 
         Parameters
         ----------
@@ -299,7 +299,7 @@ class EditLog:
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:
-        """Replay the edits of a state on an explanation or a fitted model.
+        """Replay the edits that lead to a state on an explanation or a fitted model.
 
         Parameters
         ----------

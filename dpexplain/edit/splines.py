@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, and average them by their marginal likelihoods.
+    """Fit cubic smoothing splines, and average them weighted by marginal likelihood.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Remove a term by setting its contributions to 0, even for missing values.
+    """Remove a term: set its contributions to 0 in all bins, including special bins.
 
     Parameters
     ----------

@@ -57,8 +57,9 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
-        Two bins, which are compared; the first and the last bin of a range, which is compared with
-        the other bins; or one bin, which is compared with zero.
+        For "difference", the two bins to compare. For "range", the first and the last bin of the
+        range, which is compared with all other bins. For "sign", one bin, which is compared with
+        zero.
 
     Returns
     -------
@@ -75,10 +76,11 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the bin weights of two means for each set of bins: inside and outside it.
+    """Return the weights of two means: over the bins in a set, and over the others.
 
-    `inside` and both results have one row for each set and one column for each bin. The weights in
-    a row are proportional to the (noisy) counts, or equal if all counts of its bins are zero.
+    `inside` has one row for each set and one column for each bin, and so do both results. The
+    weights of the averaged bins are proportional to the (noisy) counts, or equal if the counts of
+    all averaged bins are zero. The weights of all other bins are zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -123,11 +125,14 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
     A level stands for a fraction of the largest possible variance; see :func:`share_of`. Levels are
     used because a dashboard stores only one character for each contrast. For consistency, claims
-    use the rounded values everywhere. Variances are rounded up, so standard deviations are never
-    too small. Standard deviations are at most 10% too large, except that those below 1/45 of the
-    largest possible standard deviation are replaced by 1/45 of it. If there are more than 32 bins,
-    neighboring bins are grouped into blocks, and all pairs of bins from the same two blocks get the
-    largest of their fractions.
+    use the rounded values everywhere.
+
+    Variances are rounded up. Standard deviations are therefore never too small, and they are at
+    most 10% too large. The exception is a standard deviation below 1/45 of the largest possible
+    one: it is raised to this value.
+
+    If there are more than 32 bins, neighboring bins are grouped into blocks. All pairs of bins from
+    the same two blocks then get the same level: that of the pair with the largest fraction.
 
     Parameters
     ----------
@@ -154,8 +159,9 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     """Return a level for the variance of the contrast of each range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
-    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. All ranges that start in
-    the same block and end in the same block get the largest of their fractions.
+    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges whose first
+    bins are in the same block, and whose last bins are in the same block, all get the level of the
+    range with the largest fraction.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon at and above which the claim always holds.
+        """Smallest epsilon such that the claim holds there and at all larger epsilons.
 
         None if the claim does not hold at the largest epsilon.
         """
@@ -75,13 +75,13 @@ class ClaimStrip(Record):
     def strip_words(self) -> str:
         """A sentence that states the epsilons at which the claim holds.
 
-        It is marked if any of the claims is not private.
+        It starts with a warning if any of the claims is not private.
         """
         return self._weakest.marked(self._held_words)
 
     @property
     def _weakest(self) -> Guarantee:
-        """The guarantee of a claim that is not private; of any claim if all are private."""
+        """Guarantee of the first claim that is not private, or of any if all are private."""
         given = [each.guarantee for each in self.claims if each is not None]
         return min(given, key=lambda guarantee: guarantee.private)
 
@@ -214,7 +214,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Find the same bins in another fit; None if that fit does not separate them."""
+    """Find the same bins in another fit; None if they are not separate bins there."""
     if first is None:
         return ()
     if isinstance(first, tuple):

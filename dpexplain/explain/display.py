@@ -35,12 +35,12 @@ class Display(ABC):
     def releasable(self) -> bool:
         """Whether everything in this object may be released.
 
-        This requires a privacy guarantee for the model, and any samples shown must be public.
+        The model must have a privacy guarantee, and all samples that are shown must be public.
         """
 
     @property
     def release_warning(self) -> str:
-        """Why this object may not be released; empty if everything in it may be."""
+        """Reason why this object must not be released; empty if it may be released."""
         return "" if self.releasable else NOT_PRIVATE
 
     @abstractmethod
@@ -125,7 +125,7 @@ class Display(ABC):
 
 
 class ExplanationDisplay(Display):
-    """Base class of explanations of a single model, which have a privacy guarantee.
+    """Base class of explanations of a single model, each with a `guarantee`.
 
     Explanations that show samples inherit from :class:`LocalDisplay`; all others inherit from
     :class:`ModelDisplay`.
@@ -174,7 +174,10 @@ class LocalDisplay(ExplanationDisplay):
 
     @property
     def release_warning(self) -> str:
-        """Why this explanation may not be released: because of the model, or of the samples."""
+        """Reason why this explanation must not be released; empty if it may be released.
+
+        The reason is the model if it is not private, and otherwise the samples.
+        """
         if not self.guarantee.private:
             return NOT_PRIVATE
         return "" if self.samples_public else f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"

@@ -206,7 +206,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Return half-widths of the simultaneous bands of terms, in standard deviations.
+        """Return the half-width of each term's simultaneous band, in standard deviations.
 
         Parameters
         ----------
@@ -216,7 +216,8 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_terms,)
-            Quantile of the largest absolute error of a term, in standard deviations of its bins.
+            For each term, the quantile of the largest error among its bins, over simulated draws.
+            Errors are absolute values, divided by the standard deviation of the bin.
         """
         largest = self._largest_ratios()
         self._set("_largest_of_all", frozen(largest.max(axis=1)))  # from the same draws

@@ -86,8 +86,8 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        A reader that finds the shape with the same number of dimensions as the array. It raises
-        ValueError if no shape has this number, or if the array does not fit the shape.
+        A reader that compares an array with the allowed shape that has the same number of
+        dimensions. It raises ValueError if there is no such shape, or if the array does not fit it.
     """
 
     def read_array(value: Any, path: str) -> Floats:

@@ -49,7 +49,11 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _compare(coin, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number, of which 32 bits are known, with ``exp(-exponent)``."""
+    """Decide whether a uniform number is below ``exp(-exponent)``.
+
+    Only the first 32 bits of the number are known; they are given as the number `coin`. Returns
+    `_ACCEPT` if the number is below, `_REJECT` if it is not, and otherwise `_UNDECIDED`.
+    """
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED
     total, term, k = 1.0, 1.0, 0.0

@@ -31,7 +31,11 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number, whose leading bits are given, with ``exp(-exponent)``."""
+    """Decide whether a uniform number is below ``exp(-exponent)``.
+
+    Only the first bits of the number are known: the leading bits of `word`. The result is as for
+    `_compare`.
+    """
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
 

@@ -146,10 +146,9 @@ class Scale:
     Attributes
     ----------
     numerator : int
-        Numerator of the smallest fraction that is at least `sigma`, with the denominator ``step /
-        16``.
+        Numerator of the fraction: the smallest for which the fraction is at least `sigma`.
     step : int
-        16 times the denominator of the fraction, which is a power of two.
+        16 times the denominator of the fraction. The denominator is a power of two.
     width : int
         Number of lattice steps in a strip.
     """

@@ -67,6 +67,7 @@ def choose(
     Returns
     -------
     ndarray of shape (n_groups,), dtype int64
+        Index of the chosen candidate of each group.
     """
     exact = Fraction(epsilon) / Fraction(spread)
     ratio = float(exact)

@@ -32,7 +32,7 @@ class Releases:
     Parameters
     ----------
     phase : Phase, LaplacePhase or ChoicePhase
-        Phase to which the releases belong; its number of values may be undetermined.
+        Phase to which the releases belong. Its number of values has no effect.
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()

@@ -1,4 +1,4 @@
-"""Input tables, columns and rows, read so that no cell affects another.
+"""Input tables, columns and rows; no cell affects how another is read.
 
 Lists are kept cell by cell, because numpy would choose one type for all cells of a list.
 """

@@ -124,10 +124,10 @@ def bounded_rows(
 ) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
-    Rows without a readable person ID are dropped. If all these rows counted as one person, adding a
-    person without an ID could displace a row of another person, which amounts to a replacement,
-    with twice the privacy loss. If each of these rows counted as a separate person, someone without
-    an ID could contribute any number of rows.
+    Rows without a readable person ID are dropped, for two reasons. If all these rows counted as one
+    person, adding a person without an ID could displace a row of another person. That amounts to a
+    replacement, which has twice the privacy loss. If each of these rows counted as a separate
+    person, someone without an ID could contribute any number of rows.
 
     Parameters
     ----------
@@ -232,7 +232,11 @@ def _person_of_parts(cell: Any) -> str | None:
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Convert a finite number to an equal int or float, or else to a fraction."""
+    """Convert a finite number to an int, a float or a fraction.
+
+    A float is returned only if the number equals it, or equals the decimal number that Python
+    prints for it.
+    """
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())
@@ -246,7 +250,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the exact number in a string, else the string itself; None if empty."""
+    """Return the number in a string, the string itself, or None.
+
+    The number is returned if it is whole, or if the string is what Python prints for it. None is
+    returned if the string is empty or a word that means empty.
+    """
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

@@ -52,7 +52,7 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators, which checks, charges and runs each fit."""
+    """Base class of private estimators: it checks, charges and runs each fit."""
 
     _person_kind: str | None
     _charged: tuple[Event, ...]
@@ -64,21 +64,21 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns of the schema: matched by name for a DataFrame, whose other columns are
-            ignored, and by position otherwise. Explainable boosting also accepts tables that do
-            not fit in memory: a path to a Parquet file or to a folder of Parquet files, a pyarrow
-            dataset, or a Dask DataFrame or Array. See Notes.
+            Table with the columns of the schema. In a DataFrame, they are found by name, and other
+            columns are ignored; in an array, they are found by position. Explainable boosting also
+            accepts tables that do not fit in memory: a path to a Parquet file or to a folder of
+            Parquet files, a pyarrow dataset, or a Dask DataFrame or Array. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
             pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-            Person of each row, given as the name of a column of `X`, which is then not a feature;
-            as a name and the person IDs; or as the IDs alone. The default is the person column of
+            Person of each row: the name of a column of `X` (which is then not a feature), a pair of
+            a name and the person IDs, or only the person IDs. The default is the person column of
             the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
             person are used; they are chosen by secret random draws. Rows without a readable person
-            ID are dropped. The name is public; from it, a ledger knows which fits protect the same
+            ID are dropped. The name is public; it tells a ledger which fits protect the same
             persons. IDs without a name count as a new kind of person in each fit (the name of a
             Series is ignored, because pandas keeps it when IDs are mapped to other persons).
         **unsupported
@@ -112,10 +112,10 @@ class PrivateEstimator(PrivateHooks):
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
-        and exact sums are sent between them, so encrypt the connections (TLS). If the collection's
-        own graph raises an error, Dask logs it, including values. If a worker is lost, its
-        partitions are re-read at no extra budget. If there is no client, partitions are computed
-        sequentially.
+        and exact sums are sent between them, so encrypt the connections (TLS). If computing the
+        collection itself raises an error, Dask logs the error, and any values in its message. If a
+        worker is lost, its partitions are re-read at no extra budget. If there is no client,
+        partitions are computed sequentially.
         """
         reject_unsupported(
             unsupported,
@@ -232,7 +232,10 @@ class PrivateEstimator(PrivateHooks):
         return ""
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Choose the rows used per person, by secret random draws; audits override it."""
+        """Choose the rows used for each person by secret random draws.
+
+        Audits override this method.
+        """
         limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
             return _bounded_rows(groups, limit)

@@ -43,20 +43,26 @@ class PrivateHooks:
     _target_kind: type[Range] | type[Classes]
 
     def _mechanism(self) -> Mechanism:
-        """Create the mechanism of the fit; audits override it."""
+        """Create the mechanism of the fit; audits override this method."""
         return Mechanism(self._noise_source())
 
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the source of random assignments and samples; secret without a seed."""
+        """Create the source of random assignments and samples.
+
+        It is secret unless `reproducible_seed` is set.
+        """
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure; a noise seed also seeds it."""
+        """Create the generator of the public structure.
+
+        Its seed is `structure_seed` or, if that is None, derived from `reproducible_seed`.
+        """
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)

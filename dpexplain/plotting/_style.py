@@ -223,7 +223,7 @@ def thin_ticks(
 
 
 def limit_ticks(axis: Axis, low: float, high: float) -> None:
-    """Set ticks on round values between `low` and `high`."""
+    """Set ticks at round values between `low` and `high`."""
     axis.set_ticks(round_values(low, high, 6))
 
 

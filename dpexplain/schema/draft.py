@@ -159,7 +159,9 @@ def _name(category: Any) -> Any:
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     """Return bounds for the values: their minimum and maximum, rounded outward.
 
-    The bounds are rounded to two significant digits of the range of the values.
+    The bounds are rounded to multiples of a power of ten, such that the difference between maximum
+    and minimum has two digits in this unit. If all values are equal, the bounds extend beyond the
+    value on both sides.
 
     Parameters
     ----------

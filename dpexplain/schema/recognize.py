@@ -269,7 +269,7 @@ def _numeric(
     odd: Iterable[str] = (),
     decimal: str = ".",
 ) -> Numeric:
-    """Draft a numeric feature whose extremes may be markers of missing values."""
+    """Draft a numeric feature; some extremes are taken for markers of missing values."""
     values, markers = np.array(sorted(numbers)), []
     while len(values) > 2 and (marker := _marker(values)) is not None:
         markers.append(marker)

@@ -247,12 +247,14 @@ def statement_of(
         Joint epsilon of the published entries under the ledger's adjacency and under replace-one
         adjacency; None if all private entries are published.
     unit : str or None, default=None
-        Unit of `epsilons`; None for the unit of the guarantee or of the ledger.
+        Unit of privacy of the statement. None means the unit of `guarantee` or, if that is None,
+        the unit of the ledger.
 
     Returns
     -------
     PrivacyStatement
-        Statement about the published entries, or about the model of the guarantee.
+        Statement about the published model if `guarantee` is given, otherwise about the published
+        entries.
     """
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]

@@ -2,10 +2,11 @@
 
 Every file is read with the types that it declares itself, never with the types of other files, and
 Arrow columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing. If folders are
-named ``key=value``, each key becomes a column, and each folder name is parsed independently.
-pyarrow would choose one type for the values of all folders, and would reject all folders if none of
-them has a value or if one value is not text; this would reveal records.
+whereas pandas would turn a batch of integers into floats if one of them is missing.
+
+If folders are named ``key=value``, each key becomes a column, and each folder name is parsed
+independently. pyarrow would reveal records, because it would choose one type for the values of all
+folders, and would reject all folders if none of them has a value or if one value is not UTF-8.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _check_format(fragment: Any) -> None:
-    """Reject file formats with inferred types, which could depend on one record."""
+    """Reject file formats with inferred types, because one record can change a type."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(

@@ -52,8 +52,8 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     Raises
     ------
     SchemaError
-        If columns of the schema are missing or duplicated, or an array has a different number of
-        columns.
+        If columns of the schema are missing or duplicated, or if an array has a different number
+        of columns.
     ValueError
         If `X` does not have two dimensions.
     TypeError
@@ -352,7 +352,10 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Return whether an array stores strings in Arrow format, which cannot run code."""
+    """Return whether an array stores strings in Arrow format.
+
+    Unlike Python objects, these strings cannot run code when they are compared.
+    """
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

@@ -171,7 +171,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     Returns
     -------
     DataFrame of str
-        One row per line after the first, including empty and unreadable lines, whose cells are all
+        One row per line after the first. For an empty or unreadable line, all cells of the row are
         empty. A newline at the end of the file does not start another line.
 
     Raises

@@ -14,7 +14,7 @@ __all__ = ["split_target"]
 
 
 def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
-    """Separate the target from a table in memory if it is given by name.
+    """Separate the target from a table in memory if `y` is the name of a column.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     Raises
     ------
     TypeError
-        If `X` has no column names.
+        If `y` is a name, but `X` has no column names.
     ValueError
-        If the table has no column or several columns of this name, or the column is a feature of
-        the schema.
+        If the table does not have exactly one column with the name `y`, or if that column is a
+        feature of the schema.
     """
     if not isinstance(y, str) or isinstance(X, ChunkedTable) or kind_in_parts(X):
         return X, y

@@ -1,18 +1,18 @@
 """The odometer: an epsilon that is valid at any adaptively chosen time.
 
-The total of a ledger holds for fits whose number and budgets were fixed in advance. An analyst who
-looks at results before deciding whether to fit again, how, and when to stop may stop just when the
-results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
+The total of a ledger holds for fits whose number and budgets were fixed in advance. Some analysts
+look at the results so far before they decide whether and how to fit again. They may stop just when
+the results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
 before the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is
 no cap, the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
-sum of the squared mu that cover all others, where subsampled releases are covered up to tails as
-in `cap`. Let a be the V of the first private entry (if that V is 0, the squared mu of a Gaussian
-release that has the same epsilon as the entry). Fix limits ``a m_1 < a m_2 < ...`` with integers
-m_j that start with 1, 2, 3, ... and then grow by 10%. Fix shares of delta, ``delta_j = (1 - s) 6
-delta / (pi (j + 1))^2``, with a share s reserved for the tails, so that ``delta_0 + delta_1 + ... +
-tails <= delta``. The reading of the odometer is
+sum of the squared mu that cover all other releases. As in `cap`, a subsampled release is covered
+except for its tail, in which it may reveal the record. Let a be the V of the first private entry
+(if that V is 0, the squared mu of a Gaussian release that has the same epsilon as the entry). Fix
+limits ``a m_1 < a m_2 < ...`` with integers m_j that start with 1, 2, 3, ... and then grow by 10%.
+Fix shares of delta, ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2``, with a share s reserved for the
+tails, so that ``delta_0 + delta_1 + ... + tails <= delta``. The reading of the odometer is
 
 * after the first private entry alone: its own epsilon at delta_0;
 * later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the least j with ``V <= a m_j``; E alone if V

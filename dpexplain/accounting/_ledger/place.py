@@ -74,7 +74,7 @@ class LedgerPlace(ABC):
         Raises
         ------
         ValueError
-            If this file or row must belong to another data set.
+            If this file or row is reserved for another data set.
         """
         if self.name not in (None, dataset):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")

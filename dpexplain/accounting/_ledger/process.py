@@ -46,7 +46,7 @@ def process_ledger(
     Parameters
     ----------
     dataset : str or None, default=None
-        Name of a table; None for the list of all fits without a ledger.
+        Name of a table; None for the ledger that lists all fits without a ledger.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Adjacency of the ledger, if this call creates it for a table. Fits without a ledger are
         listed separately for each adjacency, because their costs cannot be added.
@@ -54,8 +54,8 @@ def process_ledger(
     Returns
     -------
     PrivacyLedger
-        Ledger of the table or of the list; every call for the same one returns the same object. It
-        has no cap until ``lower_cap`` sets one.
+        The ledger of the table, or the ledger that lists all fits without a ledger. Later calls
+        for the same ledger return the same object. It has no cap until ``lower_cap`` sets one.
 
     Raises
     ------
@@ -155,8 +155,8 @@ def ledgers_of(
     """Return the ledgers that a fit or a sweep charges.
 
     If a ledger is given, only that one is charged. Otherwise, two ledgers are charged: the one that
-    lists all fits without a ledger, and a new one for this fit. Inside `unlisted`, only the new one
-    is charged.
+    lists all fits without a ledger, and a new one for this fit. Inside a ``with unlisted():``
+    block, only the new one is charged.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class LedgerReading:
         -------
         Record or Person
             The unit of the ledger, if one was set. Otherwise, the unit that all private entries
-            share, or one record if there is none.
+            share; one record if their units differ or no entry is private.
         """
         return self._store.current().total_unit
 
@@ -180,8 +180,8 @@ class LedgerReading:
         """Return the total epsilon of all private charges, for fits planned in advance.
 
         The total holds if the number and the budgets of the fits were fixed before any result was
-        seen; otherwise, use `adaptive_epsilon`. It is a guarantee for what is published only if
-        everything published is private.
+        seen; otherwise, use `adaptive_epsilon`. The total does not cover charges that are not
+        private. If any of their results are published, it is no longer a guarantee.
 
         Parameters
         ----------
@@ -255,8 +255,8 @@ class LedgerReading:
         Returns
         -------
         ReleaseSet
-            Total epsilon of the published entries, and total epsilon of all entries. The latter
-            applies if the published entries were chosen after looking at the others.
+            Total epsilon of the published entries, and total epsilon of all private entries. The
+            latter applies if the published entries were chosen after looking at the others.
 
         Raises
         ------

@@ -181,7 +181,7 @@ def _scores(
 
 
 def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.NDArray[np.int64]]]:
-    """Return the bins and cells of the rows for each score.
+    """Return, for each score, the bins and cells into which the rows fall.
 
     The table is read only once.
     """
@@ -225,8 +225,8 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
 def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
     """Yield the contributions and labels of the bins of each term and pair.
 
-    An entry for values without a bin, which contribute nothing, is added at the end, so that the
-    index `NO_BIN` (-1) refers to it.
+    After the last bin, an entry with contribution 0 is added for values without a bin. The index
+    `NO_BIN` (-1) refers to this entry.
     """
     for term in explanation.terms:
         yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)

@@ -145,7 +145,7 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Return the prior covariance of the bins of a centered curve of scale 1.
+    """Return the prior covariance matrix of a centered curve of scale 1.
 
     `reach` is the length scale, measured as a proportion of the records.
     """

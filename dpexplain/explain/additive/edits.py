@@ -34,9 +34,9 @@ class EditEffect:
     people_share : float
         Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
-        Number of bins in which the curve lies more than two standard deviations (total
-        uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
-        shrinkage. None if the noise is unknown.
+        Number of bins in which the edited curve is more than two standard deviations (total
+        uncertainty) away from the center of the noise band. This center is the released curve, with
+        its shrinkage undone if an edit did so. None if the noise is unknown.
     mean_change : float
         Change of the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
@@ -164,18 +164,21 @@ class EditRecord:
 
     @property
     def people_share(self) -> float:
-        """Largest proportion of records in the changed bins of one curve."""
+        """Proportion of records in the changed bins; the largest one of all curves."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
     def n_outside(self) -> int | None:
-        """Total number of bins outside the noise band, for all curves; None if unknown."""
+        """Number of bins outside the noise band, summed over the changed curves.
+
+        Curves with unknown noise are omitted; None if the noise is unknown for all curves.
+        """
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
 
     @property
     def leaves_band(self) -> bool:
-        """Whether the edit moves a curve outside the noise band in any bin."""
+        """Whether, after the edit, any bin of a changed curve is outside the noise band."""
         return bool(self.n_outside)
 
     def __str__(self) -> str:

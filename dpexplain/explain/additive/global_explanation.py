@@ -89,7 +89,7 @@ class GlobalExplanation(
         Joint errors of the estimate of the effect, for all bins and the intercept; None if not
         available.
     effect_intercept : float or None, default=None
-        Estimated true intercept of the population; None if not available.
+        Estimate of the intercept in the population; None if not available.
     edits : sequence of EditRecord, default=()
         Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None

@@ -142,12 +142,12 @@ class LocalExplanation(Record, LocalDisplay):
     target_unit : str, default=""
         Unit of the target, for regression.
     noise_std : array-like of shape (n_samples, n_terms) or None, default=None
-        Standard deviation of each contribution under privacy noise, given the released bins
+        Standard deviation of each contribution due to privacy noise, given the released bins
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
         Standard deviation of each contribution from privacy noise, random structure and sampling
-        together, as in :class:`ShapeFunction`; for a pair, without structure. None if
-        unknown.
+        together, as in :class:`ShapeFunction`. For a pair, random structure is not included.
+        None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score from privacy noise, random structure and sampling, computed
         from the joint errors of the terms. If there are several classes, it is an upper bound on

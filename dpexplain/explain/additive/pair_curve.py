@@ -99,7 +99,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Standard deviation of the privacy noise of each contribution, given the released grid, in
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
-        Standard deviation due to sampling of the records; None if unknown.
+        Standard deviation of each contribution due to the sampling of records; None if unknown.
 
     Raises
     ------
@@ -147,8 +147,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise with sampling, if that is known. None if there is no privacy
-        noise, or if it is unknown.
+        It combines privacy noise and sampling; if the sampling error is unknown, it includes only
+        privacy noise. None if there is no privacy noise, or if the noise is unknown.
         """
         if self.noise_std is None or self.sampling_std is None:
             return self.noise_std
@@ -156,7 +156,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
     @cached_property
     def band_factor(self) -> float:
-        """Half-width, in standard deviations, of a band that covers all cells simultaneously.
+        """Half-width, in standard deviations, of the simultaneous band for all cells.
 
         The confidence level is 95%, for any correlation between the cells.
         """
@@ -167,8 +167,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def noise_words(self) -> str:
         """Description of the cells that rise above the noise.
 
-        If the noise is unknown, the description says so. Empty if the pair is not private and has
-        no known noise.
+        If the pair is private and its noise is unknown, the description says so. It is empty if the
+        pair is not private and has no known noise.
         """
         if self.signal is None or self.noise_floor is None:
             return NOT_AVAILABLE if self.guarantee.private else ""

@@ -85,11 +85,11 @@ class NoisyClasses:
             Indexed by term, largest importance first. Columns: importance (mean absolute
             contribution, averaged over the classes); noise_floor, the importance expected from
             noise alone; corrected_importance, the importance without the bias from noise;
-            importance_std, an upper bound on its standard deviation, computed as if the errors of
-            all classes were fully correlated; above_noise, whether the term rises above total
-            uncertainty in any class; rank_low and rank_high, the 95% rank interval of the term;
-            class_of_most, the class to which the term contributes the most. Unknown numbers are
-            NaN.
+            importance_std, an upper bound on the standard deviation of the importance, computed as
+            if the errors of all classes were fully correlated; above_noise, whether the term rises
+            above the noise in at least one class; rank_low and rank_high, the 95% rank interval of
+            the term; class_of_most, the class to which the term contributes the most. Unknown
+            numbers are NaN.
 
             For the direction of a term in each class, see ``for_class(label).ranking()``.
         """

@@ -234,10 +234,10 @@ class NoisyModel:
         DataFrame
             Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
             importance expected from noise alone; corrected_importance, the importance without the
-            bias from noise; importance_std, its standard deviation; above_noise, whether the term
-            rises above total uncertainty; rank_low and rank_high, the 95% rank interval of the term
-            [1]_; direction, whether the curve rises or falls overall (ordered value bins only);
-            direction_certainty, the probability that this direction is correct; basis, what
+            bias from noise; importance_std, the standard deviation of the importance; above_noise,
+            whether the term rises above the noise; rank_low and rank_high, the 95% rank interval of
+            the term [1]_; direction, whether the curve rises or falls overall (ordered value bins
+            only); direction_certainty, the probability that this direction is correct; basis, what
             ranks and directions refer to: the estimated effect if there is one, and otherwise the
             released curve. If there are estimates, there are also effect, the estimated true
             importance; effect_std, its standard deviation; and has_effect, whether the term has a
@@ -321,7 +321,8 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Fraction of the variation of the curves that is explained by noise.
+        Fraction of the variation of the curves that is explained by noise; None if the model has
+        no noise, or if the noise is unknown.
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int
@@ -330,7 +331,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Returns
     -------
     str
-        A sentence; empty if the model has no noise.
+        A sentence; empty if `share` is None.
     """
     if share is None:
         return ""
@@ -377,7 +378,7 @@ def rank_intervals(
         Importances corrected for the bias from noise, and averaged over the classes if there are
         several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
-        Importances under simulated noise, class by class.
+        Importances under simulated noise, one array for each class.
     level : float, default=0.95
         Simultaneous confidence level of the intervals.
 
@@ -407,7 +408,10 @@ def rank_intervals(
 
 
 def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
-    """Return the largest contribution in standard deviations; 0 if there is no noise."""
+    """Return the largest absolute ratio of a contribution to its standard deviation.
+
+    The result is 0 if there is no noise.
+    """
     std = part.total_std
     if std is None:
         return 0.0
@@ -416,8 +420,9 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction and slope of a curve, and the coefficients of the slope.
+    """Return the direction of a curve, its slope, and the coefficients of the slope.
 
+    The slope is the sum of the contributions of all bins, each times the coefficient of its bin.
     The direction is None if the slope is zero, for example because the bins have no order.
     """
     loads = np.zeros(term.n_bins)
@@ -454,7 +459,10 @@ def drawn_effects(
 
 
 def _largest_effect(term: ShapeFunction) -> float:
-    """Return the largest effect in standard deviations; 0 if there are no errors."""
+    """Return the largest absolute ratio of an effect to its standard deviation.
+
+    The result is 0 if there is no estimate, or if it has no errors.
+    """
     if term.effect is None or term.effect_std is None:
         return 0.0
     std = term.effect_std

@@ -174,10 +174,10 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def lead_certainty(self) -> FloatArray | None:
-        """Probability that the predicted class also has the higher score without noise.
+        """Probability that the predicted class would lead the runner-up without noise.
 
-        The predicted class is compared with the runner-up. The shape is (n_samples,), and the
-        values range from 0.5 (a coin flip) to 1. None if there is no noise, or if it is unknown.
+        The class leads if its score is higher. The shape is (n_samples,), and the values range from
+        0.5 (a coin flip) to 1. None if there is no noise, or if it is unknown.
         """
         if self.own_score_std is None:
             return None

@@ -85,7 +85,7 @@ class FilterNoise(Record):
         return _times(coefficients, self.basis)
 
     def features(self, inputs: FloatArray) -> FloatArray:
-        """Project inputs, relative to the origin, onto the basis.
+        """Subtract the origin from inputs, and multiply them by the transposed basis.
 
         Parameters
         ----------
@@ -111,11 +111,11 @@ class FilterNoise(Record):
 
     @property
     def total_bias_variance(self) -> FloatArray:
-        """Variance of each bias at zero inputs."""
+        """Noise variance of the response of each filter at zero inputs."""
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Return the variance of each filter score, including the bias.
+        """Return the noise variance of the response of each filter, including its bias.
 
         Parameters
         ----------

@@ -196,10 +196,10 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         number of records in this process, and a small table or a fit that runs in parallel with
         others uses one thread. The number of threads affects only the duration of a fit.
     calibrated : bool, default=False
-        Whether the scores of two classes are scaled and shifted so that predicted probabilities
-        are calibrated: after a short fit, they are too close to their average. The scale and the
-        shift are computed from the effect estimate, so they cost no privacy. Calibration takes
-        about as long as the fit and does not change the order of the predictions.
+        Whether the scores of two classes are scaled and shifted so that predicted probabilities are
+        calibrated; without this, probabilities from a short fit are too close to their average. The
+        scale and the shift are computed from the effect estimate, so they cost no privacy.
+        Calibration takes about as long as the fit and does not change the order of the predictions.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ class Step(Protocol[HolderIn]):
     """Interface of a boosting step, which computes the update of a visit."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
-        """Return the update of each bin of the visited feature, in score units."""
+        """Return the update of each bin of the visited feature, in internal units."""
         ...
 
 
@@ -38,7 +38,7 @@ class PrivateStep:
     learning_rate : float
         Fraction of a leaf's mean residual that is added at each step.
     clip : Clip
-        Bound on a record's residual at each visit, in score units.
+        Bound on a record's residual at each visit, in internal units of the boosting loop.
 
     Attributes
     ----------

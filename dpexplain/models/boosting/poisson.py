@@ -1,7 +1,7 @@
 """Noisy Newton steps for counts: leaf sums divided by expected numbers of events.
 
-The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
-from its releases as if features were independent: the rate of a bin is the exponential of its
+The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives the
+rates from its releases as if features were independent: the rate of a bin is the exponential of its
 score, multiplied by the mean exponential of the score of every other feature. If features are
 dependent, the steps are slightly too short or too long, but the fit converges to the same curve.
 """

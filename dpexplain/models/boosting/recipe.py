@@ -276,7 +276,7 @@ def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     ratio : float
         Ratio from `signal_ratio`.
     clip_adapts : bool
-        Whether the clip follows a quantile of the residuals if the recipe does not fix it.
+        Whether the clip follows a quantile of the residuals if the recipe does not specify a clip.
 
     Returns
     -------

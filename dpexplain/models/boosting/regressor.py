@@ -47,8 +47,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name: each update is projected onto
-        the nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -60,7 +60,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target, or its logarithm for counts.
+        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
     guarantee_ : Guarantee
         States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
@@ -200,8 +200,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name. Each update is projected onto
-        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve, with bins weighted by noisy counts. This costs no
+        privacy.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
@@ -213,7 +214,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
-        explanations then show how much the bags differ. Each record may be in every bag, so for
+        explanations then show how much the bags differ. A record can be in every bag, so for
         the same guarantee, the noise of a bag is ``sqrt(outer_bags)`` times as large. The mean over
         the bags has as much noise as a single fit, but the budget allows fewer passes over the
         features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
@@ -234,7 +235,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target, or its logarithm for counts.
+        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

@@ -80,8 +80,8 @@ def design(
     counts : sequence of BinCounts
         Released number of records in each bin.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts, instead of to the public
-        bounds.
+        Whether to clip numbers to the range of the middle 98% of the records, according to the
+        released counts, instead of to the public bounds.
 
     Returns
     -------

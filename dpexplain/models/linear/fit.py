@@ -238,7 +238,7 @@ def fit_regression(
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts; see `design`.
+        Whether to clip numbers to the range of the middle 98% of the records; see `design`.
 
     Returns
     -------
@@ -287,7 +287,7 @@ def fit_classification(
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts; see `design`.
+        Whether to clip numbers to the range of the middle 98% of the records; see `design`.
     clip : float
         Bound on a residual.
     learning_rate : float

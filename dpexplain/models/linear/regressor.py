@@ -57,8 +57,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
-        The model is then NOT PRIVATE.
+        Seed of the noise, for demonstrations. With a seed, repeated fits on the same data are
+        identical, and the model is NOT PRIVATE.
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None

@@ -163,7 +163,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         schema: Schema,
         mean: Floats | None = None,
     ) -> None:
-        """Store the filters as weights of the inputs, with their noise.
+        """Express the filters as weights of the inputs, and store them with their noise.
 
         If a mean record was subtracted, the biases absorb it: ``w (x - mean) + b``.
         """

@@ -1,4 +1,4 @@
-"""Presets: defaults of the settings that are None, from public quantities only."""
+"""Presets: values, based only on public quantities, for settings that are None."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class NoisePlan:
     n_changed: int
 
     def phase(self, n_values: int) -> SampledPhase:
-        """Return the phase for a given number of values."""
+        """Return the phase of noisy sums with a given number of values each."""
         bound = self.rows_per_person * 2.0**self.lattice_bits
         return SampledPhase(
             LABEL,

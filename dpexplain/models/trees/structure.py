@@ -49,7 +49,7 @@ class Candidates:
         return len(self.feature)
 
     def right_sums(self, sums: Integers) -> Integers:
-        """Sum the values of the records to the right of each split.
+        """Return, for each split, the sums over the records that move to the right child.
 
         Parameters
         ----------

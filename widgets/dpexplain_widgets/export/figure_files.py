@@ -54,8 +54,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Raises
     ------
     ValueError
-        If the source of the view cannot be drawn, it does not contain what the figure shows, or
-        `what` is not one of the figures.
+        If the source of the view cannot be drawn, if it does not contain what the figure shows, or
+        if `what` is not one of the figures.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -42,8 +42,9 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" (by epsilon and repeat) and "reference" contain an index of the arrays of each fit;
-        the other keys describe the arrays.
+        "fits" contains a dictionary for each fit, by epsilon and repeat, and "reference" contains
+        one for the non-private reference or None. Each of these has an index of the arrays of the
+        fit. The other keys describe what all fits share, such as the classes and inputs.
     arrays : bytes
         The arrays, at the offsets in the index.
 
@@ -100,9 +101,11 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return the rules that convert model inputs to column values, from public bounds.
+    """Return the rules that convert model inputs back to column values.
 
-    The result is None if the inputs of a record depend on each other, as in a normalized image.
+    The rules follow from public bounds. The result is None if the preparation of the inputs is
+    unknown, if the inputs form a grid, as in an image, or if each record was normalized, so that
+    its inputs depend on each other.
     """
     rule = bank.preparation
     if rule is None or bank.grid_shape is not None or rule.per_record != "none":
@@ -276,7 +279,7 @@ def filters_payload(
 
 
 def check_filters(payload: Mapping[str, Any]) -> None:
-    """Check that the outline of the filters has the same fits as its payload.
+    """Check that the outline of the filters has the same fits as the payload.
 
     Parameters
     ----------

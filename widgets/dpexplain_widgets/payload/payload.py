@@ -55,7 +55,7 @@ def build_payload(
         model is selected initially. The source may also be a payload, which is checked and used
         unchanged.
     samples : DataFrame or None, default=None
-        Records that a local view may show, with a column for every term.
+        Records that can be selected in a local view, with a column for every feature.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone. Otherwise, the payload marks them as not
         private.
@@ -71,8 +71,9 @@ def build_payload(
     TypeError
         If `source` is of any other type.
     ValueError
-        If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a multiclass model is combined with other models.
+        If a payload is invalid, if models have different terms, if a multiclass model is combined
+        with other models, if samples lack a column or are too many, or if there are samples but no
+        model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -205,7 +206,7 @@ def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Describe a term in which two models differ; "" if only the scale differs."""
+    """Describe one difference between the terms of two models; "" if there is none."""
     for one, two in ((first, other), (other, first)):
         if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""

@@ -84,13 +84,14 @@ def sample_rows(
 def same_samples(
     payload: Mapping[str, Any], terms: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Convert the samples of a payload for other terms of the same features.
+    """Convert the samples of a payload to the terms of a new payload.
 
     Parameters
     ----------
     payload : mapping
     terms : sequence of mapping
-        Terms of the new payload. Pairs that are new consist of features that have a curve.
+        Terms of the new payload. Only pairs can be new, and both features of a new pair must have a
+        curve of their own.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class Explorer(Planning, View):
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Function that fits again at the epsilon chosen by dragging; see
+        Function that fits the model at a new epsilon, chosen with a slider; see
         :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
         Whether these records may be shown to anyone.

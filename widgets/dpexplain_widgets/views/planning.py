@@ -44,8 +44,8 @@ class Planning(ViewState):
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to show; if there is no fit at this epsilon, it is fitted first. A later request
-        replaces a request that is still pending.
+        Epsilon to show. If there is no fit at this epsilon, `refit` makes one first. A later
+        request replaces a request that is still pending.
     wanted_metric : float or None
         Target value of the metric; `plan` then states the epsilon at which it is reached.
     answer : dict
@@ -173,7 +173,10 @@ class Planning(ViewState):
         return bool(getattr(self._refit, "private", True))
 
     def _read(self, epsilon: float) -> None:
-        """Show an existing fit; drop any earlier request."""
+        """Show an existing fit, and drop earlier requests.
+
+        Requests for private fits that the user has already confirmed are kept.
+        """
         self._asked = []
         if not self._is_private:
             self._worker.cancel()
@@ -234,8 +237,9 @@ class Planning(ViewState):
     ) -> None:
         """Add a fit and show it.
 
-        If `refit` is not private, a fit requested by dragging replaces the previous such fit.
-        If `fit` is None, because other pairs of features are shown, everything is rebuilt.
+        If `refit` is not private, a fit requested with the slider replaces the previous such fit.
+        If the explanation has different pairs of features than those shown, `fit` is None, and
+        everything is rebuilt.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):

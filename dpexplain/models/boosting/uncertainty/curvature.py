@@ -89,7 +89,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Sensitivity of each score's residuals to each score, with a mean diagonal of 1."""
+        """Sensitivity of each score's residuals to each score; the diagonal has mean 1."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -105,7 +105,7 @@ class Curvature:
 
     @property
     def between_scores(self) -> FloatArray:
-        """Square root of the correlation matrix between the scores' residual sums."""
+        """Square root of the correlation matrix of the scores' residual sums."""
         if self.variance[0].ndim == 1:
             return np.ones((1, 1))
         total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
@@ -140,7 +140,10 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def clipped_variance(inside: float) -> float:
-    """Return the variance of clipped normal residuals, in units of the squared clip."""
+    """Return the variance of clipped normal residuals, in units of the squared clip.
+
+    `inside` is the proportion of the residuals that the clip leaves unchanged.
+    """
     normal = NormalDist()
     z = normal.inv_cdf((1.0 + inside) / 2.0)
     return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
@@ -149,9 +152,9 @@ def clipped_variance(inside: float) -> float:
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return the curvature and clipped residual variance of the logistic loss.
 
-    When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip and
-    does not change outside. The sum of the other terms is assumed to be normal with the variance
-    that it has in the released model if features are independent.
+    When the score rises, a residual ``y - p`` inside the clip falls at the rate ``p (1 - p)``; a
+    residual outside does not change. The sum of the other terms is assumed to be normal with the
+    variance that it has in the released model if features are independent.
 
     Parameters
     ----------
@@ -160,7 +163,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     clip : float
         Bound on a residual, in units of probability.
     inside : float or None
-        Unused, because this proportion follows from the probabilities.
+        Unused, because the proportion inside the clip follows from the probabilities.
 
     Returns
     -------
@@ -181,7 +184,7 @@ def poisson_curvature(
 ) -> Curvature:
     """Return the curvature and clipped residual variance of the Poisson loss.
 
-    When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
+    When the score rises, a residual ``y - rate`` inside the clip falls in proportion to the rate.
     Real counts vary more than Poisson counts, but how much more is not released. Counts are assumed
     to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the bands is
     therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would be too
@@ -194,7 +197,7 @@ def poisson_curvature(
     clip : float
         Bound on a residual, in counts.
     inside : float or None
-        Unused, because this proportion follows from the rates.
+        Unused, because the proportion inside the clip follows from the rates.
     high : float
         Upper end of the public range of counts, which is the unit of residuals.
 
@@ -214,10 +217,10 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion of residuals inside the clip, and their clipped variance.
+    """Return the proportion of residuals inside the clip, and the clipped variance.
 
-    Both arrays contain one value for each rate. Counts have a geometric distribution and are
-    clipped to the public range.
+    Each array contains one value for each rate. The variance is that of all residuals after
+    clipping. Counts have a geometric distribution and are clipped to the public range.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
@@ -245,7 +248,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on ``1 - p_y``, in units of probability.
     inside : float or None
-        Unused, because this proportion follows from the probabilities.
+        Unused, because the proportion inside the clip follows from the probabilities.
 
     Returns
     -------

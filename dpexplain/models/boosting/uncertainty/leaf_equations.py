@@ -31,7 +31,7 @@ class Equations:
     sums : ndarray of shape (n_leaves,)
         Leaf sums minus their known contributions.
     own : ndarray of shape (n_leaves,)
-        Expected change due to the roughness of the feature's own curve, if the fit repairs it
+        Expected change due to rough errors of the feature's own curve, if the fit repairs them
         fully.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Expected change per unit of each correlation.

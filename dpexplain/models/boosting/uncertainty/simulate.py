@@ -206,7 +206,10 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return constrained curves before projection, and where each visit starts."""
+    """Return constrained curves before projection, concatenated visit by visit.
+
+    The second array contains the index at which each visit starts.
+    """
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):
         return np.zeros(0), place
