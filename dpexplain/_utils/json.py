@@ -33,13 +33,14 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     Returns
     -------
     object
-        Plain Python values; every number is finite.
+        Plain Python values. A decimal number beyond the range of floats, such as ``1e999``, becomes
+        infinite.
 
     Raises
     ------
     ValueError
-        If the text is too long, not JSON, nested too deeply, or contains too many values, a
-        repeated field or a lone surrogate.
+        If the text is too long, not JSON, nested too deeply, or contains too many values, NaN, a
+        repeated field, an integer of more than 20 digits, or a lone surrogate.
     """
     if not isinstance(text, str):
         raise ValueError(f"expected JSON text, got {type(text).__name__}.")
@@ -110,7 +111,7 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Omit the middle of a message that is long, for example because it quotes a file."""
+    """Omit the middle of a long message, such as one that quotes a file."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"

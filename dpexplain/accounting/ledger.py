@@ -43,8 +43,9 @@ class PrivacyLedger(LedgerReading):
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
     ledger that has no `path` can be charged only in the process that created it. A second ledger
-    of the same name is independent of the first, unless both have the same `path`. If the first
-    was charged and still exists, creating or charging the second issues a `PrivacyWarning`.
+    of the same name is independent of the first, unless both have the same `path`. Creating or
+    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged
+    and still exists.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return how much of the cap these charges use, as epsilon of a Gaussian charge."""
+        """Return the part of the cap that these charges use; see `Cap.taken`."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -453,7 +453,7 @@ def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """Count all parts of a charge as replace-one if any of them is stated for it."""
+    """Count every part of a charge as replace-one if any part is stated that way."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

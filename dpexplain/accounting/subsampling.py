@@ -130,7 +130,7 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Estimate by interpolation on a log scale which multiplier meets the target."""
+    """Estimate which multiplier meets the target, interpolating on a log scale."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
     # Aim slightly at the safe side, and not so close to an end that the bracket hardly shrinks.

@@ -142,7 +142,7 @@ class LedgerSummary:
     unit : str, default="one record"
         Unit of the total, private, replace-one, naive and adaptive epsilon.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events together, valid even for adaptive choices, see `UnitTotal`.
+        Epsilon of all private events together, valid even for adaptive choices (see `UnitTotal`).
         In contrast, `private_epsilon` holds only if the number and the budgets of the fits were
         fixed in advance.
     units : tuple of UnitTotal, default=()
@@ -292,7 +292,7 @@ class LedgerSummary:
         return not all(entry.private for entry in self.entries)
 
     def _private_words(self) -> str:
-        """Describe the epsilon of private releases and the number of their entries."""
+        """State the epsilon of the private releases, and how many entries contain them."""
         count = self.n_private
         which = "with private releases " if self._has_non_private else ""
         who = "One entry" if count == 1 else f"All {count} entries"
@@ -331,8 +331,8 @@ class ReleaseSet:
     labels : tuple of str
         Labels of the published entries.
     epsilon : float
-        Epsilon of the published entries together; infinite if one of them is not private, or if its
-        cost cannot be bounded for the unit.
+        Epsilon of the published entries together; infinite if an entry is not private, or if the
+        cost of an entry cannot be bounded for the unit.
     total_epsilon : float
         Epsilon of all private entries of the ledger together, for the same unit.
     delta : float

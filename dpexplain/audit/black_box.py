@@ -48,8 +48,8 @@ class FinalModelAudit:
         Guesses with the threshold 0 for the attacker's score, which balances false alarms and
         misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses with another threshold, chosen because it gives the largest lower bound on epsilon
-        on the fits that the attacker was trained on.
+        Guesses with another threshold. It is the one that gives the largest lower bound on epsilon
+        for the fits that the attacker was trained on.
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None

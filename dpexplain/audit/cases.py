@@ -124,7 +124,10 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
 
 
 def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
-    """Return a record whose features and target all differ from the canary's."""
+    """Return a record whose features and target all differ from the canary's.
+
+    The exception is a feature with only one category.
+    """
     cells = {
         name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
         for name, feature in schema.features.items()
@@ -157,7 +160,11 @@ def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
 
 
 def _extreme(schema: Schema, *, last: bool) -> tuple[dict[str, Any], Any]:
-    """Return a record with the canary's features and the last or first target."""
+    """Return a record with the canary's features and an extreme target.
+
+    The target is the last class or the upper end of the range if `last` is True. Otherwise, it is
+    the first class or the lower end.
+    """
     cells = {
         name: feature.categories[-1] if isinstance(feature, Categorical) else feature.high
         for name, feature in schema.features.items()

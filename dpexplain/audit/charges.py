@@ -95,8 +95,8 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
     """Return the smallest ratio of stated noise to charged noise among the releases.
 
-    The ratio is 0 if the releases outnumber the charged ones, or have a larger sampling
-    probability.
+    The ratio is 0 if there are more releases than were charged for, if a release does not use a
+    sample, or if the sampling probability of a release is larger than the charged events allow.
     """
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]

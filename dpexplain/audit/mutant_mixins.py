@@ -229,7 +229,7 @@ class ForgottenClip:
 
 
 class CountedTwice:
-    """Mutant: duplicates every record, as after a careless join."""
+    """Mutant: duplicates every record, as a careless join would."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         twice = np.repeat(np.arange(len(X)), 2)
@@ -264,7 +264,7 @@ class CategoriesSeen:
 
 
 class ClassesSeen:
-    """Mutant: keeps only the classes that occur in the records."""
+    """Mutant: stores which classes occur in the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]

@@ -263,7 +263,7 @@ def stated_guarantee(model: Any) -> Guarantee:
     Returns
     -------
     Guarantee
-        For a recorded model, the guarantee of an ordinary fit.
+        For a recorded model, the guarantee that an ordinary fit would have.
     """
     stated: Guarantee = vars(model).get("stated_guarantee_", model.guarantee_)
     return stated

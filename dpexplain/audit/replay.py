@@ -47,8 +47,9 @@ class ReplayReport:
         Differences between the two fits despite equal answers: in the number, order, noise or
         shape of the releases, in the attributes of the models, or in the charged events.
     overspent : tuple of str
-        Releases whose queries differ by more than the stated sensitivity, whose subsets of records
-        are not disjoint, or that the charged events do not cover; also a statement if the charged
+        Faults in the stated sensitivities and in the charges. A release is at fault if its queries
+        differ by more than the stated sensitivity, if it should use disjoint subsets of the records
+        but does not, or if the charged events do not cover it. It is also a fault if the charged
         events cost more than the guarantee allows.
     """
 

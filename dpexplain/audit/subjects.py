@@ -270,7 +270,7 @@ def _accepted(subject: Subject) -> bool:
 
 
 def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
-    """Create the unfitted estimator, including its schema, that tiers 1 and 2 audit.
+    """Create an unfitted estimator with a schema, to be audited by tiers 1 and 2.
 
     Parameters
     ----------
@@ -292,7 +292,9 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the parameter values of an estimator that tier 1 tries in combination.
+    """Return the values that tier 1 tries for the parameters of an estimator.
+
+    Tier 1 tries combinations of these values.
 
     Parameters
     ----------

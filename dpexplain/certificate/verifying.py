@@ -162,7 +162,7 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 
 def _state(path: _AnyPath) -> LedgerState:
-    """Load a ledger, and raise ValueError if it is unchained or was edited by hand."""
+    """Load a ledger; raise ValueError if it has no hash chain or was edited by hand."""
     place = place_of(path)
     text, _ = place.read()
     state = LedgerState.from_json(text)
@@ -177,9 +177,9 @@ def _state(path: _AnyPath) -> LedgerState:
 
 
 def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
-    """Return the ledger as it was when the certificate was created; None if unknown.
+    """Return the ledger as it was when the certificate was created.
 
-    It is unknown if no state of the ledger matches the certificate.
+    The result is None if the ledger was never in the state that the certificate describes.
     """
     if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
         return None

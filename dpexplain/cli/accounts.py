@@ -60,7 +60,7 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     """Open or create the ledger of a command for the duration of a ``with`` block.
 
     If the block raises an error, a ledger that was created for the block is removed, unless it has
-    already been charged.
+    a cap or has already been charged.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """If the ``with`` block raises an error, state in it that the charge remains.
+    """Tell the user that the charge remains if the ``with`` block raises an error.
 
     Raises
     ------

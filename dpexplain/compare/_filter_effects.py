@@ -30,7 +30,8 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_classes, n_filters, n_inputs + 1)
-        Deviations from the mean score, one for each input, followed by the mean score.
+        One coordinate for each input, which measures how much the score varies with this input,
+        followed by the mean score.
     """
     preparation = bank.preparation
     if preparation is None:
@@ -55,7 +56,7 @@ def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
 def _within_bounds(
     filters: FloatArray, preparation: InputPreparation
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the deviations from the mean score, and the mean score without the bias."""
+    """Return the coordinates of the inputs, and the mean score without the bias."""
     ends = np.cumsum([len(feature.input_names) for feature in preparation.features])
     columns = np.split(preparation.scale * filters, ends[:-1], axis=2)
     parts = [_of_feature(f, w) for f, w in zip(preparation.features, columns, strict=True)]

@@ -139,9 +139,9 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     Returns
     -------
     array-like of shape (n_samples,)
-        For a classification, labels as the schema spells them, with None for unusable cells. For a
-        regression, numbers, with NaN for unusable cells; they are not clipped to the range of the
-        target.
+        For classification, labels as the schema spells them, with None for unusable cells. For
+        regression, numbers that are not clipped to the range of the target, with NaN for unusable
+        cells.
     """
     if schema is None or schema.target is None:
         return y

@@ -37,8 +37,8 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances of the terms in both explanations.
     rank_correlation_low, rank_correlation_high : float
-        Ends of the interval that contains tau in 95% of simulations. Each simulation adds noise to
-        the curves of the first explanation. NaN if their joint noise is unknown.
+        Ends of the central interval that contains tau in 95% of simulations. Each simulation adds
+        noise to the curves of the evaluated explanation. NaN if their joint noise is unknown.
     sign_agreement : float
         Proportion of contributions that have the same sign as in the other explanation, weighted by
         the number of records and the size of the other explanation's contribution.
@@ -110,6 +110,8 @@ def faithfulness(
 
 def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     """Compute the root mean square difference of two curves.
+
+    The mean is over the records, as counted by `shape`.
 
     Parameters
     ----------
@@ -281,7 +283,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Return the range of Kendall's tau in 95% of simulations of the noise."""
+    """Return the central 95% interval of Kendall's tau in simulations of the noise."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

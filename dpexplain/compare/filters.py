@@ -92,8 +92,8 @@ class FilterComparison(Fits[FilterBank]):
         -------
         FilterComparison
             A comparison in which every fit, including the reference, is matched to :attr:`anchor`;
-            see :func:`match_filters`. The order of the filters of the reference therefore also
-            depends on the anchor, which is another fit.
+            see :func:`match_filters`. The order of the reference's filters therefore depends
+            on another fit.
         """
         anchor = self.anchor
         return dataclasses.replace(

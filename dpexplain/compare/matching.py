@@ -135,10 +135,10 @@ class FilterAgreement:
     filters : float
         Mean cosine between matched filters.
     class_means : float
-        Mean cosine between the mean filters of each class.
+        Mean over the classes of the cosine between the two models' mean filters.
     contrasts : float
-        Like `class_means`, but for the difference between the mean filters of two classes; mean
-        over all pairs of classes.
+        Mean over all pairs of classes of the cosine between the two models' contrasts. A contrast
+        is the difference between the mean filters of the two classes.
     local : float
         Mean over the samples of the cosine between the two models' weighted filters, for the class
         that the first model predicts; NaN if there are no samples.

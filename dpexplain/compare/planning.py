@@ -1,4 +1,4 @@
-"""Predictions, based on released fits, for a fit at another epsilon."""
+"""Estimate, from existing fits, how large the epsilon of a new fit must be."""
 
 from __future__ import annotations
 

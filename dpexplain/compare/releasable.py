@@ -25,7 +25,7 @@ def releasable(source: Source) -> Source:
     from the data.
 
     Ledger summaries and privacy statements are returned unchanged. An explanation or guarantee is
-    rejected unless all its parts are private.
+    rejected unless everything in it may be released.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
     """Return the value of each bin, found by the name of its category.
 
-    The file may contain a number instead of a name; `encoder` then contains the name.
+    The file may contain numbers instead of names; `encoder` then maps the numbers to names.
     """
     codes = encoder.get(term.name) if isinstance(encoder, dict) else None
     names = codes if isinstance(codes, dict) else {}

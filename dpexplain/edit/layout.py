@@ -99,8 +99,8 @@ def check_layout(
         Layout of the explanation.
     operations : sequence of Operation or Composed
         Operations to replay. If the bins of a term differ between the layouts, an operation that
-        refers to the whole term, to values or to labels can still be replayed. An operation that
-        uses bin indices cannot.
+        refers to the whole term, to values or to labels can still be replayed, unless it sets
+        a separate value for each bin. An operation that uses bin indices cannot be replayed.
 
     Raises
     ------

@@ -121,7 +121,7 @@ class Operation(ABC):
 
     @property
     def steps(self) -> tuple[Operation, ...]:
-        """The operation itself, as a tuple, for uniformity with :class:`Composed`."""
+        """Tuple that contains only this operation, for consistency with :class:`Composed`."""
         return (self,)
 
     @property
@@ -225,5 +225,5 @@ def mean_of(curve: Curve, bins: IndexArray) -> float:
 
 
 def number(name: str, value: float) -> float:
-    """Return a parameter as a float, after a check that it is a finite number."""
+    """Check that a parameter is a finite number, and return it as a float."""
     return finite(name, value)

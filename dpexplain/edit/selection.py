@@ -21,7 +21,7 @@ _LISTED = 6
 class Selection:
     """Selection of bins of a term: all value bins, or bins by index, value or label.
 
-    Special bins (missing, other) are included only if they are named.
+    Special bins (missing, other) are included only if they are selected by index or label.
 
     Parameters
     ----------

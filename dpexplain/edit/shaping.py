@@ -28,12 +28,13 @@ class Smooth(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     reach : float or None, default=None
-        None means smoothing splines, with a smoothness that depends on the curve and its noise. In
-        each bin, the splines stay within 1.5 standard deviations of the curve. A number in (0, 1]
-        means that a line is fitted around each bin, weighted by proximity and inverse variance. The
-        number is the standard deviation of the proximity kernel, as a proportion of the records.
+        If None, smoothing splines are used, with a smoothness that depends on the curve and its
+        noise. In each bin, the result stays within 1.5 standard deviations of the curve. Otherwise,
+        a line is fitted around each bin, weighted by proximity and inverse variance. Proximity is
+        given by a Gaussian kernel; `reach` is its standard deviation, as a proportion of the
+        records, in (0, 1].
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -73,7 +74,8 @@ class Smooth(Operation):
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
     """Return the inverse square root of the proportion of records in each bin.
 
-    The result is used in place of unknown standard deviations. Very small proportions are raised.
+    The result is used in place of unknown standard deviations. Proportions below a small minimum
+    are replaced by this minimum, so the result is finite.
     """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
@@ -88,7 +90,7 @@ class Flatten(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
@@ -115,7 +117,7 @@ class Denoise(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "denoise"
@@ -133,12 +135,12 @@ _FEATURE_BY_FEATURE = (
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
-    """Undo the shrinkage of a curve, by a factor estimated from the released sums.
+    """Undo the shrinkage of a curve, using a factor estimated from the released sums.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "stretch"
@@ -192,7 +194,7 @@ class Recover(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "recover"
@@ -238,7 +240,7 @@ class Monotone(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
     """
@@ -270,7 +272,7 @@ class Convex(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     bend : {"convex", "concave"}
         Curvature of the new curve.
     """

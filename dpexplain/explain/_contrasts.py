@@ -127,12 +127,13 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
     used because a dashboard stores only one character for each contrast. For consistency, claims
     use the rounded values everywhere.
 
-    Variances are rounded up. Standard deviations are therefore never too small, and they are at
+    Variances are rounded up. The rounded standard deviations are therefore never too small, and at
     most 10% too large. The exception is a standard deviation below 1/45 of the largest possible
     one: it is raised to this value.
 
     If there are more than 32 bins, neighboring bins are grouped into blocks. All pairs of bins from
-    the same two blocks then get the same level: that of the pair with the largest fraction.
+    the same two blocks then get the level of the pair with the largest fraction, so their standard
+    deviations can be overstated by more than 10%.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ def _by_block(
     n_bins: int,
     most: int,
 ) -> npt.NDArray[np.int64]:
-    """Return the level of the largest variance for each pair of blocks, row by row."""
+    """Return the level of the largest fraction for each pair of blocks, row by row."""
     count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
     np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
@@ -230,7 +231,7 @@ def level_of(
     -------
     int
         The level, which :func:`share_of` converts to a fraction. It is 0 (the largest possible
-        variance) for a sign, and if the joint errors are unknown.
+        variance) for a sign, or if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

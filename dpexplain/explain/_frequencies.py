@@ -24,7 +24,7 @@ def typical_shares(
 ) -> Shares | None:
     """Predict the probability of the second class on both sides of a contrast.
 
-    Every other feature is set to the value bin with the largest (noisy) count. The probability on
+    Every other feature is set to its value bin with the largest (noisy) count. The probability on
     the second side is the prediction of the released model. The other probabilities are computed
     from it and the log-odds of the claim.
 

@@ -35,7 +35,8 @@ class Display(ABC):
     def releasable(self) -> bool:
         """Whether everything in this object may be released.
 
-        The model must have a privacy guarantee, and all samples that are shown must be public.
+        Everything computed from private data must have a privacy guarantee, and all samples that
+        are shown must be public.
         """
 
     @property
@@ -73,7 +74,7 @@ class Display(ABC):
 
     @abstractmethod
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield text and tables to print in a terminal, the guarantee first.
+        """Yield text and tables to print in a terminal, including the guarantee.
 
         Yields
         ------
@@ -113,7 +114,7 @@ class Display(ABC):
         yield from ()
 
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
-        """Return the fits of a comparison, keyed by epsilon; empty for one explanation.
+        """Return the fits of a comparison, keyed by epsilon; empty for an explanation.
 
         Returns
         -------
@@ -139,11 +140,11 @@ class ExplanationDisplay(Display):
 
     @property
     def noise_words(self) -> str:
-        """Description of the noise; empty if the noise is unknown."""
+        """Description of the noise; empty by default."""
         return ""
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words, then a description of the noise if it is known.
+        """Yield the guarantee in words, then any description of the noise.
 
         Yields
         ------

@@ -38,8 +38,8 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     ratio : array-like of float
-        Estimate divided by its standard deviation; infinite if there is no noise, and NaN if both
-        are 0.
+        Estimate divided by its standard deviation. The ratio is infinite if only the standard
+        deviation is 0, and NaN if the estimate is 0 too.
 
     Returns
     -------
@@ -216,8 +216,8 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_terms,)
-            For each term, the quantile of the largest error among its bins, over simulated draws.
-            Errors are absolute values, divided by the standard deviation of the bin.
+            For each term, the `level` quantile of the largest standardized absolute error in its
+            bins, over simulated draws.
         """
         largest = self._largest_ratios()
         self._set("_largest_of_all", frozen(largest.max(axis=1)))  # from the same draws

@@ -58,8 +58,9 @@ def to_sql(
     TypeError
         If `explanation` is of any other type, or a name is not a string.
     ValueError
-        If `explanation` covers only one of several classes or only main effects, if the dialect is
-        unknown, or if a column in `keep` has the name of a result or of a step of the query.
+        If `explanation` covers only one of several classes or only main effects; if the dialect is
+        unknown; or if `keep` repeats a column, or contains the name of a column of the result or of
+        an intermediate step.
 
     Warns
     -----
@@ -69,9 +70,10 @@ def to_sql(
 
     Notes
     -----
-    The query applies the other rules of the schema: aliases, markers of missing values and decimal
-    commas. It reads the whole table; to predict only some rows, give the name of a view. A value of
-    a numeric feature that the database cannot read as a number is treated as missing.
+    Apart from date formats, the query applies the rules of the schema: aliases, markers of missing
+    values and decimal commas. It reads the whole table; to predict only some rows, give the name of
+    a view. A value of a numeric feature that the database cannot read as a number is treated as
+    missing.
 
     A few values are read differently than by ``predict``. Around a value, the query ignores ASCII
     white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
@@ -174,10 +176,10 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _texts(self, rows: str, reads: dict[_Cell, str]) -> Iterable[str]:
-        """Return expressions for each column as text, and also unchanged if needed.
+        """Yield expressions that select each column as text and, if needed, unchanged.
 
-        Columns that are not needed unchanged are left out, because databases limit the number of
-        columns: PostgreSQL allows 1664.
+        An unchanged column is selected only if a later step needs it, because databases limit the
+        number of columns: PostgreSQL allows 1664.
         """
         raw = {cell.name for cell, read in reads.items() if self._named(cell.name)[0] in read}
         for name in self._features:
@@ -308,7 +310,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 def _numbers_of(feature: Numeric | None) -> set[float]:
     """Return the markers of missing values as numbers, read like cells of the table.
 
-    The markers of a date are converted to days. Other markers that are not numbers are omitted.
+    If the feature is a date, the numbers are days. Markers that cannot be read are omitted.
     """
     readers: list[Callable[[object], float]] = [cell_number, comma_number]
     if isinstance(feature, Date):

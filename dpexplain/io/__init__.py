@@ -3,7 +3,8 @@
 A file contains everything that the object shows, and can be opened without the model or the data.
 Not every file may be shared:
 
-* A `ShapeFunction` or `GlobalExplanation` may be shared if ``guarantee.private`` is true.
+* A `ShapeFunction`, `PairCurve`, `GlobalExplanation`, `FilterBank` or `WeightMap` may be shared if
+  ``guarantee.private`` is true.
 * A `Comparison` may contain a non-private reference and metrics on held-out records. It may be
   shared if ``comparison.private`` is true: it then contains neither the reference nor the metrics.
   :func:`dpexplain.compare.releasable` removes both.

@@ -394,5 +394,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Return the rows of a matrix; if there are none, an array of shape (0, width)."""
+    """Return rows unchanged, or an array of shape (0, width) for an empty list."""
     return np.empty((0, width)) if rows == [] else rows

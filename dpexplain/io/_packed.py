@@ -28,8 +28,9 @@ def packed_array(array: Floats) -> dict[str, Any]:
     Returns
     -------
     dict
-        The dtype of the array, ``"<f4"`` if single precision represents every number exactly and
-        ``"<f8"`` otherwise; its shape; and its bytes as a base64 string.
+        ``dtype`` is ``"<f4"`` if single precision represents every number exactly, and ``"<f8"``
+        otherwise; ``shape`` is the shape of the array; ``base64`` contains the numbers, converted
+        to this dtype, as a base64 string.
     """
     with np.errstate(over="ignore"):
         single = array.astype(np.float32).astype(np.float64)

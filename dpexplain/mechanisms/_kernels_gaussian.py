@@ -51,8 +51,9 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 def _compare(coin, exponent):  # type: ignore[no-untyped-def]
     """Decide whether a uniform number is below ``exp(-exponent)``.
 
-    Only the first 32 bits of the number are known; they are given as the number `coin`. Returns
-    `_ACCEPT` if the number is below, `_REJECT` if it is not, and otherwise `_UNDECIDED`.
+    Only the first 32 bits of the number are known: `coin` is the number rounded down to 32 bits.
+    The result is `_ACCEPT` if the number is certainly below, `_REJECT` if it is certainly not
+    below, and otherwise `_UNDECIDED`.
     """
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED

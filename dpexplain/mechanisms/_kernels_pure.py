@@ -64,7 +64,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     n_drawn : int
         Number of values filled after the call.
     start : int
-        Index of the first word of the unfinished trial.
+        Index of the first word of the next or unfinished trial.
     state : int
         Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
@@ -131,7 +131,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     n_chosen : int
         Number of values filled after the call.
     start : int
-        Index of the first word of the unfinished trial.
+        Index of the first word of the next or unfinished trial.
     state : int
         Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """

@@ -199,7 +199,7 @@ class SampledPhase(Phase):
     n_values : int
         As for `Phase`.
     n_changed : int
-        Number of records (or persons, if rows are grouped) that differ between neighbors: 1 for
+        Number of records (or people, if rows are grouped) that differ between neighbors: 1 for
         add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
         bounded by an equal part of the sensitivity.
     sampling_probability : float
@@ -292,12 +292,12 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_sensitivity(self) -> int:
-        """Sensitivity of the rounded integer sums.
+        """Sensitivity of the sums, which change by whole lattice steps.
 
         Returns
         -------
         int
-            The sensitivity in lattice steps, at least 1.
+            `sensitivity_int`, rounded down, but at least 1.
         """
         return max(1, math.floor(self.sensitivity_int * (1.0 + _STEP_MARGIN)))
 
@@ -420,6 +420,8 @@ class ChoicePhase:
     def with_noise(self, factor: float) -> ChoicePhase:
         """Return the phase with the scale of its choices multiplied by a factor.
 
+        The scale is ``spread_int / epsilon``, so epsilon is divided by the factor.
+
         Parameters
         ----------
         factor : float
@@ -432,7 +434,7 @@ class ChoicePhase:
         return replace(self, epsilon=self.epsilon / factor)
 
     def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with the sensitivity of its utilities multiplied by a factor.
+        """Return the phase with `spread_int` multiplied by a factor.
 
         Parameters
         ----------

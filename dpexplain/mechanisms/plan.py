@@ -145,7 +145,10 @@ def _price(event: PrivateEvent) -> float:
 
 
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
-    """Return whether one release of an event covers one release of a phase."""
+    """Return whether an event covers a release of a phase.
+
+    The number of releases that are left in the event is not considered.
+    """
     if isinstance(phase, SampledPhase):
         noise = phase.sigma_int / phase.record_bound_int
         return (

@@ -101,7 +101,8 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Raises
     ------
     ValueError
-        If only one of `groups` and `max_rows` is given, or if the table is read in chunks.
+        If only one of `groups` and `max_rows` is given, or if `groups` is given for a table that is
+        read in chunks.
     """
     if isinstance(X, ChunkedTable) and groups is not None:
         raise ValueError(PERSONS_IN_PARTS)
@@ -234,8 +235,8 @@ def _person_of_parts(cell: Any) -> str | None:
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
     """Convert a finite number to an int, a float or a fraction.
 
-    A float is returned only if the number equals it, or equals the decimal number that Python
-    prints for it.
+    A number that is not whole becomes a float only if it equals the float, or equals the decimal
+    number that Python prints for the float. Otherwise, it becomes a fraction.
     """
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
@@ -252,8 +253,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 def _number_of(text: str) -> Any:
     """Return the number in a string, the string itself, or None.
 
-    The number is returned if it is whole, or if the string is what Python prints for it. None is
-    returned if the string is empty or a word that means empty.
+    The number is returned if it is written as a whole number (``"7"`` or ``"7.0"``), or exactly as
+    Python prints it. None is returned if the string is empty or a word that means empty.
     """
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])

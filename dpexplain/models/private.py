@@ -52,7 +52,10 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators: it checks, charges and runs each fit."""
+    """Base class of private estimators.
+
+    It checks the parameters of each fit, charges the fit to the ledger, and runs it.
+    """
 
     _person_kind: str | None
     _charged: tuple[Event, ...]
@@ -107,8 +110,8 @@ class PrivateEstimator(PrivateHooks):
 
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
-        file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
-        open it, and it is deleted after the fit. Its content is as confidential as the rows.
+        file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
+        the system allows, it has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -186,7 +189,7 @@ class PrivateEstimator(PrivateHooks):
         return y
 
     def _privacy_unit(self) -> Unit:
-        """Return the unit protected by the current fit."""
+        """Return the privacy unit of the current fit."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
@@ -195,7 +198,7 @@ class PrivateEstimator(PrivateHooks):
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit with the fit of `work`; keep the parameters."""
+        """Replace an earlier fit with that of the estimator `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -232,9 +235,9 @@ class PrivateEstimator(PrivateHooks):
         return ""
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Choose the rows used for each person by secret random draws.
+        """Choose the rows used for each person, by random draws.
 
-        Audits override this method.
+        The draws are secret unless `reproducible_seed` is set. Audits override this method.
         """
         limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
@@ -252,7 +255,9 @@ class PrivateEstimator(PrivateHooks):
 
     @without_records
     def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
-        """Return the events that ``fit(X, y)`` would charge, from public quantities.
+        """Return the events that ``fit(X, y)`` would charge to the ledger.
+
+        Only public quantities are used.
 
         Parameters
         ----------

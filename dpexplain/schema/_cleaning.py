@@ -80,7 +80,8 @@ def as_formats(formats: object) -> tuple[str, ...]:
     ------
     SchemaError
         If a format is not a date format, or if it matches the same cells as another format or as
-        ISO format. (This is so if two formats differ only in which number is the day.)
+        ISO format. For example, two formats that differ only in which number is the day match the
+        same cells.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):

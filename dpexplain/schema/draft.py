@@ -159,9 +159,8 @@ def _name(category: Any) -> Any:
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     """Return bounds for the values: their minimum and maximum, rounded outward.
 
-    The bounds are rounded to multiples of a power of ten, such that the difference between maximum
-    and minimum has two digits in this unit. If all values are equal, the bounds extend beyond the
-    value on both sides.
+    The bounds are multiples of a power of ten; the difference between maximum and minimum is 10 to
+    100 times this power. If all values are equal, one bound is below the value and one above it.
 
     Parameters
     ----------

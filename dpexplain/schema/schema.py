@@ -300,8 +300,8 @@ class Schema(FromInterpret):
             Number of rows, which should be similar to that of the private table.
         effects : mapping of str to effect, or None, default=None
             Effects of features on the log-odds of the last class, or on a numeric target. A number
-            is the amount by which the effect increases from one end of the range to the other (or
-            from the first category to the last). A mapping contains the effects of categories. A
+            is the amount by which the effect increases from the lower to the upper bound (or from
+            the first category to the last). A mapping contains the effects of categories. A
             function maps an array of values (numbers, days since 1970, or names) to effects. Other
             features and categories have no effect.
         seed : int or None, default=None

@@ -44,7 +44,7 @@ def simulated(
     effects : mapping of str to effect, or None
         Effects of features on the target.
     seed : int or None
-        Seed of the random records.
+        Seed of the random number generator; None for different records each time.
     missing : float
         Probability that a cell is empty.
     positive_share : float

@@ -204,7 +204,7 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number that a stripped string represents; None if it is no number."""
+    """Return the number that a stripped string represents; None if it is not a number."""
     if "_" in text:  # Python accepts "1_000"; table readers do not
         return None
     truth = _TRUTH.get(text.lower())

@@ -57,7 +57,7 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix.
+        If `X` is a sparse matrix, or a query that has not been executed.
     """
     columns_in_order(X, schema)
 
@@ -241,7 +241,7 @@ def numbers_of(
     column : array or Series of shape (n_samples,)
         Cells of any type.
     of_cell : callable, default=cell_number
-        Parser of one cell; cells that are already numbers are not passed to it.
+        Parser of one cell; the cells of a column with a numeric dtype are not passed to it.
 
     Returns
     -------

@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person ID of each row, which must be protected like the table.
+        Person ID of each row. These IDs must be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -60,7 +60,8 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     Raises
     ------
     ValueError
-        If `groups` is a column name, and `X` does not have exactly one column of that name.
+        If `groups` is a column name, and `X` is not a table in memory with exactly one column of
+        that name.
     """
     if isinstance(groups, str):
         return Grouping(_column(groups, X), groups)
@@ -78,8 +79,8 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     groups : object
         Argument that was passed to ``fit``.
     max_rows_per_person : int or None
-        Argument of the estimator. None means that single records are protected, so that no groups
-        are needed.
+        Argument of the estimator. None means that single records are protected, so no groups are
+        needed.
     schema : Schema or None
         Schema that may name a person column.
 

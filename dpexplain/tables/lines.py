@@ -76,8 +76,8 @@ class LineFormat:
     Raises
     ------
     ValueError
-        If the separator is not a single ASCII character or is a quote or a line end, or if lines
-        cannot be separated by bytes in the encoding (UTF-16, Shift JIS, EBCDIC).
+        If the separator is not a single ASCII character, or is a quote, a line end or a null
+        character; or if the encoding is not supported (such as UTF-16, Shift JIS or EBCDIC).
 
     Examples
     --------

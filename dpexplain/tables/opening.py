@@ -28,8 +28,8 @@ def chunked_table(X: Any) -> ChunkedTable:
         If `X` is a Dask collection of another type or a filtered dataset, or if the format of its
         files does not store types.
     ValueError
-        If the path does not exist, if there are no files, if a file is not Parquet, or if the Dask
-        client is asynchronous.
+        If the path does not exist, if there are no files, if a file is not Parquet, if the name of
+        a file or folder is not UTF-8, or if the Dask client is asynchronous.
     """
     if kind_in_parts(X) == "a Dask collection":
         from dpexplain.tables.chunked_dask import DaskTable

@@ -57,7 +57,7 @@ def first_link(limits: Mapping[str, Any], kind: str) -> str:
 
 
 def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str, Any]], str]:
-    """Add a field to each link that contains the hash of the previous link.
+    """Store in each link the hash of the link before it.
 
     Parameters
     ----------

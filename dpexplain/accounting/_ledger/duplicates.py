@@ -1,4 +1,4 @@
-"""Warn of two independent ledgers for one data set in this process.
+"""Warn if this process has two independent ledgers for one data set.
 
 Without the warning, rerunning a notebook cell could silently create a second ledger with a full
 budget.

@@ -174,7 +174,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Parse the description of a released file, strictly."""
+    """Parse the description of a released file; unknown or missing fields are errors."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

@@ -49,7 +49,8 @@ def process_ledger(
         Name of a table; None for the ledger that lists all fits without a ledger.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Adjacency of the ledger, if this call creates it for a table. Fits without a ledger are
-        listed separately for each adjacency, because their costs cannot be added.
+        listed separately for each adjacency, because costs under different adjacencies cannot be
+        added.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def process_ledger(
     Raises
     ------
     ValueError
-        If the name is empty, starts or ends with a blank, or looks like a file path.
+        If the name is empty, starts or ends with a space, or looks like a file path.
     BudgetError
         If a table is named in a worker process, such as one started by joblib, because the parent
         process would not see what is charged there.
@@ -94,7 +95,7 @@ def check_ledger(given: object) -> None:
     TypeError
         If it is not a ledger, a name or None.
     ValueError
-        If the name is empty, starts or ends with a blank, or looks like a file path.
+        If the name is empty, starts or ends with a space, or looks like a file path.
     BudgetError
         If it is a name and this is a worker process.
     """

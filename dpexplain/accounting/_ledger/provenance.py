@@ -25,8 +25,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Provenance:
     """Public facts about a charge or a release; each of them is optional.
 
-    No fact may be computed from records. The time of day is omitted from the date, because it could
-    reveal how long a computation on the records took.
+    The facts must not be computed from records. The time of day is omitted from the date,
+    because it could reveal how long a computation on the records took.
 
     Parameters
     ----------

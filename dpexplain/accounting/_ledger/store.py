@@ -99,7 +99,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the stored ledger if no process has added an entry or a cap."""
+        """Remove the stored ledger if no process has added an entry or set a cap."""
         if self.place is None:
             return
         with self.place.exclusive():
@@ -146,8 +146,8 @@ class LedgerStore:
     def _read(self, place: LedgerPlace) -> None:
         """Read the stored ledger.
 
-        Reject it if it has other limits (the cap may be lower), or if known charges or released
-        files are missing.
+        Reject it if known charges or released files are missing, or if its limits have changed in a
+        way that `PrivacyLedger.lower_cap` does not allow.
         """
         state, version = _parsed(place)
         if not state.follows(self.known):

@@ -1,9 +1,10 @@
 """Cost of a release for the unit of privacy that it protects, and for one record.
 
 For the unit that a release protects, the cost follows directly from its events. A release that
-protects records, or persons of one kind, promises nothing to persons of another kind: any number of
-the rows may belong to one of these persons, so the cost for these persons has **no bound**. If a
-release protects persons, its cost for one record is bounded, but *not* by its cost for one person.
+protects records promises nothing to persons, and a release that protects persons of one kind
+promises nothing to persons of another kind. Any number of the rows might belong to one person whom
+the release does not protect, so the cost for such persons has **no bound**. If a release protects
+persons, its cost for one record is bounded, but *not* by its cost for one person.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
 with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If

@@ -38,8 +38,8 @@ class UnitTotal:
         The same epsilon under replace-one adjacency, in which one unit is exchanged for another;
         infinite if the cost of an entry cannot be bounded.
     adaptive_epsilon : float
-        Epsilon that holds for adaptive choices: the cap, if it was set before the first private
-        charge, otherwise the reading of the odometer.
+        Epsilon that holds for adaptive choices: the cap, if it protects this unit and was set
+        before the first private charge; otherwise, the reading of the odometer.
     unbounded : tuple of str, default=()
         Labels of the entries whose cost cannot be bounded for the unit.
     """

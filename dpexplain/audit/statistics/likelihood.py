@@ -116,7 +116,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of fits with the canary, and of fits without it.
+        Number of fits with the canary; the number of fits without it is the same.
 
     Returns
     -------
@@ -194,11 +194,11 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     Yields
     ------
     model : private estimator
-        A fitted model.
+        The model that was fitted with the canary.
     errors : mapping of str to {0, 1, 2}, or None
-        Number of wrong guesses out of two: one entry for guesses based on all releases, and one
-        for guesses based on the releases with each label. None if the number, shape or noise scale
-        of the releases depends on the canary.
+        Number of wrong guesses out of two. The key states which releases the guesses are based on:
+        "all releases", or those with one label. None if the number, shape or noise scale of the
+        releases depends on the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)

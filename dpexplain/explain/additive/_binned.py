@@ -71,7 +71,7 @@ class Binned(Record):
 
     @cached_property
     def bin_labels(self) -> tuple[str, ...]:
-        """Label of each bin, such as ``"30 - 34"``, ``"nurse"`` or ``"missing"``."""
+        """Label of each bin, such as ``"30 – 34"``, ``"nurse"`` or ``"missing"``."""
         if self.bin_edges is not None:
             values = interval_labels(self.bin_edges.tolist(), self.step, self.unit)
         else:

@@ -72,7 +72,7 @@ class ExplainsRows:
         -------
         LocalExplanation
             Contributions of the terms and pairs, with their noise if it is known. ``score_std`` is
-            None, because only the model knows the correlations between terms.
+            None; to obtain it, call the model's ``explain_local``.
 
         Raises
         ------
@@ -204,7 +204,7 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
 def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
     """Return the bin of each row in each term, then its cell in each pair.
 
-    Rows without a bin are marked by `NO_BIN`.
+    Rows without a bin are marked with `NO_BIN`.
     """
     singles = [bins_of(term) for term in explanation.terms]
     return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]

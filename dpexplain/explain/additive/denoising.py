@@ -46,8 +46,8 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     -------
     GlobalExplanation
         The same terms with smoother curves, centered as before. `noise_std` contains the posterior
-        standard deviations of the estimates, which are not split by source. The predictions of the
-        model do not change.
+        standard deviations of the estimates, for all sources of error combined. The predictions of
+        the model do not change.
 
     Raises
     ------

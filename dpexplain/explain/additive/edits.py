@@ -38,9 +38,10 @@ class EditEffect:
         uncertainty) away from the center of the noise band. This center is the released curve, with
         its shrinkage undone if an edit did so. None if the noise is unknown.
     mean_change : float
-        Change of the mean contribution; the mean is weighted by the (noisy) counts.
+        Change in the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
-        Change of the intercept; 0 if the edit did not request one.
+        Change in the intercept; nonzero only if an operation with ``mean="intercept"`` was applied
+        or reverted.
     of_class : str, default=""
         Class whose score changed, if there are several classes.
     """
@@ -88,7 +89,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Description of whether the curve stays inside the noise band."""
+        """Phrase that states whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band unknown"
         if not self.n_outside:
@@ -159,12 +160,12 @@ class EditRecord:
 
     @property
     def rms(self) -> float:
-        """Largest root mean square change over all effects."""
+        """Root mean square change of a curve; the maximum over all changed curves."""
         return max((effect.rms for effect in self.effects), default=0.0)
 
     @property
     def people_share(self) -> float:
-        """Proportion of records in the changed bins; the largest one of all curves."""
+        """Proportion of records in the changed bins; the maximum over all changed curves."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
@@ -215,7 +216,7 @@ def edit_note(records: Sequence[EditRecord]) -> str:
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:
-    """Name the edited terms; only the first three if there are more."""
+    """List the names of the first three edited terms, and count the others."""
     names = list(dict.fromkeys(name for record in records for name in record.terms))
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -90,7 +90,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     contribution : array-like of shape (axes[0].n_bins, axes[1].n_bins)
         Score added in each cell, in `score_unit`.
     count : array-like of the same shape
-        Number of records in each cell.
+        Number of records in each cell; noisy (so possibly negative) for a private model.
     guarantee : Guarantee
         Privacy guarantee of these numbers.
     score_unit : str, default=""
@@ -274,11 +274,11 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns term; first and second, the bins of the two features; first_feature and
-            second_feature, their names; contribution; noise_std, sampling_std, total_std, band_low
-            and band_high, which are the ends of the band that covers all cells with 95% confidence
-            (NaN if unknown); signal, whether the cell rises above the noise (None if unknown); and
-            count.
+            Columns term, first_feature and second_feature (the names of the features), first and
+            second (the labels of their bins), contribution, noise_std, sampling_std, total_std,
+            band_low and band_high, signal (whether the cell rises above the noise; None if
+            unknown), and count. The band covers all cells with 95% confidence. Unknown standard
+            deviations and ends of the band are NaN.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         size = self.contribution.size

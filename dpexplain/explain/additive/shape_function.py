@@ -96,7 +96,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        produce without noise and early stopping. None if not available.
+        produce without noise and without early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of `effect` due to noise, sampling, and components of the curve that a
         short fit does not determine.

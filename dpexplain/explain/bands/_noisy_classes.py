@@ -62,8 +62,8 @@ class NoisyClasses:
     def noise_words(self) -> str:
         """Description of the terms that rise above the noise.
 
-        If the noise is unknown, the description says so. Empty if the explanation is not private
-        and therefore has no privacy noise.
+        If the explanation is private and its noise is unknown, the description says so. It is empty
+        if the explanation is not private and has no known noise.
         """
         if self.noise_share is None and self.by_class[0].guarantee.private:
             return NOT_AVAILABLE

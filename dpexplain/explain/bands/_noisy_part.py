@@ -61,7 +61,8 @@ class NoisyPart:
         """Whether each bin or cell rises above the noise; None if `total_std` is None.
 
         It rises above the noise if its total-uncertainty band excludes zero. If the true
-        contribution is zero everywhere, the probability that nothing rises above the noise is 95%.
+        contribution is zero everywhere, the probability that nothing rises above the noise is 95%,
+        unless the `simultaneous_factor` of a curve is unknown.
         """
         band = self.band
         if band is None:

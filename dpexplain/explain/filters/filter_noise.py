@@ -85,7 +85,7 @@ class FilterNoise(Record):
         return _times(coefficients, self.basis)
 
     def features(self, inputs: FloatArray) -> FloatArray:
-        """Subtract the origin from inputs, and multiply them by the transposed basis.
+        """Return the inputs minus the origin, multiplied by the transposed basis.
 
         Parameters
         ----------
@@ -169,10 +169,9 @@ class FilterNoise(Record):
 
 
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Subtract the common mean of all filters, which does not affect predictions.
+    """Subtract the mean filter from all filters, and the mean bias from all biases.
 
-    Adding the same vector to every filter and the same number to every bias shifts all scores
-    equally.
+    This shifts all scores of a record by the same amount, so it does not affect predictions.
 
     Parameters
     ----------

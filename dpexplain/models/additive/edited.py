@@ -50,7 +50,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Replace the curves of a model with the curves of an explanation.
+    """Return the terms with the curves and the intercept of an explanation.
 
     Parameters
     ----------

@@ -386,8 +386,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With more than two classes, a score is the log-probability of the class relative to the
-            average of all classes.
+            With more than two classes, a score is the log-probability of the class minus the mean
+            of the log-probabilities of all classes.
         """
         return self._scores(X)
 

@@ -67,9 +67,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
     of one level have no records in common, so the budget need not be divided among them. Adding a
-    record never decreases a criterion, so the exponential mechanism does not need its factor of
-    two. Objective calibration depends on the depth of a node, not on its private weight. Noise is
-    added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
+    record never decreases a criterion, so the exponential mechanism does not need the usual factor
+    of two. Objective calibration depends on the depth of a node, not on its private weight. Noise
+    is added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
     entire range of predictions. ``variant="paper"`` divides the budget and adds noise to
     predictions as in the paper, and uses equal coefficients.
 
@@ -110,14 +110,14 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Accepted for compatibility with other models; has no effect, because splits are chosen
         privately.
     reproducible_seed : int or None, default=None
-        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
-        The model is then NOT PRIVATE.
+        Seed of the noise, for demonstrations. With a seed, repeated fits on the same data are
+        identical, and the model is NOT PRIVATE.
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
         Public estimate of the maximum number of records. Criteria that need it cap sums of weights
-        at about this number. The guarantee holds for tables of any size, but large nodes of a
-        larger table are split less well.
+        at about this number. The guarantee holds for tables of any size, but if a table has more
+        records, its large nodes are split less well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If

@@ -40,13 +40,12 @@ class FixedClip:
 class AdaptiveClip:
     """Clip that follows a privately estimated quantile of the residuals.
 
-    Every few passes, a private query estimates whether more or less than the target proportion of
-    the residuals lies within the clip: a record adds ``1 - quantile`` to the answer if its residual
-    is within the clip, and subtracts ``quantile`` otherwise. Here, `quantile` is the target
-    proportion. As it is at least one half, adding or removing a record changes the answer by at
-    most `quantile`, and replacing a record changes it by at most 1. Both amounts are scaled to the
-    lattice so that the answer needs no more noise than the leaf sums of a tree. A query is charged
-    as one additional tree.
+    Let q be the proportion of the residuals that should lie within the clip. Every few passes, a
+    private query estimates whether the actual proportion is larger or smaller: a record adds
+    ``1 - q`` to the answer if its residual is within the clip, and subtracts q otherwise. As q is
+    at least one half, adding or removing a record changes the answer by at most q, and replacing a
+    record changes it by at most 1. Both amounts are scaled to the lattice so that the answer needs
+    no more noise than the leaf sums of a tree. A query is charged as one additional tree.
 
     Parameters
     ----------

@@ -418,7 +418,7 @@ class _PrivateBoosting(PrivateEstimator):
         Returns
         -------
         Health
-            Alarms, followed by notes. An alarm states that a limit is exceeded: more than 20% of
+            Alarms, followed by notes. An alarm states that a limit is violated: more than 20% of
             the values of a feature are missing or unreadable, more than 5% are outside its
             categories, more than 90% are in its first or last bin (98% if that bin contains zero;
             features with fewer than 10 values are not tested), a class has less than 2% of the

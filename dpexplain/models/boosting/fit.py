@@ -213,8 +213,8 @@ def fit_private(
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of the curve of each feature; None if unconstrained.
     n_bags : int
-        Number of fits on random parts of the records, which share the budget; 1 for one fit on all
-        records.
+        Number of fits that share the budget, each on a random part of the records; 1 for one fit on
+        all records.
     coins : Coins
         Secret random bits that determine which records are in which bag. They are not stored.
     pair_plan : PairPlan or None, default=None

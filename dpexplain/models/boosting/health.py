@@ -34,7 +34,7 @@ because almost all of their records are often in one bin."""
 
 @dataclass(frozen=True)
 class Excess:
-    """Noisy amount by which a number of records exceeds its limit.
+    """Noisy amount by which a number of records violates its limit.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ smaller curvature p (1 - p) of each class, and smaller residuals compared with t
 
 @dataclass(frozen=True)
 class Objective:
-    """Loss of a fit, with its kernels, the scale of its scores and their bounds.
+    """Loss of a fit, its kernels, and the scale and bounds of the scores.
 
     Attributes
     ----------

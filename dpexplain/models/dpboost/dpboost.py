@@ -165,8 +165,9 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
         "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
-        of the remaining records with the full budget of the ensemble.
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        average, half of the records that earlier trees of the ensemble have not used, with the full
+        budget of the ensemble.
     loss : {"logistic", "square"}, default="logistic"
         Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
@@ -323,8 +324,9 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
         "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
-        of the remaining records with the full budget of the ensemble.
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        average, half of the records that earlier trees of the ensemble have not used, with the full
+        budget of the ensemble.
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
         omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].

@@ -274,7 +274,7 @@ def fit_classification(
     clip: float,
     learning_rate: float,
 ) -> LinearFit:
-    """Fit by noisy gradient steps, preconditioned by released moments.
+    """Fit a classifier by noisy gradient steps, preconditioned by released moments.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def limb_bits(n_inputs: int) -> int:
 
 
 def lattice_bits(noise_multiplier: float) -> int:
-    """Return the base-2 logarithm of the clip in lattice steps.
+    """Return the number of bits b for which the clip is ``2**b`` lattice steps.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         )
 
     def _further_settings(self) -> dict[str, Any]:
-        """Return recipe fields specific to the estimator."""
+        """Return the recipe settings that only this kind of estimator has."""
         return {}
 
     # Training.

@@ -42,16 +42,16 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" contains a dictionary for each fit, by epsilon and repeat, and "reference" contains
-        one for the non-private reference or None. Each of these has an index of the arrays of the
-        fit. The other keys describe what all fits share, such as the classes and inputs.
+        "fits" contains a dictionary for each fit, by epsilon and repeat. "reference" is the
+        dictionary of the non-private reference, or None. Each dictionary has an index of the arrays
+        of its fit. The other keys describe what all fits share, such as the classes and inputs.
     arrays : bytes
         The arrays, at the offsets in the index.
 
     Raises
     ------
     ValueError
-        If samples cannot be read, or the arrays would be too large.
+        If samples cannot be read, or if the arrays would be too large.
     """
     comparison = source.matched() if isinstance(source, FilterComparison) else None
     banks = [[source]] if isinstance(source, FilterBank) and source.guarantee.private else []
@@ -92,7 +92,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples in the format of other views; the arrays contain the values."""
+    """Describe samples without their values, which the arrays contain."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))

@@ -1,4 +1,4 @@
-"""Pairs of features as terms of a payload, with the cells as bins, row by row."""
+"""Pairs of features as terms of a payload; each cell of the grid is a bin."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _absent(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_same_pairs(payloads: Sequence[_Payload]) -> list[_Payload]:
-    """Add the pairs that a model lacks but another model has, marked as absent.
+    """Give all models the same pairs; a pair that a model lacks is marked as absent.
 
     Parameters
     ----------

@@ -69,11 +69,11 @@ def build_payload(
     Raises
     ------
     TypeError
-        If `source` is of any other type.
+        If `source` is of any other type, or if `samples` is not a DataFrame.
     ValueError
         If a payload is invalid, if models have different terms, if a multiclass model is combined
-        with other models, if samples lack a column or are too many, or if there are samples but no
-        model.
+        with other models, if `samples` lacks a column, is empty or has too many rows, or if there
+        are samples but no model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -128,7 +128,8 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If keys are missing or unknown, or the lists are inconsistent.
+        If keys are missing or unknown, if the payload has a different version, or if its lists are
+        inconsistent.
     """
     missing, unknown = _KEYS - set(payload), set(payload) - _KEYS
     if missing or unknown:
@@ -234,7 +235,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of the first model of a payload, and its reference if any."""
+    """List the fits of the first model of a payload, then the reference, if any."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 

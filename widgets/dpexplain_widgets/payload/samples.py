@@ -48,7 +48,7 @@ def sample_rows(
     TypeError
         If `samples` is not a DataFrame.
     ValueError
-        If a column is missing or there are too many samples.
+        If a column is missing, or if there are no samples or too many.
     """
     if not isinstance(samples, pd.DataFrame):
         raise TypeError(

@@ -109,10 +109,10 @@ def shown_values(view: View) -> list[Any]:
 
     Returns
     -------
-    list of float, str or None
+    list of float, str, None or list
         The what-if value of a term if one is set, otherwise its value in the sample. If there is no
-        sample, the largest released bin of the term determines the value: a category, or a number
-        near the midpoint of the bin.
+        sample, the value is from the bin with the largest released count: a category, or a number
+        near the midpoint of the bin. A pair has a list with the values of its two features.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -175,7 +175,7 @@ def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
     ----------
     term : mapping
         A term in a fit of a payload.
-    value : float, str or None
+    value : float, str, None or list
         A number, a category, or None for missing; a list of two of these for a pair.
 
     Returns

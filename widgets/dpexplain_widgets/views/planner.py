@@ -1,4 +1,4 @@
-"""The planner: the epsilon that a result needs."""
+"""The planner: estimates of the epsilon needed for a result."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ class Planning(ViewState):
         Epsilon to show. If there is no fit at this epsilon, `refit` makes one first. A later
         request replaces a request that is still pending.
     wanted_metric : float or None
-        Target value of the metric; `plan` then states the epsilon at which it is reached.
+        Target value of the metric; `plan` then states the epsilon at which 9 of 10 fits would reach
+        it.
     answer : dict
         The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
@@ -57,7 +58,7 @@ class Planning(ViewState):
     Raises
     ------
     TypeError
-        If `refit` is not callable, or there is no Comparison to add fits to.
+        If `refit` is not callable, or if there is no Comparison to add fits to.
     """
 
     plan = traitlets.Dict().tag(sync=True)

@@ -69,7 +69,7 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front-end functions of the views that apply only to `shows`."""
+    """List the front-end functions of the views that have a given value of `shows`."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 

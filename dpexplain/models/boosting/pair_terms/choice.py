@@ -82,8 +82,9 @@ def candidate_pairs(
 
     The number of features is at least `LEAST_FEATURES`, and larger if the privacy noise is small
     compared with the sampling error. The noise variance of a cell's sum grows with the number of
-    pairs. Features are added while this variance is at most `_TOLERATED` times the variance that
-    the sum would have if all residuals were at the clip.
+    pairs. Features are added while this variance (computed for add/remove adjacency and one row per
+    person) is at most `_TOLERATED` times the variance that the sum would have if all residuals were
+    at the clip.
 
     Parameters
     ----------

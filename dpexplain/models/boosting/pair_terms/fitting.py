@@ -134,7 +134,8 @@ def fit_pairs(
     records : BinnedRecords
         Records with the scores of the curves.
     grids : sequence of Grid
-        Grid of each pair. The indices of their columns follow those of the features, in order.
+        Grid of each pair. The columns of the grids come after the columns of the features, in the
+        order of this sequence.
     terms : AdditiveTerms
         Released curves.
     objective : Objective

@@ -205,9 +205,11 @@ def curvature_of_cells(
 
     Returns
     -------
-    curvature, variance : ndarray of shape (n_cells,)
-        Second derivative of the loss, summed over the records of a cell, and variance of the sum
-        of clipped residuals, in internal units of the boosting loop.
+    curvature : ndarray of shape (n_cells,)
+        Second derivative of the loss, summed over the records of the cell.
+    variance : ndarray of shape (n_cells,)
+        Variance of the sum of clipped residuals in the cell, in internal units of the boosting
+        loop.
     """
     first, second = grid.sides
     others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]

@@ -69,7 +69,7 @@ def main_part(plan: Schedule, share: float) -> Schedule:
     plan : Schedule
         Schedule of a fit without pairs, of at least two passes.
     share : float
-        Share of the passes that pairs replace.
+        Share of the passes that is replaced by pair terms.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def checked_pairs(
 def _declared(
     pairs: Sequence[tuple[str, str]], schema: Schema, directions: Sequence[Direction | None]
 ) -> tuple[tuple[int, int], ...]:
-    """Return the features of declared pairs."""
+    """Return declared pairs as pairs of feature indices."""
     names = list(schema.feature_names)
     found: list[tuple[int, int]] = []
     for pair in _listed(pairs):

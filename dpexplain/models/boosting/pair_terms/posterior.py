@@ -97,8 +97,8 @@ def _units(curvature: FloatArray, variance: FloatArray) -> tuple[FloatArray, Flo
 
     The ratio is the change of the sum per unit of score, divided by the standard deviation. In
     units of their standard deviations, the sums are ``z = D theta + e``, where D contains the
-    ratios and theta the scores. If K is the prior covariance of theta, the covariance of z is
-    ``D K D + I``.
+    ratios, theta the scores, and e errors of variance 1. If K is the prior covariance of theta, the
+    covariance of z is ``D K D + I``.
     """
     noise = np.sqrt(variance)
     return noise, np.minimum(curvature / noise, _MOST_CERTAIN)

@@ -118,7 +118,8 @@ class ChunkedRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features.
 
-        A record adds 1 if both features are in the same half, and -1 otherwise.
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
         """
         return total(p.pair_sums(upper) for p in self._parts)
 

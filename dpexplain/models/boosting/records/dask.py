@@ -233,7 +233,7 @@ class Shards:
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
-        """Return the exact number of records per cell of each feature, by shard."""
+        """Return the exact number of records per cell of each feature, for each shard."""
         return self._of_all(lambda member: member.actor.counts(list(n_cells)))
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
@@ -297,7 +297,7 @@ class Shards:
         raise PartError("workers that were lost repeatedly")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions, and combine the partitions of each worker in one shard."""
+        """Encode partitions, and combine the partitions of each worker into one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -468,12 +468,13 @@ class ClusterRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features.
 
-        A record adds 1 if both features are in the same half, and -1 otherwise.
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
         """
         return total(self._shards.ask("pair_sums", upper))
 
     def cross(self, crossing: Crossing) -> None:
-        """At the next query, add a column with the cell of each record in a crossing."""
+        """Store a crossing; the next query adds a column with the cell of each record."""
         self._shards.add(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:

@@ -62,10 +62,9 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. If None and other fits may run in
-        parallel, one thread is used. If None and no other fit may run in parallel, there are as
-        many threads as possible, with at least `LEAST_SHARE` records each, up to the number of
-        processors.
+        Number of threads; -1 for the number of processors. If None, one thread is used if other
+        fits may run in parallel. Otherwise, each thread gets at least `LEAST_SHARE` records, and
+        there are as many threads as this allows, up to the number of processors.
     n_records : int
         Number of records in this process, which is private. As the chosen number of threads can
         depend on it, nothing that is stored may depend on the number of threads.
@@ -180,7 +179,8 @@ class SharedRecords:
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features.
 
-        A record adds 1 if both features are in the same half, and -1 otherwise.
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
         """
         return self._total(lambda share: share.pair_sums(upper))
 

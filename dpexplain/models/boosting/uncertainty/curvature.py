@@ -40,7 +40,8 @@ class Curvature:
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
         Second derivative of the loss, summed over the (noisily counted) records of each bin.
     variance : tuple of ndarray of the same shapes
-        (Co)variance of the sum of residuals over the records of each bin, in squared score units.
+        (Co)variance of the sum of residuals over the records of each bin, in the squared unit of
+        `mass` times a score.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
         Weight of a record in the denominators of the updates.
     """

@@ -134,7 +134,8 @@ def calibrating_line(
     -------
     tuple of float, or None
         Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
-        positive, so the order of the scores does not change. None if no estimate is available.
+        positive, so the order of the scores does not change. None if no estimate is available, or
+        if the estimated scale is not positive.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:
@@ -241,7 +242,7 @@ class _Estimate:
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
-        """Return 1 and the basis functions at each point.
+        """Return a column of ones and the values of all basis functions at each point.
 
         The shape is (n_people, n_coefficients).
         """

@@ -1,6 +1,6 @@
 """Feature correlations estimated from released leaf sums.
 
-If features were independent, an error d of the visited curve would change a leaf sum by the
+If features were independent, an error d of the visited curve would lower a leaf sum by the
 curvature mass times d, and errors of other curves would change it only through their means. If two
 features are correlated, an error in one curve can be masked by the opposite error in the other: the
 fit does not repair these errors, and a band that assumes independent features is too narrow. The
@@ -59,7 +59,8 @@ class Correlation:
     Attributes
     ----------
     functions : tuple of ndarray of shape (n_bins, n_functions), one per feature
-        Orthonormal functions of the bins, multiplied by the square root of the mass.
+        Functions of the bins that are orthonormal with respect to the curvature mass, multiplied by
+        this mass.
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
@@ -77,10 +78,11 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return how much errors along each function affect the sum over each function.
+        """Return the effect of errors along each function on the sum over each function.
 
-        For functions of different features, this is the drawn correlation. For a function and
-        itself, it is 1 minus the feature's `own_share`.
+        For functions of different features, the effect is the drawn correlation. For a function and
+        itself, it is 1 minus the feature's `own_share`; the rest of this effect is computed bin by
+        bin (see `replay_trees`).
         """
         found = self.draws.copy()
         start = self.start
@@ -162,7 +164,7 @@ def _mean_over_classes(table: FloatArray) -> FloatArray:
 
 
 def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: int) -> FloatArray:
-    """Return orthonormal functions times the square root of the mass."""
+    """Return functions that are orthonormal with respect to the mass, times the mass."""
     n_bins, root = len(mass), np.sqrt(np.maximum(mass, 0.0))
     weights = mass / max(float(mass.sum()), 1e-12)
     if ordered:

@@ -145,7 +145,7 @@ def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatA
 def _posterior_mean(
     roots: Sequence[FloatArray], precision: FloatArray, pull: FloatArray
 ) -> FloatArray:
-    """Average the posterior means of all priors, weighted by marginal likelihood.
+    """Average the posterior means under all priors, weighted by marginal likelihood.
 
     References
     ----------

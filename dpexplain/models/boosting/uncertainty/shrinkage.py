@@ -111,8 +111,9 @@ def stretches(
     Returns
     -------
     list of ndarray of shape (n_features,)
-        One array per score: 1 plus the posterior mean of the missing fraction, clipped to
-        `_LIMITS`. The prior is normal with mean 0.
+        Factors of all terms, with one array per score. A factor is 1 plus the posterior mean of the
+        fraction of the curve that is missing, and it is clipped to `_LIMITS`. The prior of this
+        fraction is normal with mean 0.
     """
     n_scores = evidences[0].curve.shape[1]
     factors = np.ones((n_scores, len(evidences)))
