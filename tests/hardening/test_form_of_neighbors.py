@@ -54,8 +54,9 @@ def world(folder, lines, answers, form_class, model):
         for method in ("release", "choose"):
             patch.setattr(Mechanism, method, forced(getattr(Mechanism, method)))
         if model == "boosting":  # its public structure is drawn anew for every fit
-            patch.setattr(planning, "private_estimator", _seeded(planning.private_estimator))
-            patch.setattr("dpexplain.cli.fits.private_estimator", _seeded(planning.private_estimator))
+            seeded = _seeded(planning.private_estimator)
+            patch.setattr(planning, "private_estimator", seeded)
+            patch.setattr("dpexplain.cli.fits.private_estimator", seeded)
         form = filled(form_class, model=model)
         click(form, "read", "check", "fit", "confirm", "page")
         assert form.done is not None, form.messages["fit"].value
