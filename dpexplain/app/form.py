@@ -8,7 +8,7 @@ from typing import Any
 
 from ipywidgets import HTML, HBox, VBox
 
-from dpexplain.app import planning, work
+from dpexplain.app import checking, work
 from dpexplain.app.answers import LABELS, AnswerError, Answers, at
 from dpexplain.app.fields import (
     STYLE,
@@ -95,7 +95,7 @@ class ReleaseForm(VBox):
         self.messages = {name: HTML() for name in _MESSAGES}
         self.results = VBox()
         self.done: work.Done | None = None
-        self._planned: planning.Plan | None = None
+        self._planned: checking.Plan | None = None
         self._asking = HBox([self.buttons["confirm"], self.buttons["cancel"]])
         self._asking.layout.flex_flow = "row wrap"
         super().__init__(self._steps())
@@ -112,7 +112,12 @@ class ReleaseForm(VBox):
         return "ReleaseForm(): open the notebook in Jupyter to use the form"
 
     def answers(self) -> Answers:
-        """Return the answers as entered."""
+        """Return the answers as entered.
+
+        Returns
+        -------
+        Answers
+        """
         return Answers(**{name: field.control.value.strip() for name, field in self.fields.items()})
 
     def _steps(self) -> list[Any]:
@@ -198,16 +203,16 @@ class ReleaseForm(VBox):
             self.fields[name].say(work.PASSWORD)
 
     def _say_meaning(self) -> None:
-        words = planning.meaning_words(self.answers().epsilon)
+        words = checking.meaning_words(self.answers().epsilon)
         show(self.messages["meaning"], status_html(words))
 
     def _say_budget(self) -> None:
         answers = self.answers()
         if "://" not in answers.ledger:  # a database may take long to answer
-            show(self.messages["budget"], status_html(planning.budget_words(answers)))
+            show(self.messages["budget"], status_html(checking.budget_words(answers)))
 
     def _read(self) -> None:
-        schema = planning.read_rules(self.answers())
+        schema = checking.read_rules(self.answers())
         show(self.messages["rules"], _rules_html(schema))
 
     def _draft(self) -> None:
@@ -232,9 +237,9 @@ class ReleaseForm(VBox):
 
     def _plan(self) -> None:
         self._ask(None)
-        self._ask(planning.plan(self.answers()))
+        self._ask(checking.plan(self.answers()))
 
-    def _ask(self, planned: planning.Plan | None) -> None:
+    def _ask(self, planned: checking.Plan | None) -> None:
         """Ask once whether to charge a plan; None withdraws the question."""
         self._planned = planned
         words = "" if planned is None else planned.price_words()
@@ -297,4 +302,4 @@ def _field(name: str, answers: dict[str, str]) -> Field:
 
 
 def _rules_html(schema: Schema) -> str:
-    return schema._repr_html_() + list_html("To decide:", planning.to_decide(schema))
+    return schema._repr_html_() + list_html("To decide:", checking.to_decide(schema))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dpexplain.io
 from dpexplain.app.answers import AnswerError, Answers, at
-from dpexplain.app.planning import Plan, beside, left_words, read_rules
+from dpexplain.app.checking import Plan, beside, left_words, read_rules
 from dpexplain.certificate import Verification, release, verify
 from dpexplain.cli.accounts import ledger_path
 from dpexplain.cli.drafts import check_text, write_draft

@@ -14,7 +14,7 @@ import pytest
 from ipywidgets import Widget
 
 from canary_channels import Listener
-from dpexplain.app import ReleaseForm, planning
+from dpexplain.app import ReleaseForm, checking
 from dpexplain.app.fields import show, status_html
 from dpexplain.mechanisms import Mechanism
 from form_tables import click, filled, messy_lines, state_of, write_messy
@@ -54,8 +54,8 @@ def world(folder, lines, answers, form_class, model):
         for method in ("release", "choose"):
             patch.setattr(Mechanism, method, forced(getattr(Mechanism, method)))
         if model == "boosting":  # its public structure is drawn anew for every fit
-            seeded = _seeded(planning.private_estimator)
-            patch.setattr(planning, "private_estimator", seeded)
+            seeded = _seeded(checking.private_estimator)
+            patch.setattr(checking, "private_estimator", seeded)
             patch.setattr("dpexplain.cli.fits.private_estimator", seeded)
         form = filled(form_class, model=model)
         click(form, "read", "check", "fit", "confirm", "page")
