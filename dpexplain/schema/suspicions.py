@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -62,10 +61,11 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
     """
     texts = texts_of(column)
     found = [*_constant(texts), *_numbers(column, feature)]
-    filled = np.array([text is not None for text in texts], dtype=bool)
-    if role := probable_role(name, _whole(column, feature), Counter(texts[filled])):
-        is_of = "a record" if role == "id" else "a person"
-        found.append((f"looks like the ID of {is_of}", "used as a feature", filled))
+    filled = _filled(texts)
+    counts = Counter(texts[filled])
+    if role := probable_role(name, _as_id(feature, counts), counts):
+        kind = "a record" if role == "id" else "a person"
+        found.append((f"looks like the ID of {kind}", "used as a feature", filled))
     return found
 
 
@@ -101,8 +101,7 @@ def of_other_columns(
         texts = pd.Series(texts_of(column), dtype=object)
         counts = Counter(texts.dropna())
         several = counts.total() > len(counts) > FEWEST_ROWS
-        whole = all(text.lstrip("-").isdigit() for text in counts)
-        kind = Numeric(0, 1, step=1) if whole else Categorical(["any"])
+        kind = _as_id(None, counts)
         if several and (name in schema.id or probable_role(name, kind, counts) == "person"):
             again = texts.duplicated(keep=False).to_numpy() & texts.notna().to_numpy()
             problem = "in several rows: is it the person column?"
@@ -171,8 +170,13 @@ def _bins(column: Column, feature: Feature, known: NDArray[np.bool_]) -> NDArray
 
 
 def _constant(texts: NDArray[Any]) -> Found:
-    same = len(texts) >= FEWEST_ROWS and texts[0] is not None and len(set(texts)) == 1
-    return [("the same value in every row", "no effect can be found", np.full(len(texts), same))]
+    filled = _filled(texts)
+    same = filled.sum() >= FEWEST_ROWS and len(set(texts[filled])) == 1
+    return [("the same value in every row", "no effect can be found", filled & same)]
+
+
+def _filled(texts: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([text is not None for text in texts], dtype=bool)
 
 
 def _numbers(column: Column, part: Feature | Target) -> Found:
@@ -210,10 +214,11 @@ def _markers(numbers: NDArray[np.float64]) -> list[float]:
     return [v for v, many in zip(values.tolist(), frequent, strict=True) if many or v == extreme]
 
 
-def _whole(column: Column, feature: Feature) -> Feature:
-    """Return a numeric feature with a step of 1 if all of its numbers are whole."""
-    if not isinstance(feature, Numeric) or isinstance(feature, Date):
+def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:
+    """Return what a column would be as an ID: a whole number, or a category."""
+    if isinstance(feature, Date | Categorical):
         return feature
-    numbers = read_numbers(column, feature)
-    whole = not np.isnan(numbers).any() and bool(np.all(numbers == np.rint(numbers)))
-    return Numeric(0, 1, step=1) if whole else replace(feature, step=None)
+    whole = all(text.lstrip("-").isdigit() for text in counts)
+    if feature is None and not whole:
+        return Categorical(["any"])
+    return Numeric(0, 1, step=1.0 if whole else None)

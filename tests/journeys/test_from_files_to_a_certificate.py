@@ -8,10 +8,8 @@ import shlex
 import pandas as pd
 import pytest
 
-from dpexplain import Schema
 from dpexplain.cli import main
 from dpexplain.tables.encoding import encode_classes, encode_range
-from dpexplain.tables.lines import LineFormat, read_texts
 from messy_tables import HOSPITAL, TABLES, hospital
 
 MISTAKES = ("no number", "no date", "not in the list", "above", "below", "before", "after")
@@ -26,6 +24,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.named_entropy
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_six_commands_lead_from_the_files_to_a_verified_certificate(name, here, capsys):
     table = TABLES[name]()
@@ -48,10 +47,7 @@ def test_six_commands_lead_from_the_files_to_a_verified_certificate(name, here, 
 @pytest.mark.parametrize("name", sorted(TABLES))
 def test_every_cell_is_read_as_it_was_meant(name, here):
     table = TABLES[name]()
-    table.write(here)
-    schema = Schema.from_dictionary("dictionary.csv", target=table.target)
-    encoding = table.encoding.removesuffix("-sig")
-    read = read_texts(table.file, LineFormat(table.separator, encoding))
+    schema, read = table.read(here)
     cleaned = schema.clean(read)
     n = len(table.meant)
     assert cleaned.iloc[n:].isna().all(axis=None)

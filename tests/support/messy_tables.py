@@ -13,6 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dpexplain import Schema
+from dpexplain.tables.lines import LineFormat, read_texts
+
 N = 2_000
 Texts = list[str]
 
@@ -41,6 +44,13 @@ class MessyTable:
         (folder / self.file).write_bytes(text.encode(self.encoding))
         (folder / "dictionary.csv").write_bytes(self.dictionary.encode(self.dictionary_encoding))
 
+    def read(self, folder: Path) -> tuple[Schema, pd.DataFrame]:
+        """Write both files, and read them as the commands do."""
+        self.write(folder)
+        schema = Schema.from_dictionary(folder / "dictionary.csv", target=self.target)
+        form = LineFormat(self.separator, self.encoding.removesuffix("-sig"))
+        return schema, read_texts(folder / self.file, form)
+
     def commands(self) -> list[list[str]]:
         """Return the six commands that lead from the two files to a page and its certificate."""
         ledger = f"{Path(self.file).stem}.ledger.json"
@@ -68,7 +78,7 @@ class _Columns:
     spelled: dict[str, Texts] = field(default_factory=dict)
 
     def _pick(self, texts: Sequence[str]) -> str:
-        return str(self.rng.choice(np.array(texts, dtype=object)))
+        return texts[int(self.rng.random() * len(texts))]
 
     def number(
         self,
@@ -236,7 +246,7 @@ def credit(n: int = N, seed: int = 2) -> MessyTable:
     made = _Columns(np.random.default_rng(seed), n)
     made.plain("contract_id", made.rng.permutation(10 * n)[:n] + 1_000_000)
     income = made.rng.lognormal(10.3, 0.6, n).clip(0, 250_000)
-    made.number("income", income, digits=2, empty=0.2, markers=["-99", "-99.00"])
+    made.number("income", income, digits=2, empty=0.1, markers=["-99", "-99.00"])
     formats = ["%d/%m/%Y", "%Y%m%d", "%Y-%m-%d"]
     made.date("opened", "2005-01-01", 7000, formats, empty=0.1, markers=["01/01/1900", ""])
     loans = made.rng.poisson(2.0, n)
