@@ -53,8 +53,8 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that do not fit a schema, only for the data "
-        "holder. NOT PRIVATE: do not share the output.",
+        summary="Count the cells of a table that do not fit a schema, and question columns that "
+        "look like a mistake. Only for the data holder. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)

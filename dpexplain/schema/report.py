@@ -134,6 +134,8 @@ def schema_report(
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)
         rows += _rows(name, outcome, found)
+    whole = columns if outcome is None or len(outcome) != len(columns[0]) else [*columns, outcome]
+    rows += _rows("all columns", columns[0], suspicions.of_rows(whole))
     return SchemaReport(tuple(rows))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
 from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
-from dpexplain.tables.columns import Column, KnownColumns
+from dpexplain.tables.columns import Column, KnownColumns, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
 
 Found = list[tuple[str, str, NDArray[np.bool_]]]
@@ -25,6 +25,8 @@ Found = list[tuple[str, str, NDArray[np.bool_]]]
 
 _END: Final = 0.02  # width of each end of a range, as a proportion of the range
 _AT_END: Final = 0.98  # proportion of the numbers in one end that suggests a wrong unit
+_MOST_EMPTY_ROWS: Final = 0.01
+_FEWEST_COLUMNS: Final = 3  # one or two cells are often empty together
 _FEWEST_REPEATS: Final = 10
 _MOST_BINS: Final = 100
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
@@ -72,6 +74,30 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
 def of_target(column: Column, target: Target) -> Found:
     """Return the signs of a mistake in the column of the target; see `of_feature`."""
     return [*_constant(texts_of(column)), *_numbers(column, target)]
+
+
+def of_rows(columns: Sequence[Column]) -> Found:
+    """Report rows without any value, if they are more than 1% of all rows.
+
+    Lines of a text file that cannot be read become such rows; a few of them are normal at the end
+    of an export.
+
+    Parameters
+    ----------
+    columns : sequence of array or Series of shape (n_samples,)
+        All features, and the target if there is one.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        As for `of_feature`.
+    """
+    if len(columns) < _FEWEST_COLUMNS:
+        return []
+    empty = np.logical_and.reduce([~_filled(texts_of(column)) for column in columns])
+    if len(empty) < FEWEST_ROWS or empty.mean() <= _MOST_EMPTY_ROWS:
+        return []
+    return [("no value in the row: wrong encoding or separator?", "no information", empty)]
 
 
 def of_other_columns(
@@ -137,7 +163,7 @@ def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Fo
     else:
         outcome = read_numbers(y, target)
     known = np.isfinite(outcome)
-    if len(outcome) != len(texts_of(column)) or known.sum() < 5 * FEWEST_ROWS:
+    if len(outcome) != len(values_of(column)) or known.sum() < 5 * FEWEST_ROWS:
         return []
     bins = _bins(column, feature, known)
     outcome = outcome[known]

@@ -16,6 +16,7 @@ from dpexplain import (
     DPExplainableBoostingRegressor,
     PrivacyWarning,
 )
+from dpexplain.cli import main
 from messy_tables import TABLES, MessyTable, claims, court, credit, hospital, official
 
 pytestmark = pytest.mark.full
@@ -200,14 +201,14 @@ def test_the_health_check_raises_the_alarms_that_the_pages_list(name, tmp_path):
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 def test_the_schema_check_has_no_doubt_about_a_table_that_is_as_declared(make, tmp_path):
-    for seed in range(10):
+    for seed in range(3):
         found = {problem for _, problem in problems(make(500, seed), tmp_path)}
         assert found <= {"empty"}
 
 
 def test_alarms_about_tables_that_are_as_declared_are_at_most_as_frequent_as_stated(tmp_path):
     """The noise differs in each fit. `test_health.py` tests tables that just respect the limits."""
-    found = [each for make in TABLES.values() for each in alarms(make(3_000), tmp_path, 25)]
+    found = [each for make in TABLES.values() for each in alarms(make(1_500), tmp_path, 10)]
     # If the probability is 1%, so many alarms occur less than once in a million runs.
     assert sum(map(bool, found)) <= stats.binom.isf(1e-6, len(found), 0.01)
 
@@ -224,3 +225,27 @@ def test_the_page_lists_the_planted_mistakes_and_who_catches_them(repository):
         for name, each in MISTAKES.items()
     ]
     assert rows == listed
+
+
+def test_a_forgotten_separator_is_refused_before_anything_is_charged(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    claims(200).write(tmp_path)
+    schema, _, fit, *_ = claims(200).commands()
+    assert main(schema) == 0
+    fit = [word for word in fit if word not in ("--sep", ";")]
+    assert main(fit) == 2
+    assert "has no such column" in capsys.readouterr().err
+    assert not (tmp_path / "data.ledger.json").exists()
+
+
+def test_lines_in_a_forgotten_encoding_are_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    claims(200).write(tmp_path)
+    schema, check, *_ = claims(200).commands()
+    assert main(schema) == 0
+    assert main([word for word in check if word not in ("--encoding", "latin-1")]) == 0
+    printed = capsys.readouterr().out
+    (line,) = [line for line in printed.splitlines() if "all columns" in line]
+    n_odd = int((claims(200).meant["device"] == "Typ Ä").sum())
+    assert "wrong encoding or separator?" in line
+    assert f" {n_odd + 1} " in line  # and the empty line at the end
