@@ -80,18 +80,17 @@ def test_persons_in_several_rows_are_reported_if_no_column_is_named(roles):
 
 @pytest.mark.parametrize("task", ["classes", "range"])
 def test_a_copy_of_the_target_is_reported_and_a_strong_effect_is_not(task):
-    x = RNG.uniform(0, 1000, N)
-    noisy = x + RNG.normal(0, 200, N)
+    x = RNG.uniform(0, 1000, 5 * N)
+    noisy = x + RNG.normal(0, 200, 5 * N)
     if task == "classes":
-        target, copy, effect = Classes(["no", "yes"]), x > 500, noisy > 500
-        copy, effect = (np.where(each, "yes", "no") for each in (copy, effect))
-        x = np.where(x > 500, x + 1, x)
+        target = Classes(["no", "yes"])
+        copy, effect = (np.where(each > 500, "yes", "no") for each in (x, noisy))
     else:
         target, copy, effect = Range(-2000, 2000), 0.9 * x, noisy
-    copied = {("x", "gives the target away: is it known only afterward?"): N}
-    assert doubts(Numeric(0, 1001), x, copy, target) == copied
-    assert doubts(Numeric(0, 1001), x, effect, target) == {}
-    assert doubts(Numeric(0, 1001), RNG.permutation(x), copy, target) == {}
+    copied = {("x", "gives the target away: is it known only afterward?"): 5 * N}
+    assert doubts(SCORE, x, copy, target) == copied
+    assert doubts(SCORE, x, effect, target) == {}
+    assert doubts(SCORE, RNG.permutation(x), copy, target) == {}
 
 
 def test_rows_without_any_value_are_reported_above_one_percent():
