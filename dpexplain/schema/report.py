@@ -128,14 +128,13 @@ def schema_report(
         rows += _rows(name, column, found)
     table = as_table(X)
     if isinstance(table, pd.DataFrame):
-        for name, column, found in suspicions.of_other_columns(table, schema, target):
-            rows += _rows(name, column, found)
+        for name, other, found in suspicions.of_other_columns(table, schema, target):
+            rows += _rows(name, other, found)
     if outcome is not None and target is not None:
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)
         rows += _rows(name, outcome, found)
-    whole = columns if outcome is None or len(outcome) != len(columns[0]) else [*columns, outcome]
-    rows += _rows("all columns", columns[0], suspicions.of_rows(whole))
+    rows += _rows("all columns", columns[0], suspicions.of_rows(columns, outcome))
     return SchemaReport(tuple(rows))
 
 

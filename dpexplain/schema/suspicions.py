@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
 from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
@@ -76,7 +76,7 @@ def of_target(column: Column, target: Target) -> Found:
     return [*_constant(texts_of(column)), *_numbers(column, target)]
 
 
-def of_rows(columns: Sequence[Column]) -> Found:
+def of_rows(features: Sequence[Column], y: Column | None) -> Found:
     """Report rows without any value, if they are more than 1% of all rows.
 
     Lines of a text file that cannot be read become such rows; a few of them are normal at the end
@@ -84,17 +84,20 @@ def of_rows(columns: Sequence[Column]) -> Found:
 
     Parameters
     ----------
-    columns : sequence of array or Series of shape (n_samples,)
-        All features, and the target if there is one.
+    features : sequence of array or Series of shape (n_samples,)
+        All features.
+    y : array or Series of shape (n_samples,), or None
+        The target; None if only the features are checked.
 
     Returns
     -------
     list of (str, str, ndarray)
         As for `of_feature`.
     """
-    if len(columns) < _FEWEST_COLUMNS:
+    filled = [_filled(texts_of(column)) for column in (*features, *([] if y is None else [y]))]
+    if len(filled) < _FEWEST_COLUMNS or len(filled[-1]) != len(filled[0]):
         return []
-    empty = np.logical_and.reduce([~_filled(texts_of(column)) for column in columns])
+    empty = ~np.logical_or.reduce(filled)
     if len(empty) < FEWEST_ROWS or empty.mean() <= _MOST_EMPTY_ROWS:
         return []
     return [("no value in the row: wrong encoding or separator?", "no information", empty)]
@@ -134,7 +137,7 @@ def of_other_columns(
             yield name, column, [(problem, "protects rows, not persons", again)]
 
 
-def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:
+def of_copies(column: Column, feature: Feature, y: ArrayLike, target: Target) -> Found:
     """Report a feature that determines the target almost without error.
 
     Each bin of the feature (at most 100, of about 10 records or more) predicts its own majority

@@ -6,7 +6,7 @@ Every table is drawn from a seed, so nothing in it is anybody's. A table knows w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -132,7 +132,7 @@ class _Columns:
         """Draw categories; None is a missing one."""
         return list(self.rng.choice(np.array(names, dtype=object), self.n, p=p))
 
-    def plain(self, name: str, texts: Sequence[object]) -> None:
+    def plain(self, name: str, texts: Iterable[object]) -> None:
         """Add a column that is not a feature."""
         self.spelled[name] = [str(text) for text in texts]
 
@@ -142,12 +142,9 @@ class _Columns:
         lacks = self.rng.random(self.n) < empty
         return [None if no else str(each) for each, no in zip(drawn, lacks, strict=True)]
 
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return both tables."""
-        return {
-            "meant": pd.DataFrame(self.meant, dtype=object),
-            "spelled": pd.DataFrame(self.spelled, dtype=object),
-        }
+    def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return what the cells mean, and how they are spelled."""
+        return pd.DataFrame(self.meant, dtype=object), pd.DataFrame(self.spelled, dtype=object)
 
 
 HOSPITAL = """name,type,min,max,categories,aliases,missing,unit,decimal,format,source
@@ -176,7 +173,7 @@ def hospital(n: int = N, seed: int = 0) -> MessyTable:
     return MessyTable(
         HOSPITAL,
         "outcome",
-        **made.frames(),
+        *made.frames(),
         separator=";",
         encoding="utf-8-sig",
         line_end="\r\n",
@@ -204,23 +201,36 @@ def school(n: int = N, seed: int = 1) -> MessyTable:
     made.number("grade_average", grade, comma=True, empty=0.05, markers=["k.A."])
     hours = made.rng.gamma(2.0, 4.0, n).clip(0, 40)
     made.number("hours_per_week", hours, comma=True, empty=0.1, markers=["-1", "-1,0"])
-    codes = {"none": ["1"], "some": ["2", "2.0"], "fluent": ["3"], None: ["9", ""]}
+    codes: dict[str | None, Texts] = {
+        "none": ["1"],
+        "some": ["2", "2.0"],
+        "fluent": ["3"],
+        None: ["9", ""],
+    }
     made.category(
         "language", made.drawn(["none", "some", "fluent", None], p=[0.2, 0.4, 0.3, 0.1]), codes
     )
     kinds = made.drawn(["Förderschule", "Realschule", "Gymnasium"])
-    odd = {"Realschule": ["Realschule", "REALSCHULE"], "Gymnasium": ["Gymn.", "Gymnasium "]}
+    odd: dict[str | None, Texts] = {
+        "Realschule": ["Realschule", "REALSCHULE"],
+        "Gymnasium": ["Gymn.", "Gymnasium "],
+    }
     made.category("school", kinds, odd)
     made.plain("comment", made.drawn(["", 'said "no"; left', "fine; thanks", "0"]))
     rank = np.clip((6.5 - grade + made.rng.normal(0, 0.8, n)) // 2, 0, 2).astype(int)
-    plans = [("work", "training", "university")[i] for i in rank]
-    plans = [None if no else each for each, no in zip(plans, made.rng.random(n) < 0.1, strict=True)]
-    spellings = {"university": ["uni"], "training": ["Training", "training"], None: ["?", ""]}
+    lacks = made.rng.random(n) < 0.1
+    names = ("work", "training", "university")
+    plans = [None if no else names[i] for i, no in zip(rank, lacks, strict=True)]
+    spellings: dict[str | None, Texts] = {
+        "university": ["uni"],
+        "training": ["Training", "training"],
+        None: ["?", ""],
+    }
     made.category("plans", plans, spellings)
     return MessyTable(
         SCHOOL,
         "plans",
-        **made.frames(),
+        *made.frames(),
         file="survey 2023.csv",
         separator=";",
         encoding="cp1252",
@@ -255,7 +265,7 @@ def credit(n: int = N, seed: int = 2) -> MessyTable:
     made.category("employer", made.drawn(names, p=[0.3, 0.3, 0.3, 0.1]), {None: ["unknown", " "]})
     outcome = made.outcome(loans - 0.00005 * income, ("no", "yes"), 0.0)
     made.category("default", outcome, {"no": ["0"], "yes": ["1", "1.0"]})
-    return MessyTable(CREDIT, "default", **made.frames(), blank_lines=1)
+    return MessyTable(CREDIT, "default", *made.frames(), blank_lines=1)
 
 
 COURT = """field\ttype\tmin\tmax\tcategories\taliases\tmissing\tformat\tsource
@@ -288,7 +298,7 @@ def court(n: int = N, seed: int = 3) -> MessyTable:
     return MessyTable(
         COURT,
         "reoffended",
-        **made.frames(),
+        *made.frames(),
         separator="|",
         encoding="latin-1",
         options=["--sep", "|", "--encoding", "latin-1"],
@@ -323,7 +333,7 @@ def official(n: int = N, seed: int = 4) -> MessyTable:
     return MessyTable(
         OFFICIAL,
         "visits",
-        **made.frames(),
+        *made.frames(),
         file="microcensus.tsv",
         separator="\t",
         encoding="utf-8-sig",
@@ -357,7 +367,7 @@ def claims(n: int = N, seed: int = 5) -> MessyTable:
     return MessyTable(
         CLAIMS,
         "amount",
-        **made.frames(),
+        *made.frames(),
         separator=";",
         encoding="latin-1",
         line_end="\r\n",
