@@ -199,7 +199,7 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
 
 
 def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return "id" or "person" for a probable ID of records or persons, otherwise "".
+    """Return the probable role of a column: "id", "person", or "" for a feature.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _numeric(
     odd: Iterable[str] = (),
     decimal: str = ".",
 ) -> Numeric:
-    """Draft a numeric feature whose extremes may be markers of missing values."""
+    """Draft a numeric feature; extremes that look like markers count as missing."""
     values, markers = np.array(sorted(numbers)), []
     while len(values) > 2 and (marker := extreme_marker(values)) is not None:
         markers.append(marker)
