@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
 from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
@@ -137,7 +137,7 @@ def of_other_columns(
             yield name, column, [(problem, "protects rows, not persons", again)]
 
 
-def of_copies(column: Column, feature: Feature, y: ArrayLike, target: Target) -> Found:
+def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:
     """Report a feature that determines the target almost without error.
 
     Each bin of the feature (at most 100, of about 10 records or more) predicts its own majority
@@ -161,7 +161,7 @@ def of_copies(column: Column, feature: Feature, y: ArrayLike, target: Target) ->
         As for `of_feature`.
     """
     if isinstance(target, Classes):
-        outcome = encode_classes(y, target).astype(np.float64)
+        outcome = encode_classes(y, target).astype(np.float64)  # type: ignore[arg-type]
         outcome[outcome < 0] = np.nan
     else:
         outcome = read_numbers(y, target)
