@@ -14,7 +14,7 @@ from dpexplain.app.answers import AnswerError, Answers, at
 from dpexplain.app.checking import Plan, beside, left_words, read_rules
 from dpexplain.certificate import Verification, release, verify
 from dpexplain.cli.accounts import ledger_path
-from dpexplain.cli.drafts import check_text, write_draft
+from dpexplain.cli.drafts import checked, write_draft
 from dpexplain.cli.errors import after_the_charge
 from dpexplain.cli.fits import Fitted, fit_and_save
 from dpexplain.cli.options import check_place
@@ -209,5 +209,5 @@ def check(answers: Answers) -> Path:
     with at("table"):
         check_names(asked, schema)
         check_place(out, suffixes=(".txt",))
-        dpexplain.io.write_file(out, check_text(asked, schema))
+        dpexplain.io.write_file(out, "\n\n".join(filter(None, reversed(checked(asked, schema)))))
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +56,8 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that do not fit a schema, only for the data "
-        "holder. NOT PRIVATE: do not share the output.",
+        summary="Count the cells of a table that do not fit a schema, and question columns that "
+        "look like a mistake. Only for the data holder. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
@@ -107,13 +108,32 @@ def _check_new(asked: argparse.Namespace) -> None:
 
 def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
-    print(check_text(asked, read_schema(asked.schema)))
+    ignored, found = checked(asked, read_schema(asked.schema))
+    if ignored:
+        print(ignored, file=sys.stderr)
+    print(found)
 
 
-def check_text(asked: argparse.Namespace, schema: Schema) -> str:
-    """Describe the cells that do not fit the schema; NOT PRIVATE."""
+def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
+    """Compare a table with a schema; NOT PRIVATE.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments of the command ``schema check``.
+    schema : Schema
+        Schema with a target.
+
+    Returns
+    -------
+    tuple of str and str
+        The columns that are ignored, in a sentence, or "" if there are none; and the cells that do
+        not fit.
+    """
     X, y = whole_table(asked, as_text=True)
-    names = [name for name in X.columns if name in schema.features]
-    report = schema.check(X[names], y)
+    report = schema.check(X, y)
+    known = {*schema.features, *schema.id, schema.person}
+    names = [str(name) for name in X.columns if name not in known]
+    ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""
     found = "The schema fits every cell." if report.fits else table_text(report.frame(), rows=None)
-    return f"NOT PRIVATE: only for the data holder.\n\n{found}"
+    return ignored, f"NOT PRIVATE: only for the data holder.\n\n{found}"
