@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "widgets")]
+sys.path[:0] = [str(REPOSITORY / folder) for folder in (".", "widgets", "docs")]
 
 import dpexplain  # noqa: E402
 
@@ -22,7 +22,7 @@ author = "dpexplain contributors"
 project_copyright = author
 version = release = dpexplain.__version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "run_code"]
 root_doc = "README"
 include_patterns = ["*.md", "docs/**.md", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipynb_checkpoints"]
@@ -37,6 +37,8 @@ autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["style.css"]
 html_title = f"dpexplain {release}"
 html_show_sourcelink = False
 html_copy_source = False
@@ -48,6 +50,8 @@ CONTENTS = """
 :hidden:
 :caption: Start
 docs/start/quick_start
+docs/gallery/pictures
+docs/gallery/dashboards
 docs/start/installation
 docs/start/why
 docs/start/faq
