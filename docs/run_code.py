@@ -35,31 +35,33 @@ class Run(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
+        """Return the code, and what comes of it."""
+        self.env.note_reread()  # code that the page imports may have changed since the last build
         code = "\n".join(self.content)
         shown = nodes.literal_block(code, code, language="python")
-        return [shown, *self.results(ast.parse(code))]
+        return [shown, *self._results(ast.parse(code))]
 
-    def results(self, code: ast.Module) -> Sequence[nodes.Node]:
-        self.execute(code)
+    def _results(self, code: ast.Module) -> Sequence[nodes.Node]:
+        self._execute(code)
         return []
 
-    def execute(self, code: ast.Module) -> Any:
-        """Run the statements with the variables of this page; return the value of the last."""
+    def _execute(self, code: ast.Module) -> Any:
+        """Run statements with the variables of this page; return the value of the last."""
         names = self.env.temp_data.setdefault("run_code", {})
         file = f"<{self.env.docname}, line {self.lineno}>"
         *statements, last = code.body
-        if not isinstance(last, ast.Expr):
-            statements, last = code.body, None
         exec(compile(ast.Module(statements, []), file, "exec"), names)
-        return eval(compile(ast.Expression(last.value), file, "eval"), names) if last else None
+        if isinstance(last, ast.Expr):
+            return eval(compile(ast.Expression(last.value), file, "eval"), names)
+        return exec(compile(ast.Module([last], []), file, "exec"), names)
 
-    def new_file(self, ending: str) -> tuple[Path, str]:
+    def _new_file(self, ending: str) -> tuple[Path, str]:
         """Return where a new file of this page is kept, and its address as seen from the page."""
-        made = self.env.temp_data["run_code_files"] = self.env.temp_data.get("run_code_files", 0) + 1
         folder = Path(self.env.app.doctreedir) / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{self.env.docname.replace('/', '-')}-{made}{ending}"
-        return folder / name, "../" * self.env.docname.count("/") + f"{FOLDER}/{name}"
+        page = self.env.docname
+        name = f"{page.replace('/', '-')}-{self.env.new_serialno('run_code')}{ending}"
+        return folder / name, "../" * page.count("/") + f"{FOLDER}/{name}"
 
 
 class Picture(Run):
@@ -71,21 +73,20 @@ class Picture(Run):
 
     option_spec: ClassVar = {"alt": directives.unchanged_required, "light": directives.flag}
 
-    def results(self, code: ast.Module) -> Sequence[nodes.Node]:
+    def _results(self, code: ast.Module) -> Sequence[nodes.Node]:
         if "light" in self.options:
-            return [self.draw(code, "light", "on-paper", {})]
-        return [self.draw(code, look, f"only-{look}", CLEAR) for look in LOOKS]
+            return [self._draw(code, "light", "on-paper", {})]
+        return [self._draw(code, look, f"only-{look}", CLEAR) for look in LOOKS]
 
-    def draw(self, code: ast.Module, look: str, names: str, colors: dict[str, str]) -> nodes.Node:
-        path, address = self.new_file(f"-{look}.png")
+    def _draw(self, code: ast.Module, look: str, names: str, colors: dict[str, str]) -> nodes.Node:
+        path, address = self._new_file(f"-{look}.png")
         with plt.style.context([LOOKS[look], colors]):
-            self.execute(code)
-            (number,) = plt.get_fignums()
-            figure = plt.figure(number)
+            self._execute(code)
+            figure = plt.gcf()
             width = round(figure.get_figwidth() * PIXELS_PER_INCH)
             figure.savefig(path, dpi=PIXELS_PER_INCH * DETAIL, bbox_inches="tight")
-            plt.close(figure)
-        alt = html.escape(self.options["alt"].replace("\n", " "))
+            plt.close("all")
+        alt = html.escape(self.options["alt"])
         picture = f'<img src="{address}" alt="{alt}" loading="lazy" style="width:{width}px">'
         return nodes.raw("", f'<a class="{names}" href="{address}">{picture}</a>', format="html")
 
@@ -98,14 +99,14 @@ class Dashboard(Run):
         "height": directives.positive_int,
     }
 
-    def results(self, code: ast.Module) -> Sequence[nodes.Node]:
-        path, address = self.new_file(".html")
+    def _results(self, code: ast.Module) -> Sequence[nodes.Node]:
+        path, address = self._new_file(".html")
         with contextlib.chdir(path.parent):
-            os.replace(self.execute(code), path)
+            os.replace(self._execute(code), path)
         title = html.escape(self.options["title"])
         frame = (
             f'<iframe src="{address}" title="{title}" loading="lazy" '
-            f'style="height:{self.options.get("height", 900)}px"></iframe>'
+            f'style="height:{self.options["height"]}px"></iframe>'
             f'<p class="alone"><a href="{address}">Open this dashboard alone</a></p>'
         )
         return [nodes.raw("", frame, format="html")]
