@@ -111,6 +111,21 @@ def add_contents(app: Any, document: str, source: list[str]) -> None:
         source[0] += CONTENTS
 
 
+# Code that scrolls is reached by keyboard, and references keep no roles that ARIA has dropped.
+FOR_READERS = {
+    '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
+    ' role="list"': "",
+    ' role="doc-biblioentry"': "",
+}
+
+
+def help_readers(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Mend what keyboards and screen readers stumble over in the pages of Sphinx."""
+    for found, better in FOR_READERS.items():
+        if "body" in context:
+            context["body"] = context["body"].replace(found, better)
+
+
 def finish(app: Any, error: Exception | None) -> None:
     """Add pictures that raw HTML names, and a first page under the name that servers look for."""
     if error is not None or app.builder.format != "html":
@@ -147,4 +162,5 @@ def setup(app: Any) -> None:
     app.connect("source-read", add_contents)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("autodoc-process-docstring", escape_shapes, priority=400)  # before numpydoc
+    app.connect("html-page-context", help_readers)
     app.connect("build-finished", finish)

@@ -60,6 +60,13 @@ def test_figures_of_the_gallery_are_in_words_and_in_light_and_dark(site):
     assert [image for _, image in figures if not re.search(r'alt="\w[^"]{20,}"', image)] == []
 
 
+def test_code_can_be_scrolled_by_keyboard(site):
+    page = (site.folder / "docs" / "start" / "quick_start.html").read_text(encoding="utf-8")
+
+    assert '<div class="highlight"><pre tabindex="0">' in page
+    assert '<div class="highlight"><pre>' not in page
+
+
 def test_dashboards_run_in_the_page_and_open_alone(site):
     page = (site.folder / "docs" / "gallery" / "dashboards.html").read_text(encoding="utf-8")
     framed = re.findall(r'<iframe src="(\S+)" title="[^"]{10,}"', page)
