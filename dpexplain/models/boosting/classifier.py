@@ -39,8 +39,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name: each update is projected onto
-        the nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
-        the number of people.
+        the number of records (or of people, if `max_rows_per_person` is given).
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -167,14 +167,16 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people. `delta` is checked against it.
+        Publicly known number of records (or of people, if `max_rows_per_person` is given). `delta`
+        is checked against it.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name. Each update is projected onto
-        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve, with bins weighted by noisy counts. This costs no
+        privacy.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
@@ -196,10 +198,11 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         number of records in this process, and a small table or a fit that runs in parallel with
         others uses one thread. The number of threads affects only the duration of a fit.
     calibrated : bool, default=False
-        Whether the scores of two classes are scaled and shifted so that predicted probabilities
-        are calibrated: after a short fit, they are too close to their average. The scale and the
-        shift are computed from the effect estimate, so they cost no privacy. Calibration takes
-        about as long as the fit and does not change the order of the predictions.
+        Whether the scores are scaled and shifted so that predicted probabilities are calibrated;
+        without this, probabilities from a short fit are too close to their average. The scale and
+        the shift are computed from the effect estimate, so they cost no privacy. Calibration takes
+        about as long as the fit and does not change the order of the predictions. It has no effect
+        if there are more than two classes.
 
     Attributes
     ----------

@@ -47,13 +47,13 @@ def fit_bag(
     max_rounds : int
         Maximum number of passes.
     rng : numpy.random.Generator
-        Random generator that chooses the part of the records.
+        Random generator that chooses the records to fit. The other records are held out.
     project : sequence of callable or None, default=None
         Projection of each feature's curve, as for `boost`.
 
     Returns
     -------
-    list of ndarray of shape (n_bins,)
+    list of ndarray of shape (n_bins,) or (n_bins, n_scores)
         One array per feature: the score of each bin after the pass with the smallest held-out loss,
         not centered.
     """
