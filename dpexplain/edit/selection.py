@@ -229,13 +229,12 @@ def _side(chosen: Ends | tuple[str, ...] | None) -> Selection:
 
 def where_words(where: Where) -> str:
     """Describe the chosen cells of a pair."""
-    sides = ((shorten(feature), _side(chosen)) for feature, chosen in where)
-    return " for " + " and ".join(
-        f"{feature}{side.words}"
-        if side.names is None
-        else f"{feature} {listing(side.names, _LISTED)}"
-        for feature, side in sides
-    )
+    return " for " + " and ".join(f"{shorten(name)}{_values_words(v)}" for name, v in where)
+
+
+def _values_words(chosen: Ends | tuple[str, ...]) -> str:
+    side = _side(chosen)
+    return side.words if side.names is None else f" {listing(side.names, _LISTED)}"
 
 
 def cells_of(pair: PairCurve, where: dict[str, Ends | tuple[str, ...]]) -> IndexArray:
