@@ -208,7 +208,7 @@ def _chosen_values(feature: str, chosen: Any) -> Ends | tuple[str, ...]:
     try:
         values = (chosen,) if isinstance(chosen, str) else tuple(chosen)
         if any(isinstance(value, Real) for value in values):
-            return _ends(values)  # type: ignore[arg-type]
+            return _ends(values)
         names = Selection(names=values).names
     except (TypeError, ValueError):
         raise ValueError(
@@ -223,8 +223,8 @@ def _side(chosen: Ends | tuple[str, ...] | None) -> Selection:
     if chosen is None:
         return Selection()
     if isinstance(chosen[0], str):
-        return Selection(names=chosen)  # type: ignore[arg-type]
-    return Selection(within=chosen)  # type: ignore[arg-type]
+        return Selection(names=chosen)
+    return Selection(within=chosen)
 
 
 def where_words(where: Where) -> str:

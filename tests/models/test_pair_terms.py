@@ -135,7 +135,7 @@ def test_an_edited_model_keeps_its_pairs(fitted):
 
 def test_an_edit_of_a_pair_is_in_everything_that_the_model_predicts_and_exports(fitted, tmp_path):
     model, X = fitted
-    region = {"age": (0, 100), "dose": (0, 1)}
+    region = {"age": (-1, 101), "dose": (0, 1)}
     log = EditLog.of(model.explain_global(effect=False))
     log = log.edit(Set("age & dose", value=0.25, where=region)).edit(Remove("age & ward"))
     edited = log.apply(model)
