@@ -54,8 +54,7 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)
     marked = pair.signal is not None and not pair.signal.all()
-    more = [pair.edit_words] if pair.edits else []
-    more += [f"Hatched: {MAY_BE_NOISE}"] if marked else []
+    more = [f"Hatched: {MAY_BE_NOISE}"] if marked else []
     privacy_title(ax, pair.name, pair.guarantee, more)
     return ax
 
