@@ -21,7 +21,7 @@ class Set(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
         Contribution, in the unit of the score. A sequence has one value for each chosen bin, in
@@ -64,7 +64,7 @@ class Shift(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     by : float
         Constant to add, in the unit of the score.
@@ -95,7 +95,7 @@ class Scale(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; if `mean` is "change" or "intercept", the contributions are scaled
         around zero instead.
     factor : float
@@ -127,7 +127,7 @@ class Interpolate(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
         Indices of chosen bins that keep their values, in addition to the first and the last one.
@@ -168,7 +168,7 @@ class Align(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default, except if `to` is "average".
     to : {"left", "right", "average"}
         Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.

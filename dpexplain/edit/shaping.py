@@ -29,7 +29,7 @@ class Smooth(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     reach : float or None, default=None
         If None, smoothing splines are used, with a smoothness that depends on the curve and its
@@ -129,7 +129,7 @@ class Flatten(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
@@ -156,7 +156,7 @@ class Denoise(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
@@ -180,7 +180,7 @@ class Stretch(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
@@ -235,7 +235,7 @@ class Recover(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
@@ -289,7 +289,7 @@ class Monotone(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
@@ -346,7 +346,7 @@ class Convex(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     bend : {"convex", "concave"}
         Curvature of the new curve.

@@ -21,7 +21,7 @@ class Merge(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default. The bins to merge must be given.
     """
 
@@ -63,7 +63,7 @@ class Remove(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`. In models of this library, terms have mean 0, so removing a term
         does not change the mean score; in other models, ``mean="intercept"`` keeps the mean score.
     """
@@ -88,7 +88,7 @@ class Revert(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`, but only `term` and `of_class` may be given.
     """
 
