@@ -22,9 +22,9 @@ class BudgetSplit:
     Parameters
     ----------
     mu_bins : float
-        Parameter of all histograms together.
+        Parameter of all histograms combined.
     mu_train : float
-        Parameter of all training releases together.
+        Parameter of all training releases combined.
     """
 
     mu_bins: float

@@ -245,7 +245,7 @@ class LedgerState:
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """Summarize the state, with the epsilon of each entry and of all entries together."""
+        """Summarize the state, with the epsilon of each entry and of all entries combined."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]

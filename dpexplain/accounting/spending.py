@@ -213,7 +213,7 @@ class Spending:
         Returns
         -------
         float
-            Parameter of all releases together. Each pure mechanism is counted as the smallest
+            Parameter of all releases combined. Each pure mechanism is counted as the smallest
             parameter that covers it, each subsampled release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
@@ -239,7 +239,7 @@ def private_mu(events: Iterable[Event]) -> float:
     Returns
     -------
     float
-        Gaussian-DP parameter of the Gaussian events together.
+        Gaussian-DP parameter of all Gaussian events combined.
     """
     return Spending.of(events).mu
 

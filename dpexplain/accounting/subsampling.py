@@ -54,7 +54,7 @@ def subsampled_noise_multiplier(
     Parameters
     ----------
     epsilon, delta : float
-        Guarantee of all releases together.
+        Guarantee of all releases combined.
     n_steps : int
         Number of releases, each on an independent Poisson sample.
     sampling_probability : float

@@ -46,8 +46,7 @@ class EntrySummary:
     epsilon : float
         Epsilon of this charge alone, at the ledger's delta; infinite if an event is not private.
     mu : float or None
-        Gaussian-DP parameter of the private events together; None if one of them is not
-        Gaussian.
+        Gaussian-DP parameter of all private events combined; None if one of them is not Gaussian.
     private : bool
         Whether all events of the charge are private.
     events : tuple of dict
@@ -129,9 +128,9 @@ class LedgerSummary:
     cap_epsilon : float
         Limit on the total epsilon of private charges; infinite if there is none.
     total_epsilon : float
-        Epsilon of all entries together; infinite if any entry is not private.
+        Epsilon of all entries combined; infinite if any entry is not private.
     private_epsilon : float
-        Epsilon of all private events together.
+        Epsilon of all private events combined.
     replace_epsilon : float
         The same epsilon under replace-one adjacency, in which one unit is replaced by another.
     naive_epsilon : float
@@ -142,7 +141,7 @@ class LedgerSummary:
     unit : str, default="one record"
         Unit of the total, private, replace-one, naive and adaptive epsilon.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events together, valid even for adaptive choices (see `UnitTotal`).
+        Epsilon of all private events combined, valid even for adaptive choices (see `UnitTotal`).
         In contrast, `private_epsilon` holds only if the number and the budgets of the fits were
         fixed in advance.
     units : tuple of UnitTotal, default=()
@@ -193,14 +192,14 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Older versions described units in words and stored totals that do
-            not hold if the units of the entries differ. If an older version wrote the output, the
-            totals are therefore recomputed.
+            Output of `to_dict`. If an older version wrote it, the totals are recomputed from the
+            entries, because totals of older versions do not hold if the units of the entries
+            differ.
 
         Returns
         -------
         LedgerSummary
-            A summary equal to the one that was written.
+            A summary equal to the one that was written, apart from recomputed totals.
 
         Raises
         ------
@@ -331,10 +330,10 @@ class ReleaseSet:
     labels : tuple of str
         Labels of the published entries.
     epsilon : float
-        Epsilon of the published entries together; infinite if an entry is not private, or if the
+        Epsilon of all published entries combined; infinite if an entry is not private, or if the
         cost of an entry cannot be bounded for the unit.
     total_epsilon : float
-        Epsilon of all private entries of the ledger together, for the same unit.
+        Epsilon of all private entries of the ledger combined, for the same unit.
     delta : float
         Delta of both epsilons.
     unit : str, default="one record"

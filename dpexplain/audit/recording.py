@@ -139,7 +139,8 @@ class _LastSampled:
 class _Silence(NoiseSource):
     """Noise source that poses as another source but draws zeros.
 
-    It is used when all answers are forced.
+    A `RecordingMechanism` uses it if the caller passes a sequence of answers that replace the
+    drawn ones.
     """
 
     def __init__(self, source: NoiseSource) -> None:

@@ -62,7 +62,7 @@ class Certificate:
     epsilon, delta : float
         Guarantee stated in the file; its epsilon is rounded up.
     total_epsilon, adaptive_epsilon : float
-        Epsilon of all private ledger entries together, for the unit of privacy in `protects`.
+        Epsilon of all private ledger entries combined, for the unit of privacy in `protects`.
         `total_epsilon` holds if the fits were planned in advance; `adaptive_epsilon` holds even if
         they were not. Infinite if there is no bound.
     total_delta : float

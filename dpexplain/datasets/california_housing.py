@@ -26,7 +26,7 @@ def csv_of_arff(content: bytes) -> bytes:
     Raises
     ------
     ValueError
-        If the content is not ASCII text, or does not have a line ``@data``.
+        If the content is not ASCII text, or has no ``@data`` line.
     """
     lines = [line.strip() for line in content.decode("ascii").splitlines()]
     lines = [line for line in lines if line and not line.startswith("%")]

@@ -76,11 +76,11 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of two means: over the bins in a set, and over the others.
+    """Return the weights for averaging over a set of bins, and over all other bins.
 
     `inside` has one row for each set and one column for each bin, and so do both results. The
     weights of the averaged bins are proportional to the (noisy) counts, or equal if the counts of
-    all averaged bins are zero. The weights of all other bins are zero.
+    all averaged bins are zero. Bins that are not averaged have a weight of zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:

@@ -158,7 +158,7 @@ class ExplanationDisplay(Display):
 class ModelDisplay(ExplanationDisplay):
     """Base class of explanations that show a model but no samples.
 
-    They may be released if the model is private.
+    Such an explanation may be released if the model is private.
     """
 
     @property
@@ -170,7 +170,7 @@ class ModelDisplay(ExplanationDisplay):
 class LocalDisplay(ExplanationDisplay):
     """Base class of explanations that show samples.
 
-    They may be released if the model is private and the samples are public.
+    Such an explanation may be released if the model is private and the samples are public.
     """
 
     @property

@@ -88,8 +88,8 @@ class NoiseSource:
         the same distribution with OpenDP's sampler, an independent implementation that is about
         a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed by
         the operating system, halves the sum and rounds it. Rounding a Gaussian that is added to an
-        integer is post-processing, so the guarantee of the continuous mechanism holds, except for
-        the quality of floating-point normals in the far tail.
+        integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
+        accuracy of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Seed with which every run draws the same noise, for tests and teaching. Anyone who knows the
         seed can subtract the noise, so no result with this noise is private.

@@ -82,8 +82,10 @@ class PrivateEstimator(PrivateHooks):
             the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
             person are used; they are chosen by secret random draws. Rows without a readable person
             ID are dropped. The name is public; it tells a ledger which fits protect the same
-            persons. IDs without a name count as a new kind of person in each fit (the name of a
-            Series is ignored, because pandas keeps it when IDs are mapped to other persons).
+            persons. If the IDs are given without a name, the ledger cannot tell whether two fits
+            protect the same persons, so it has no bound on their total cost for a person. (The name
+            of a Series is not used, because pandas keeps it even after the IDs have been replaced
+            by those of other persons.)
         **unsupported
             Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
             they are None.
@@ -117,8 +119,8 @@ class PrivateEstimator(PrivateHooks):
         version of this library and are trusted as much as the process that runs the fit: records
         and exact sums are sent between them, so encrypt the connections (TLS). If computing the
         collection itself raises an error, Dask logs the error, and any values in its message. If a
-        worker is lost, its partitions are re-read at no extra budget. If there is no client,
-        partitions are computed sequentially.
+        worker is lost, its partitions are re-read at no extra cost to the budget. If there is no
+        client, partitions are computed sequentially.
         """
         reject_unsupported(
             unsupported,

@@ -61,7 +61,7 @@ class PrivacyStatement:
     release : Promise
         Guarantee of the published results.
     everything : Promise
-        Guarantee of all charged private releases together.
+        Guarantee of all charged private releases combined.
     mechanisms : tuple of str
         Released quantities, with the amount of noise.
     not_private : tuple of str
@@ -77,7 +77,7 @@ class PrivacyStatement:
     library : str
         Name and version of the library.
     others : tuple of Promise, default=()
-        Guarantees of all private releases together, for each other unit of privacy in the ledger.
+        Guarantees of all private releases combined, for each other unit of privacy in the ledger.
 
     See Also
     --------

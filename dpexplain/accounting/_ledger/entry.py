@@ -120,7 +120,7 @@ class LedgerEntry:
 
     @cached_property
     def mu(self) -> float | None:
-        """Gaussian-DP parameter of all private events of the entry together.
+        """Gaussian-DP parameter of all private events of the entry combined.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class LedgerEntry:
         Returns
         -------
         float
-            Epsilon of the events together; infinite if one of them is not private.
+            Epsilon of all events combined; infinite if one of them is not private.
         """
         return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 

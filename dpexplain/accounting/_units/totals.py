@@ -31,7 +31,7 @@ class UnitTotal:
     unit : str
         Name of the unit, in words.
     epsilon : float
-        Epsilon of all private releases together, if the number and the budgets of the fits were
+        Epsilon of all private releases combined, if the number and the budgets of the fits were
         fixed before any result was seen; infinite if the cost of an entry cannot be bounded for the
         unit.
     replace_epsilon : float
@@ -147,7 +147,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Returns
     -------
     str
-        The list; if some labels are omitted, it ends with their number.
+        The list; if some labels are omitted, it ends by saying how many.
     """
     listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
     more = len(labels) - _LABELS_SHOWN

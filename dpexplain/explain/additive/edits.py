@@ -160,12 +160,12 @@ class EditRecord:
 
     @property
     def rms(self) -> float:
-        """Root mean square change of a curve; the maximum over all changed curves."""
+        """Largest root mean square change among the changed curves."""
         return max((effect.rms for effect in self.effects), default=0.0)
 
     @property
     def people_share(self) -> float:
-        """Proportion of records in the changed bins; the maximum over all changed curves."""
+        """Largest proportion of records in the changed bins of any one curve."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property

@@ -92,7 +92,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples without their values, which the arrays contain."""
+    """Describe samples without their values, which are in the binary arrays."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
@@ -217,7 +217,7 @@ def filters_payload(
     -------
     payload : dict
         Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, without terms;
-        "filters" is the outline of the arrays.
+        "filters" is the outline that :func:`build_filters` returns.
     arrays : bytes
         Output of :func:`build_filters`.
     """
@@ -279,12 +279,12 @@ def filters_payload(
 
 
 def check_filters(payload: Mapping[str, Any]) -> None:
-    """Check that the outline of the filters has the same fits as the payload.
+    """Check that a payload contains the filters of all its fits, and no others.
 
     Parameters
     ----------
     payload : mapping
-        Payload that has the key "filters".
+        Payload whose key "filters" contains the outline that :func:`build_filters` returns.
 
     Raises
     ------

@@ -403,8 +403,8 @@ def fit_payload(
     Returns
     -------
     dict or None
-        JSON values only; None if the fit and the payload have different pairs of features, so that
-        the whole payload must be rebuilt.
+        JSON values only; None if the fit and the payload have different pairs of features, in which
+        case the whole payload must be rebuilt.
 
     Raises
     ------

@@ -55,8 +55,8 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone. Otherwise, they are treated as not private
-        and left out of release-safe files.
+        Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
+        not private and left out of release-safe files.
     **state
         Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 

@@ -24,7 +24,7 @@ class PlannerView(Planning, View):
         Function that fits the model at a new epsilon, chosen with a slider; see
         :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """

@@ -1,4 +1,4 @@
-"""Plan the choice of epsilon, with new fits and estimates of the epsilon needed."""
+"""Help with choosing epsilon: new fits, and estimates of the epsilon needed."""
 
 from __future__ import annotations
 

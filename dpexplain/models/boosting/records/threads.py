@@ -87,7 +87,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 def _is_one_of_several() -> bool:
     """Return whether other fits may run in parallel with this fit.
 
-    This is assumed outside the main thread, in child processes and in tasks of joblib.
+    The answer is yes in any thread but the main one, in child processes, and in joblib tasks.
     """
     from joblib.parallel import get_active_backend
 

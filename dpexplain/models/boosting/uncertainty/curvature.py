@@ -40,8 +40,8 @@ class Curvature:
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
         Second derivative of the loss, summed over the (noisily counted) records of each bin.
     variance : tuple of ndarray of the same shapes
-        (Co)variance of the sum of residuals over the records of each bin, in the squared unit of
-        `mass` times a score.
+        (Co)variance of the sum of residuals over the records of each bin. The unit of the sum is
+        the unit of `mass` times the unit of the score.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
         Weight of a record in the denominators of the updates.
     """
@@ -186,10 +186,10 @@ def poisson_curvature(
     """Return the curvature and clipped residual variance of the Poisson loss.
 
     When the score rises, a residual ``y - rate`` inside the clip falls in proportion to the rate.
-    Real counts vary more than Poisson counts, but how much more is not released. Counts are assumed
-    to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the bands is
-    therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would be too
-    narrow for counts that vary more.
+    Real counts vary more than Poisson counts, but no released number shows how much more. Counts
+    are assumed to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the
+    bands is therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would
+    be too narrow for counts that vary more.
 
     Parameters
     ----------

@@ -206,9 +206,10 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return constrained curves before projection, concatenated visit by visit.
+    """Return the curves of constrained features as they are before each projection.
 
-    The second array contains the index at which each visit starts.
+    The first array concatenates the curves, visit by visit. The second array contains the index at
+    which the curve of each visit starts; it is not used for visits to unconstrained features.
     """
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):

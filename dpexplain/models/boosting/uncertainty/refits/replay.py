@@ -69,8 +69,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     people : ndarray of shape (n_bins_total,), dtype float64
         Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released values of constrained curves before projection, visit by visit; not used if no
-        curve is constrained.
+        Released curves of constrained features as they are before projection, visit by visit; not
+        used if no curve is constrained.
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """
