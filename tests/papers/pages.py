@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -62,14 +63,14 @@ def _of(source: Source, path: Path) -> pd.DataFrame:
     return table[table["paper"] == source.key]
 
 
-def _claim_line(row: dict[str, str]) -> str:
+def _claim_line(row: Mapping[Hashable, str]) -> str:
     files = ", ".join(f"[{name}]({name})" for name in row["files"].split())
     evidence = f"{row['evidence']} ({files})" if files else row["evidence"]
     cells = (row["place"], row["claim"], row["verdict"], evidence, row["differs"])
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _study_text(row: dict[str, str], folder: Path) -> str:
+def _study_text(row: Mapping[Hashable, str], folder: Path) -> str:
     command = f"make papers PAPERS_ARGS='--only {row['name']}'"
     path = folder / f"{row['name']}.csv"
     if not path.is_file():
