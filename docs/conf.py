@@ -85,6 +85,7 @@ docs/howto/*
 :caption: Background and evidence
 docs/*
 docs/papers/index
+docs/papers/*
 ```
 
 ```{toctree}
