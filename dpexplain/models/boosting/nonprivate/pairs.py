@@ -90,6 +90,8 @@ def boosted_pairs(
         for c, b in zip(terms.counts, terms.bins, strict=True)
     ]
     pairs = plan.declared or _chosen(table, counts, bags, terms, objective, plan)
+    if not pairs:
+        return (), list(bags)
     sides = sides_of(counts, terms.scores, N_GROUPS)
     n_features = len(table.n_bins)
     grids = [Grid((sides[i], sides[j]), n_features + k) for k, (i, j) in enumerate(pairs)]
@@ -142,7 +144,6 @@ def _chosen(
     per_record = objective.loss.mean(scores, table.target) if objective.loss is SQUARED else 1.0
     sides = sides_of(counts, terms.scores, N_TEST_GROUPS)
     candidates = list(combinations(plan.candidates, 2))
-    limit = np.log(LEVEL / len(candidates))
     found = []
     with one_blas_thread():
         for i, j in candidates:
@@ -152,7 +153,8 @@ def _chosen(
             known = np.maximum(curvature, 1e-9)
             log_p = log_p_value(grid, sums, curvature, max(per_record, 1e-12) * known)
             found.append((log_p, (i, j)))
-    best = sorted(each for each in found if each[0] < limit)[: plan.most]
+    # Each pair is tested on its own: early stopping limits the harm of a pair chosen by chance.
+    best = sorted(each for each in found if each[0] < np.log(LEVEL))[: plan.most]
     return sorted(pair for _, pair in best)
 
 
