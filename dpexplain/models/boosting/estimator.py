@@ -43,6 +43,7 @@ from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.choice import choice_phase
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS
 from dpexplain.models.boosting.pair_terms.plan import (
+    AUTO,
     PairPlan,
     Pairs,
     check_works_with_pairs,
@@ -153,7 +154,8 @@ class _PrivateBoosting(PrivateEstimator):
         return {
             "schema": self.schema,
             "monotone_constraints": self.monotone_constraints,
-            "pairs": self.pairs,
+            # For the reference, "auto" stands for more pairs than a private model has.
+            "pairs": AUTO if isinstance(self.pairs, str) else self.pairs,
         }
 
     _reference_class: type[_Reference]

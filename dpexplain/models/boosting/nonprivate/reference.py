@@ -141,7 +141,7 @@ class _Reference(AdditiveModel):
         y: Any,
         schema: Schema,
     ) -> AdditiveTerms:
-        objective = self._objective(schema)
+        objective, plan = self._objective(schema), self._pair_plan(schema)
         target = objective.encode_target(y, schema)
         index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
         n_bins = [b.n_bins for b in bins]
@@ -185,7 +185,6 @@ class _Reference(AdditiveModel):
             neutral=nobody,
             monotone=monotone,
         )
-        plan = self._pair_plan(schema)
         if plan is None:
             return centered(bags)
         pairs, bags = boosted_pairs(

@@ -19,7 +19,7 @@ from dpexplain.schema import Schema
 
 Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str]]
 
-_AUTO = 3
+AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``."""
 
 _CHOICE_SHARE = 0.1
@@ -82,7 +82,7 @@ def main_part(plan: Schedule, share: float) -> Schedule:
 
 
 def checked_pairs(
-    pairs: Pairs, schema: Schema, directions: Sequence[Direction | None], *, auto: int = _AUTO
+    pairs: Pairs, schema: Schema, directions: Sequence[Direction | None], *, auto: int = AUTO
 ) -> PairPlan | None:
     """Validate the parameter `pairs`.
 
