@@ -1,4 +1,4 @@
-"""Texts that guarantees consist of, so that a file with other texts can be recognized."""
+"""Texts used in guarantees, and checks that a text from a file is one of them."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _NUMBER = re.compile(r"\d+")
 
 
 def opendp_gaussian(version: str) -> str:
-    """Describe the Gaussian sampler of a version of OpenDP."""
+    """Return the text for the Gaussian sampler of OpenDP in a given version."""
     return f"exact discrete Gaussian (OpenDP {version}), randomness of the operating system"
 
 
 def bags_note(n: int | str) -> str:
-    """Describe curves that are means over a number of outer bags."""
+    """Return the note for curves that are means over `n` outer bags."""
     return (
         f"The curves are means over {n} random parts of the records. One record may be in all of "
         f"them, so the noise of each is larger by a factor of the square root of {n}"
@@ -59,12 +59,12 @@ def bags_note(n: int | str) -> str:
 
 
 def known_version(text: str) -> bool:
-    """Check whether a text may be the version of a library; empty if it is unknown."""
+    """Check whether a text can be a version number, or is empty (version unknown)."""
     return _VERSION.fullmatch(text) is not None
 
 
 def known_sampler(text: str) -> bool:
-    """Check whether a text describes a sampler of this library, or is empty."""
+    """Check whether a text is empty or describes a sampler of this library."""
     head, _, rest = opendp_gaussian("\n").partition("\n")
     if text.startswith(head) and text.endswith(rest):
         return known_version(text.removeprefix(head).removesuffix(rest))

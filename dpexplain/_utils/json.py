@@ -33,13 +33,14 @@ def parse(text: str, max_bytes: int = MAX_BYTES) -> Any:
     Returns
     -------
     object
-        Plain Python values; every number is finite.
+        Plain Python values. A decimal number beyond the range of floats, such as ``1e999``, becomes
+        infinite.
 
     Raises
     ------
     ValueError
-        If the text is too long, not JSON, nested too deeply, or contains too many values, a
-        repeated field or a lone surrogate.
+        If the text is too long, not JSON, nested too deeply, or contains too many values, NaN, a
+        repeated field, an integer of more than 20 digits, or a lone surrogate.
     """
     if not isinstance(text, str):
         raise ValueError(f"expected JSON text, got {type(text).__name__}.")
@@ -67,7 +68,10 @@ def check_size(size: int, max_bytes: int) -> None:
 
 
 def _check_values(text: str, max_bytes: int) -> None:
-    """Reject a text with too many values; parsed, they need about 30 times its memory."""
+    """Reject a text with too many values.
+
+    The parsed values can need about 30 times as much memory as the text.
+    """
     most = max(_FEW_VALUES, max_bytes // _BYTES_PER_VALUE)
     if text.count(",") + text.count("[") + text.count("{") > most:
         raise ValueError(
@@ -107,7 +111,7 @@ def _integer(digits: str) -> int:
 
 
 def cut(message: str) -> str:
-    """Shorten a long message, which may quote a file, by omitting its middle."""
+    """Omit the middle of a long message, such as one that quotes a file."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     return f"{message[: _LONGEST_MESSAGE - 300]} … {message[-280:]}"

@@ -17,15 +17,16 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     name : str
         The misspelled name.
     known : iterable of str
-        Public names, never values from records. If there are thousands of names, similar names are
-        not searched for, because the search would take too long.
+        Public names, never values from records. If there are more than 2,000 of them, there is no
+        search for similar names, because it would take too long.
 
     Returns
     -------
     str or None
-        The name that differs only in case and surrounding spaces; otherwise the only name that
-        adds the prefix of a scikit-learn transformer (``"scale__age"`` for ``"age"``); otherwise
-        the most similar name. None if no name is similar.
+        The known name that differs from `name` only in case and surrounding spaces. If there is
+        none, the known name that consists of the prefix of a scikit-learn transformer and `name`
+        (``"scale__age"`` for ``"age"``), if there is only one. Otherwise, the most similar name;
+        None if no name is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

@@ -43,8 +43,8 @@ def shown(value: object) -> str:
     Returns
     -------
     str
-        The value of a short scalar or string, as in its repr; otherwise the type, such as
-        ``"<a DataFrame>"``.
+        The value, if it is a short scalar or string, written as in Python code; otherwise its type,
+        such as ``"<a DataFrame>"``.
     """
     if value is None or isinstance(value, bool | int | float | complex | str):
         # The repr of a subclass of float may include its type, as in np.float64(0.5).
@@ -136,8 +136,8 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     Warns
     -----
     PrivacyWarning
-        If `delta` is at least ``1 / n_public``: publishing one whole record at random would then
-        satisfy the guarantee.
+        If `delta` is at least ``1 / n_public``: a fit that publishes one record, chosen at random,
+        would then satisfy the guarantee.
     """
     value = _as_float(delta)
     if not 0 < value < 1:

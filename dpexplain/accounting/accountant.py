@@ -1,9 +1,11 @@
 """Convert events to epsilon, with the tightest valid bound or a chosen accountant.
 
 Gaussian releases have a closed form. For other releases, epsilon is computed from privacy loss
-distributions, and also bounded by Rényi divergences and by the Gaussian closed form. These bounds
-are used if they are smaller or if the distributions are unavailable (delta near double precision,
-dp-accounting missing). No method underestimates the privacy loss, so the smallest result is valid.
+distributions. It is also bounded by Rényi divergences, by the Gaussian closed form and, if all
+releases are pure, by the sum of their epsilons. Such a bound is used if it is smaller, or if the
+distributions are unavailable (for example, because delta is near double precision, or because
+dp-accounting is not installed). No method underestimates the privacy loss, so the smallest result
+is valid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Splits of one privacy budget between histograms and training."""
+"""Split one privacy budget between histograms and training."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class BudgetSplit:
     Parameters
     ----------
     mu_bins : float
-        Parameter of all histograms together.
+        Parameter of all histograms combined.
     mu_train : float
-        Parameter of all training releases together.
+        Parameter of all training releases combined.
     """
 
     mu_bins: float
@@ -83,11 +83,11 @@ def additive_budget(
     n_train_releases: int,
     composition: Literal["gdp", "classic"] = "gdp",
 ) -> BudgetSplit:
-    """Divide epsilon and delta between the phases, as in the original DP-EBM paper.
+    """Divide epsilon and delta between the two phases, as in the DP-EBM paper.
 
     The histograms get ``bin_fraction * epsilon``, training gets the rest, and each of the two
     phases gets half of delta. This spends less than (epsilon, delta); it is provided to reproduce
-    published tables.
+    published tables [1]_.
 
     Parameters
     ----------

@@ -1,30 +1,32 @@
 """The cap as a privacy filter for adaptively chosen releases.
 
 The total of mixed releases holds only if the noise and the number of releases were fixed in
-advance. If the next budget is chosen after looking at results, a filter is needed, which stops
-before a limit that was set at the start. For Gaussian DP, the sum of the squared mu is a filter of
-this kind [1]_. Here every entry of a ledger is converted to Gaussian DP:
+advance. If the next budget is chosen after looking at results, a filter is needed: a limit is set
+at the start, and any release that would exceed it is rejected. For Gaussian DP, the sum of the
+squared mu can be limited in this way [1]_. Here every entry of a ledger is converted to Gaussian
+DP:
 
 * Gaussian releases satisfy Gaussian DP as they are.
 * No useful mu covers the far tail of a subsampled release. Instead, the release is covered by a
-  mechanism that reveals the record with a tiny probability t and adds Gaussian noise otherwise, for
-  every mu with ``delta(epsilon) <= t + (1 - t) delta_mu(epsilon)`` at all epsilons: by Blackwell's
-  theorem [2]_, the release is then a function of the output of this mechanism.
-* A pure release is covered by its own mu (`mu_of_pure`), which is expensive, or its epsilon is
-  added to the epsilon of everything else.
+  mechanism that reveals the record with a tiny probability t and otherwise satisfies mu-GDP by
+  adding Gaussian noise. This works for every mu with ``delta(epsilon) <= t + (1 - t)
+  delta_mu(epsilon)`` at all epsilons, because the release is then a function of the output of this
+  mechanism, by Blackwell's theorem [2]_.
+* A pure release is either covered by its own mu (`mu_of_pure`), which is expensive, or counted
+  separately: its epsilon is then added to the epsilon of everything else.
 
-Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of pure
-epsilons, T for the sum of t. For any adaptive choices within these limits, a pure release changes
-the log-odds of any transcript by at most its epsilon; the runs in which no record is revealed are
-runs of an M-GDP process, each counted at most once; and all other runs have a total probability of
-at most T. So the total is ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several
-pairs (M, E) are allowed, and the results determine which of them a run satisfies, their deltas add
-up.
+Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of the
+epsilons counted separately, T for the sum of t. For any adaptive choices within these limits, a
+pure release that is counted separately changes the log-odds of any transcript by at most its
+epsilon; the runs in which no record is revealed are no more probable than under an M-GDP process;
+and all other runs have a total probability of at most T. So the total is
+``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E) are allowed,
+and the results determine which of them a run satisfies, their deltas add up.
 
-The ledger divides its delta accordingly: almost all of it for Gaussian releases (M from the cap, E
-= 0), and small shares for tails and for a few pairs that mix both; pure releases alone (E = cap)
-need no share. The first private charge of a ledger cannot depend on results, so its exact total is
-valid regardless of the limits.
+The ledger divides its delta accordingly. Almost all of it is for the pair with E = 0, whose M comes
+from the cap. Small shares are for the tails, and for a few pairs in which neither M nor E is 0. The
+pair with M = 0, whose E is the cap, needs no share. The first private charge of a ledger cannot
+depend on results, so its exact total is valid regardless of the limits.
 
 References
 ----------
@@ -82,7 +84,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the sum of separately counted pure epsilons, and on mu."""
+        """Pairs of limits: on the sum of the epsilons counted separately, and on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -154,7 +156,10 @@ class Cap:
         return epsilon_from_mu(math.sqrt(max(0.0, needed)), self.delta)
 
     def _squared_room(self, entries: Sequence[Spending]) -> float:
-        """Return the largest squared mu that a pair of limits leaves; may be negative."""
+        """Return the squared mu left by the pair of limits that leaves the most.
+
+        The result is negative if every pair is exceeded.
+        """
         apart = math.fsum(spending.sum_of_pure for spending in entries)
         mixed = squared_mu([_without_pure(s) for s in entries], self.delta)
         rooms = []
@@ -173,9 +178,9 @@ def _without_pure(spending: Spending) -> Spending:
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
     """Sum bounds on the squared mu of all entries.
 
-    If an entry is not purely Gaussian, its bound may exclude a small probability with which the
-    record that differs between neighboring data sets is revealed. This probability is a share of
-    `delta`.
+    The bound of an entry that is not purely Gaussian may fail with a small probability, which is a
+    share of `delta`. If it fails, the entry may reveal the record that differs between neighboring
+    data sets.
     """
     n_tails = 0
     squares = []

@@ -25,7 +25,7 @@ def compose_mu(mus: Iterable[float]) -> float:
     Returns
     -------
     float
-        Parameter of all releases together, identical to the last bit for any order.
+        Parameter of all releases combined, identical to the last bit for any order.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def gdp_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> float
     n_releases : int
         Number of releases that share the budget.
     epsilon, delta : float
-        Guarantee of all releases together.
+        Guarantee of all releases combined.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def classic_noise_multiplier(n_releases: int, epsilon: float, delta: float) -> f
     n_releases : int
         Number of releases T that share the budget.
     epsilon, delta : float
-        Guarantee of all releases together.
+        Guarantee of all releases combined.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class GaussianEvent:
 
     @property
     def mu(self) -> float:
-        """Gaussian-DP parameter of all releases of the event together.
+        """Gaussian-DP parameter of all releases of the event combined.
 
         Returns
         -------

@@ -12,8 +12,8 @@ could overflow. For small mu, the difference is computed as the integral of -R' 
 which nothing cancels.
 
 Accuracy: the computed log(delta) is off by less than 1e-10 for epsilon up to 1000 and delta down
-to 1e-15, so every function works with a delta that is smaller (or, if delta is the result, larger)
-by a factor of 1 -+ 1e-10, and thus overestimates the privacy loss.
+to 1e-15. Every function therefore decreases a given delta, or increases a resulting delta, by a
+fraction of 1e-10, and thus overestimates the privacy loss.
 
 References
 ----------

@@ -1,16 +1,18 @@
 """Exact privacy loss of discrete Laplace noise, and its rounding to a grid.
 
 A record changes an integer sum by D; the noise z has ``P(z) = c a**|z|``, ``a = exp(-1 / t)``,
-with an integer scale t. The answer depends on the record only through its distance from the sum
-without the record, in the direction of the change and clipped to ``x = 0, ..., D``, and
+with an integer scale t. Let x be the answer minus the sum without the record, in the direction of
+the change, clipped to ``0, ..., D``. Given x, the distribution of the answer does not depend on the
+record. Without and with the record, x has the probabilities
 
-    P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),  w(0) = w(D) = 1 / (1 + a),  w = (1 - a) / (1 + a)
+    P(x) = a**x w(x),  Q(x) = a**(D - x) w(x),
 
-between them. So the loss ``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to
-D / t. With D = 1, this is randomized response, the worst of all mechanisms with this epsilon. The
-continuous Laplace distribution is the limit for small steps, and reveals less than any lattice: at
-the rungs, ``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t - epsilon)
-/ 2)``; between them, it lies on the chords in exp(epsilon).
+where ``w(0) = w(D) = 1 / (1 + a)``, and ``w(x) = (1 - a) / (1 + a)`` for 0 < x < D. So the loss
+``log(P / Q)`` is ``(D - 2 x) / t``: the rungs of a ladder from -D / t to D / t. With D = 1, this is
+randomized response, the worst of all mechanisms with this epsilon. The continuous Laplace
+distribution is the limit for small steps, and reveals less than any lattice: at the rungs,
+``delta(epsilon)`` of the ladder equals that of the limit, ``1 - exp(-(D / t - epsilon) / 2)``;
+between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
 single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the sum

@@ -43,7 +43,9 @@ class PrivacyLedger(LedgerReading):
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
     ledger that has no `path` can be charged only in the process that created it. A second ledger
-    of the same name is independent of the first, and issues a `PrivacyWarning` while both exist.
+    of the same name is independent of the first, unless both have the same `path`. Creating or
+    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged
+    and still exists.
 
     Parameters
     ----------
@@ -231,8 +233,9 @@ class PrivacyLedger(LedgerReading):
 
         Raises
         ------
-        BudgetError, ValueError
-            As for `charge`. Either all entries are recorded or none of them.
+        BudgetError, TypeError, ValueError
+            As for `charge`; also ValueError if `charges` is empty. Either all entries are recorded
+            or none of them.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -413,8 +416,8 @@ def _revived(
 ) -> PrivacyLedger:
     """Restore a pickled ledger.
 
-    In the process of the original ledger, return the original. In any other process, open its file
-    or row; a ledger in memory becomes a copy that cannot be charged.
+    If the original ledger still exists in this process, return it. Otherwise, open its file or row.
+    If it was in memory, return a copy that cannot be charged.
     """
     live = _LIVE.get(identity)
     if live is not None:

@@ -128,11 +128,15 @@ class LedgerState:
 
     @property
     def header(self) -> tuple[object, ...]:
-        """Limits; to continue a stored ledger, a new one must have the same limits."""
+        """Limits that a new ledger must share with the stored ledger that it continues."""
         return self.dataset, self.cap_epsilon, self.delta, self.adjacency, self.unit
 
     def follows(self, before: LedgerState) -> bool:
-        """Return whether this state can follow an earlier one: same limits, no higher cap."""
+        """Return whether this state can follow an earlier one.
+
+        The data set, delta and adjacency must be the same, and the cap must not be higher. The unit
+        must also be the same, unless the earlier state had neither a unit nor a cap.
+        """
         kept = self.dataset, self.delta, self.adjacency
         same = kept == (before.dataset, before.delta, before.adjacency)
         free = before.unit is None and math.isinf(before.cap_epsilon)
@@ -164,7 +168,11 @@ class LedgerState:
 
     @cached_property
     def total_unit(self) -> Unit:
-        """Unit of the totals: the ledger's, the common unit of all entries, or one record."""
+        """Unit of the totals.
+
+        The unit of the ledger, if one was set. Otherwise, the unit that all private entries share;
+        one record if there is no such unit.
+        """
         return self.unit or common_unit(self.entries) or RECORD
 
     def spent(self, unit: Unit, entries: Iterable[LedgerEntry] | None = None) -> list[Spending]:
@@ -226,7 +234,7 @@ class LedgerState:
         return self.cap.allows(self.spent(unit), _alike(self.spent(unit, entries)))
 
     def taken(self, entries: Sequence[LedgerEntry]) -> float:
-        """Return how much of the cap these charges use, as epsilon of a Gaussian charge."""
+        """Return the part of the cap that these charges use; see `Cap.taken`."""
         unit = self.cap_unit(entries)
         return self.cap.taken(self.spent(unit), _alike(self.spent(unit, entries)))
 
@@ -237,7 +245,7 @@ class LedgerState:
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
     def summary(self) -> LedgerSummary:
-        """Summarize the state, with the epsilon of each entry and of all entries together."""
+        """Summarize the state, with the epsilon of each entry and of all entries combined."""
         units = self._unit_totals()
         alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
         naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
@@ -436,15 +444,16 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return infinity, because the cap at the first private charge is unknown.
+    """Return `cap_at_start` for a ledger whose file does not state it.
 
-    If no charge is private, return None.
+    It is infinite, which means that no cap is known to have been set before the first private
+    charge. If no charge is private, it is None.
     """
     return math.inf if any(not entry.spending("add_remove").empty for entry in entries) else None
 
 
 def _alike(charge: list[Spending]) -> list[Spending]:
-    """State all parts of a charge for replace-one adjacency if one of them is."""
+    """Count every part of a charge as replace-one if any part is stated that way."""
     adjacency = max(spending.adjacency for spending in charge)
     return [replace(spending, adjacency=adjacency) for spending in charge]
 

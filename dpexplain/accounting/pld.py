@@ -1,9 +1,10 @@
 """Accounting of mixed releases by privacy loss distributions (dp-accounting).
 
 The loss of each release is rounded up to a grid, and the distributions are convolved
-[1]_. This module adds a grid that suits the releases, the losses of discrete Laplace noise and
-of pure mechanisms on that grid (`dpexplain.accounting.ladder`), and a margin for the rounding of
-the Fourier transforms, which matters if delta is near double precision.
+[1]_. This module adds three things: the choice of a grid that suits the releases; the losses of
+discrete Laplace noise and of pure mechanisms on that grid (`dpexplain.accounting.ladder`); and a
+margin for rounding errors in the Fourier transforms, which matter if delta is near double
+precision.
 
 References
 ----------
@@ -144,8 +145,8 @@ def loss_distribution(spending: Spending) -> Any:
     Returns
     -------
     PrivacyLossDistribution or None
-        A distribution from dp-accounting; None if dp-accounting is not installed or the grid would
-        be too large.
+        A distribution from dp-accounting; None if dp-accounting is not installed or no grid is
+        suitable.
     """
     step = _grid_step(spending)
     if not pld_available() or step is None:
@@ -190,7 +191,10 @@ def _n_convolutions(spending: Spending) -> float:
 
 
 def _grid_step(spending: Spending) -> float | None:
-    """Choose one grid step for all releases; None if the grid would be too large."""
+    """Choose one grid step for all releases; return None if no grid is suitable.
+
+    This is the case if the losses are 0 or enormous, or if an accurate grid would be too large.
+    """
     change = 1.0 if spending.adjacency == "add_remove" else 2.0
     # Standard deviation and maximum of the loss of one release, and number of releases.
     losses = [(mu, 12.0 * mu + 0.5 * mu * mu, 1) for mu in (spending.mu,) if mu]
@@ -219,7 +223,11 @@ def _grid_step(spending: Spending) -> float | None:
 
 
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
-    """Shorten the grid step so that it divides the most important loss evenly."""
+    """Shorten the grid step so that the most important loss is a multiple of it.
+
+    That is the largest loss of one release, of the kind for which this loss times the number of
+    releases is greatest.
+    """
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)
     return epsilon / math.ceil(epsilon / step) if epsilon > step else step

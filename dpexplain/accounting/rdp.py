@@ -8,8 +8,8 @@ privacy loss distributions, but needs no additional library.
 This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release, this is a one-dimensional integral of an analytic function that decays
 like a Gaussian. The trapezoidal rule computes it to nearly double precision for every real order,
-both directions and both adjacencies. For integer orders under add/remove adjacency, the cumulant
-is also a binomial sum [2]_, which is used for the high orders that small epsilons need.
+in both directions and for both adjacencies. For integer orders under add/remove adjacency, the
+cumulant is also a binomial sum [2]_, which is used for the high orders that small epsilons need.
 
 References
 ----------

@@ -139,7 +139,7 @@ class Spending:
 
     @property
     def empty(self) -> bool:
-        """True if nothing has been spent.
+        """Whether nothing has been spent.
 
         Returns
         -------
@@ -186,9 +186,9 @@ class Spending:
         -------
         tuple of (float, int, int)
             For each kind of release: epsilon, number of steps from the loss ``-epsilon`` up to
-            ``epsilon``, and count. With discrete Laplace noise of scale t, a change of D has the
-            losses ``(D - 2 x) / t`` for x = 0, ..., D; the worst pure mechanism has only the
-            losses ``-epsilon`` and ``epsilon``, as if D were 1.
+            ``epsilon``, and count. If a sum changes by D and the discrete Laplace noise has scale
+            t, the possible losses are ``(D - 2 x) / t`` for x = 0, ..., D. The worst pure mechanism
+            has only the losses ``-epsilon`` and ``epsilon``, as if D were 1.
         """
         return (
             *((steps / scale, steps, count) for scale, steps, count in self.laplace),
@@ -213,7 +213,7 @@ class Spending:
         Returns
         -------
         float
-            Parameter of all releases together. Each pure mechanism is counted as the smallest
+            Parameter of all releases combined. Each pure mechanism is counted as the smallest
             parameter that covers it, each subsampled release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
@@ -239,7 +239,7 @@ def private_mu(events: Iterable[Event]) -> float:
     Returns
     -------
     float
-        Gaussian-DP parameter of the Gaussian events together.
+        Gaussian-DP parameter of all Gaussian events combined.
     """
     return Spending.of(events).mu
 

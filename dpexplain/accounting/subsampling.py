@@ -28,7 +28,7 @@ _MOST_TRIALS = 200
 
 
 def _quick(spending: Spending, delta: float) -> float:
-    """Bound epsilon quickly, by Rényi divergences or a closed form."""
+    """Return a quick bound on epsilon: the smaller of the RDP and closed-form bounds."""
     return min(rdp_epsilon(spending, delta), epsilon_from_mu(spending.gaussian_bound, delta))
 
 
@@ -54,7 +54,7 @@ def subsampled_noise_multiplier(
     Parameters
     ----------
     epsilon, delta : float
-        Guarantee of all releases together.
+        Guarantee of all releases combined.
     n_steps : int
         Number of releases, each on an independent Poisson sample.
     sampling_probability : float
@@ -130,7 +130,7 @@ def _least_noise(spent: Callable[[float], float], target: float, start: float) -
 
 
 def _between(low: float, high: float, above: float, below: float) -> float:
-    """Estimate by interpolation on a log scale which multiplier meets the target."""
+    """Estimate which multiplier meets the target, interpolating on a log scale."""
     if not (math.isfinite(above) and below > 0.0):
         return math.sqrt(low * high)
     # Aim slightly at the safe side, and not so close to an end that the bracket hardly shrinks.

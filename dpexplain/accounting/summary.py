@@ -46,8 +46,7 @@ class EntrySummary:
     epsilon : float
         Epsilon of this charge alone, at the ledger's delta; infinite if an event is not private.
     mu : float or None
-        Gaussian-DP parameter of the private events together; None if one of them is not
-        Gaussian.
+        Gaussian-DP parameter of all private events combined; None if one of them is not Gaussian.
     private : bool
         Whether all events of the charge are private.
     events : tuple of dict
@@ -129,24 +128,25 @@ class LedgerSummary:
     cap_epsilon : float
         Limit on the total epsilon of private charges; infinite if there is none.
     total_epsilon : float
-        Epsilon of all entries together; infinite if any entry is not private.
+        Epsilon of all entries combined; infinite if any entry is not private.
     private_epsilon : float
-        Epsilon of all private events together.
+        Epsilon of all private events combined.
     replace_epsilon : float
-        The same epsilon under replace-one adjacency, in which one record is replaced by another.
+        The same epsilon under replace-one adjacency, in which one unit is replaced by another.
     naive_epsilon : float
         Plain sum of the epsilons of the entries' private events, for comparison with the total,
         which is smaller because of composition.
     entries : tuple of EntrySummary
         The charges, oldest first.
     unit : str, default="one record"
-        Unit of `private_epsilon`, `replace_epsilon` and `naive_epsilon`.
+        Unit of the total, private, replace-one, naive and adaptive epsilon.
     adaptive_epsilon : float, default=inf
-        Epsilon of all private events that also holds for adaptive choices, see `UnitTotal`;
-        `private_epsilon` holds only if the number and the budgets of the fits were fixed in
-        advance.
+        Epsilon of all private events combined, valid even for adaptive choices (see `UnitTotal`).
+        In contrast, `private_epsilon` holds only if the number and the budgets of the fits were
+        fixed in advance.
     units : tuple of UnitTotal, default=()
-        One total for each unit in the ledger, starting with `unit`.
+        Totals for `unit`, for one record, and for each other unit in the ledger. Of several unnamed
+        kinds of persons, only the first is included.
     """
 
     dataset: str
@@ -192,14 +192,14 @@ class LedgerSummary:
         Parameters
         ----------
         content : mapping
-            Output of `to_dict`. Older versions described units in words and stored totals that do
-            not hold if the units of the entries differ. If an older version wrote the output, the
-            totals are therefore recomputed.
+            Output of `to_dict`. If an older version wrote it, the totals are recomputed from the
+            entries, because totals of older versions do not hold if the units of the entries
+            differ.
 
         Returns
         -------
         LedgerSummary
-            A summary equal to the one that was written.
+            A summary equal to the one that was written, apart from recomputed totals.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class LedgerSummary:
         Returns
         -------
         str
-            Description in one to three sentences.
+            One or more sentences.
         """
         if not self.entries:
             return f"Nothing has been spent on {self.dataset!r}."
@@ -273,13 +273,13 @@ class LedgerSummary:
 
     @property
     def n_private(self) -> int:
-        """Number of entries with private releases, which the private epsilon covers.
+        """Number of entries that contain private releases.
 
         Returns
         -------
         int
-            Number of entries, including those that also contain non-private events, because the
-            private releases of these entries spend budget.
+            Number of entries to which `private_epsilon` refers. Entries that also contain
+            non-private events are included, because their private releases spend budget.
         """
         return sum(
             entry.private or any(event["type"] != "non_private" for event in entry.events)
@@ -291,7 +291,7 @@ class LedgerSummary:
         return not all(entry.private for entry in self.entries)
 
     def _private_words(self) -> str:
-        """Describe the epsilon of private releases and the number of their entries."""
+        """State the epsilon of the private releases, and how many entries contain them."""
         count = self.n_private
         which = "with private releases " if self._has_non_private else ""
         who = "One entry" if count == 1 else f"All {count} entries"
@@ -312,7 +312,7 @@ class LedgerSummary:
         return f"epsilon = {self.private_epsilon:.4g} at delta = {self.delta:g} ({unit})"
 
     def _use_words(self) -> str:
-        """Describe when the total holds, and the total that holds otherwise."""
+        """State when the total holds, and which total holds otherwise."""
         if not math.isfinite(self.adaptive_epsilon):
             return ""
         return (
@@ -330,9 +330,10 @@ class ReleaseSet:
     labels : tuple of str
         Labels of the published entries.
     epsilon : float
-        Epsilon of the published entries together; infinite if one of them is not private.
+        Epsilon of all published entries combined; infinite if an entry is not private, or if the
+        cost of an entry cannot be bounded for the unit.
     total_epsilon : float
-        Epsilon of all private entries of the ledger together, for the same unit.
+        Epsilon of all private entries of the ledger combined, for the same unit.
     delta : float
         Delta of both epsilons.
     unit : str, default="one record"
@@ -383,7 +384,7 @@ _NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 
 def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
-    """Parse the entries and limits of an older version and compute the totals."""
+    """Parse a summary that an older version wrote, and recompute its totals."""
     from dpexplain.accounting.ledger_state import state_of_older_summary
 
     names = {field.name for field in fields(LedgerSummary)} - _NEW

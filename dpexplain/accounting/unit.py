@@ -1,7 +1,7 @@
-"""Units of privacy: one record, or one person of a named kind.
+"""Units of privacy: one record, or one person of a certain kind.
 
-A unit is a type, never a string: whether two fits protect the same persons must not depend on the
-wording of a sentence. Persons of different kinds, such as patients and hospitals, are different
+A unit is an object, never a string: whether two fits protect the same persons must not depend on
+the wording of a sentence. Persons of different kinds, such as patients and hospitals, are different
 units. Each unnamed grouping is a separate kind, because two unnamed groupings may differ.
 """
 
@@ -238,7 +238,7 @@ def whole_unit(unit: Unit) -> Unit:
     Returns
     -------
     Unit
-        The same kind of person without a limit on rows, or one record.
+        The same kind of person without a limit on rows; any other unit is returned unchanged.
     """
     return Person(unit.kind, named=unit.named) if isinstance(unit, Person) else unit
 
@@ -327,14 +327,14 @@ def unit_from_text(text: object, place: int) -> Unit:
     Returns
     -------
     Unit
-        The unit that the text describes. If the file names no unit, the result is a separate kind
-        of person. The cost for one record is then computed as if one row per person were used; this
-        gives the weaker guarantee.
+        The unit that the text describes; an `OtherUnit` if this version cannot interpret the text.
+        If the file names no unit, the result is a separate kind of person. The cost for one record
+        is then computed as if one row per person were used, so that it is never underestimated.
 
     Raises
     ------
     ValueError
-        If `text` is not a string.
+        If `text` is neither a string nor None, or is blank or too long.
     """
     if text == RECORD.words:
         return RECORD
@@ -352,7 +352,7 @@ def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     Parameters
     ----------
     max_rows_per_person : int or None
-        Maximum number of rows used per person; None if rows are not counted by person.
+        Maximum number of rows used per person; None if rows are not grouped by person.
     kind : str or None, default=None
         Name of the grouping. If None, each call creates a kind of person that differs from all
         others.

@@ -4,8 +4,8 @@ The audit uses only what a fitted model publishes. Models are fitted many times 
 the canary, which is a worst-case record. A linear discriminant is trained on some of the models to
 recognize the canary from the published numbers. It then guesses for the other models, and its
 error rates give a lower bound on epsilon. This is the classic membership audit with a worst-case
-record [1]_: it makes no assumptions and needs a few hundred fits, and its bound is at most about
-the logarithm of the number of fits.
+record [1]_. It makes no assumptions, but it needs a few hundred fits, and its bound cannot be much
+larger than the logarithm of the number of fits.
 
 References
 ----------
@@ -48,8 +48,8 @@ class FinalModelAudit:
         Guesses with the threshold 0 for the attacker's score, which balances false alarms and
         misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses with the threshold that gives the largest lower bound on epsilon for the attacker's
-        training fits.
+        Guesses with another threshold. It is the one that gives the largest lower bound on epsilon
+        for the fits that the attacker was trained on.
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None
@@ -63,7 +63,7 @@ class FinalModelAudit:
     mu: float | None
 
     def epsilon_bound(self, confidence: float = 0.95) -> float:
-        """Return a lower bound on the epsilon of the final model, for any mechanism.
+        """Return a lower bound on epsilon that is valid for any mechanism.
 
         Parameters
         ----------
@@ -121,8 +121,8 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Number of fits with the canary, and of fits without it. The attacker is trained on 40% of
-        them.
+        Number of fits with the canary; the number of fits without it is the same. The attacker is
+        trained on 40% of all these fits.
 
     Returns
     -------

@@ -98,7 +98,7 @@ def canary_case(
 
 
 def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], list[int]]:
-    """Add a second row for the canary's person, to be used instead of the canary.
+    """Add a second row for the canary's person, so that a fit can use either row.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. If one of the person's two rows is removed, a fit
-        uses the other.
+        Table, target and person of each row. If one of the two rows is removed, a fit uses the
+        other.
     kept, instead : list of int
-        Positions of the rows that are used by a fit with the canary, and by a fit with the person's
-        other row instead.
+        Positions of the rows to use: `kept` contains the canary, and `instead` contains the
+        person's other row in its place.
     """
     estimator = clone(case.estimator).set_params(max_rows_per_person=1)
     X, y = _with_record(case.present, _opposite(estimator.schema))
@@ -124,7 +124,10 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
 
 
 def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
-    """Return a record whose features and target all differ from the canary's."""
+    """Return a record whose features and target all differ from the canary's.
+
+    The exception is a feature with only one category.
+    """
     cells = {
         name: feature.categories[0] if isinstance(feature, Categorical) else feature.low
         for name, feature in schema.features.items()
@@ -135,7 +138,8 @@ def _opposite(schema: Schema) -> tuple[dict[str, Any], Any]:
 def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
     """Create records that have none of the canary's categories.
 
-    If `lone_class` is True, they do not have the canary's class either.
+    The exception is a feature with only one category. If `lone_class` is True, the records do not
+    have the canary's class either.
     """
     rows = np.arange(n)
     columns = {}
@@ -156,7 +160,11 @@ def _background(schema: Schema, n: int, *, lone_class: bool) -> Records:
 
 
 def _extreme(schema: Schema, *, last: bool) -> tuple[dict[str, Any], Any]:
-    """Return a record with the canary's features and the last or first target."""
+    """Return a record with the canary's features and an extreme target.
+
+    The target is the last class or the upper end of the range if `last` is True. Otherwise, it is
+    the first class or the lower end.
+    """
     cells = {
         name: feature.categories[-1] if isinstance(feature, Categorical) else feature.high
         for name, feature in schema.features.items()

@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 
 @singledispatch
 def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the ratio of the noise stated by releases to the noise that was charged.
+    """Return the noise stated by releases, divided by the noise they were charged for.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def stated_over_charged(event: Any, events: Sequence[Event], phases: Sequence[Ph
     Returns
     -------
     float
-        1 if both agree; less than 1 if the releases have less noise than was charged.
+        1 if both agree; less than 1 if the releases have less noise than they were charged for.
     """
     raise _unknown(event)
 
 
 @singledispatch
 def charged_mu(event: Any, events: Sequence[Event]) -> float:
-    """Return the Gaussian-DP parameter that was charged for events that share a label.
+    """Return the Gaussian-DP parameter of charged events that share a label.
 
     Parameters
     ----------
@@ -93,9 +93,10 @@ def _(event: SubsampledGaussianEvent, events: Sequence[Event]) -> float:
 
 @stated_over_charged.register
 def _(event: SubsampledGaussianEvent, events: Sequence[Event], phases: Sequence[Phase]) -> float:
-    """Return the smallest ratio of stated to charged noise over the releases.
+    """Return the smallest ratio of stated noise to charged noise among the releases.
 
-    The ratio is 0 if there are more releases, or larger samples, than were charged.
+    The ratio is 0 if there are more releases than were charged for, if a release does not use a
+    sample, or if the sampling probability of a release is larger than the charged events allow.
     """
     charged = [e for e in events if isinstance(e, SubsampledGaussianEvent)]
     stated = [phase for phase in phases if isinstance(phase, SampledPhase)]

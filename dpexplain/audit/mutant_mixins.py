@@ -155,10 +155,10 @@ class WrongSensitivity(_Tampered):
 
 
 class _Unclipped(_Tampered):
-    """Mechanism that releases sums for a wide clip with the noise for a narrow clip."""
+    """Mechanism that releases widely clipped sums with the noise for a narrow clip."""
 
     def release(self, query: Integers) -> Integers:
-        """Release sums for the wide clip; counts are unaffected."""
+        """Release sums with too little noise for their clip; counts are unaffected."""
         if self._label in _OF_COUNTS:
             return self._honest.release(query)
         wide = np.rint(query * self._factor).astype(np.int64)
@@ -229,7 +229,7 @@ class ForgottenClip:
 
 
 class CountedTwice:
-    """Mutant: duplicates every record, as after a careless join."""
+    """Mutant: duplicates every record, as a careless join would."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         twice = np.repeat(np.arange(len(X)), 2)
@@ -264,7 +264,7 @@ class CategoriesSeen:
 
 
 class ClassesSeen:
-    """Mutant: keeps only the classes that occur in the records."""
+    """Mutant: stores which classes occur in the records."""
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Any) -> None:
         super()._fit_released(X, y, schema, mechanism)  # type: ignore[misc]
@@ -292,7 +292,7 @@ class SizeKept:
 
 
 class RecordsForPersons:
-    """Mutant: charges a fit that protects persons as a fit that protects records."""
+    """Mutant: charges a fit that protects persons as if it protected records."""
 
     def _privacy_unit(self) -> Unit:
         return RECORD
@@ -335,7 +335,7 @@ class _Counted:
         self._honest, self.size = honest, 0
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Yield the honest samples and count their rows."""
+        """Yield the honest samples, and store the number of rows of each."""
         for rows in self._honest.samples(n_steps):
             self.size = len(rows)
             yield rows

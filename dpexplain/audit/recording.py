@@ -45,7 +45,7 @@ class Transcript:
     answers: list[Integers] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        """Return the number of releases, never the exact sums."""
+        """Return a description with the number of releases but without exact sums."""
         return f"<Transcript of {len(self.answers)} releases, NOT PRIVATE: with exact sums>"
 
 
@@ -139,7 +139,8 @@ class _LastSampled:
 class _Silence(NoiseSource):
     """Noise source that poses as another source but draws zeros.
 
-    It is used when all answers are forced.
+    A `RecordingMechanism` uses it if the caller passes a sequence of answers that replace the
+    drawn ones.
     """
 
     def __init__(self, source: NoiseSource) -> None:
@@ -148,7 +149,7 @@ class _Silence(NoiseSource):
 
     @property
     def private(self) -> bool:
-        """Whether the other source is private, as the guarantee of the fit states."""
+        """Whether the other source is private; the fit's guarantee states the same."""
         return self._spoken_for.private
 
     @property
@@ -187,8 +188,9 @@ def record(
     states this. If the estimator has a ledger, that ledger is charged with a non-private event
     before records are read, and its total is infinite from then on.
 
-    Secret random choices, such as the bag of each record, are the same in every recorded fit and
-    are drawn by row position, so neighboring data sets must differ in their last records.
+    Random choices that are otherwise secret, such as the bag of each record, come from the seed
+    `coins` and depend on the row position. Neighboring data sets must therefore differ in their
+    last records.
 
     Parameters
     ----------
@@ -213,8 +215,8 @@ def record(
     -------
     model : private estimator
         The fitted clone. Its ledger and its `guarantee_` state that it is not private. The
-        attribute `stated_guarantee_` keeps the guarantee of an ordinary fit, with which audits
-        compare the transcript; it does not cover these releases.
+        attribute `stated_guarantee_` keeps the guarantee that an ordinary fit would have. Audits
+        compare the transcript with it, but it does not cover these releases.
     transcript : Transcript
         Releases of the fit, with their exact sums.
 
@@ -262,7 +264,7 @@ def stated_guarantee(model: Any) -> Guarantee:
     Returns
     -------
     Guarantee
-        For a recorded model, the guarantee of an ordinary fit.
+        For a recorded model, the guarantee that an ordinary fit would have.
     """
     stated: Guarantee = vars(model).get("stated_guarantee_", model.guarantee_)
     return stated

@@ -39,15 +39,18 @@ class ReplayReport:
     claimed_mu : float or None
         Gaussian-DP parameter stated by the guarantee; None if the guarantee does not state one.
     spent_epsilon : float
-        Sum of the bounds on the log-ratio of probabilities, over the releases of pure mechanisms.
+        Sum over the releases of pure mechanisms. Each term is an upper bound on the log-ratio of
+        the probabilities of an answer under the two data sets.
     claimed_epsilon : float
         Epsilon stated by the guarantee. It is compared with `spent_epsilon` if no mu is stated.
     differences : tuple of str
         Differences between the two fits despite equal answers: in the number, order, noise or
         shape of the releases, in the attributes of the models, or in the charged events.
     overspent : tuple of str
-        Releases whose queries differ by more than their stated sensitivity, or that have less
-        noise than the charged events state.
+        Faults in the stated sensitivities and in the charges. A release is at fault if its queries
+        differ by more than the stated sensitivity, if it should use disjoint subsets of the records
+        but does not, or if the charged events do not cover it. It is also a fault if the charged
+        events cost more than the guarantee allows.
     """
 
     spent_mu: float
@@ -138,9 +141,10 @@ def replay(
 
 
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
-    """Return mu, epsilon, and the largest change of a sum in units of its sensitivity.
+    """Return the claimed mu, the claimed epsilon, and the largest distance allowed.
 
-    All three are for a change of the data by one `unit`.
+    All three are for data sets that differ by one `unit`. The distance is between the queries of a
+    release, in units of its sensitivity.
     """
     guarantee = stated_guarantee(model)
     # The last entry states that exact sums were recorded, so the last private one is used.
@@ -234,7 +238,10 @@ def _state_differences(first: Any, second: Any) -> list[str]:
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Return whether two values are equal bit for bit, including nested values.
+    """Return whether two values, and all values nested in them, are equal.
+
+    Numeric arrays are compared bit for bit. Values of different types are never equal, and NaN is
+    equal to NaN.
 
     Parameters
     ----------

@@ -31,11 +31,12 @@ class BoundRow:
     model_mu : float or None
         Lower bound on mu from final models (tier 4); None if no `mu` is stated.
     model_epsilon : float
-        Lower bound on epsilon from final models, for any mechanism (tier 4).
+        Lower bound on epsilon from final models, valid for any mechanism (tier 4).
     model_epsilon_of_mu : float or None
         Epsilon of a Gaussian mechanism with the parameter `model_mu`; None if no `mu` is stated.
     problems : tuple of str
-        Refuted statements of the guarantee; the error probability is at most one in ten million.
+        Statements of the guarantee that are refuted. In each tier, the probability that any true
+        statement is refuted is at most one in ten million.
     """
 
     estimator: str
@@ -57,8 +58,8 @@ class PowerRow:
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that must detect every mistake they test for in the estimators of the group; see
-        `powerful_tiers`.
+        Tiers that must detect every mistake they test for, if it is planted in an estimator of the
+        group; see `powerful_tiers`.
     runs : int
         Number of audits per tier.
     noticed : dict of int to int
@@ -124,9 +125,10 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     subject : Subject
         The subject to audit.
     n_fits : int
-        Number of final models that tier 4 fits with the canary, and again without it. It first
-        fits a tenth of them, and the full number only if it must detect the mistake. Tiers 1 to 3
-        use as many fits as they need.
+        Number of final models that tier 4 fits with the canary, and again without it. Tier 4 first
+        tries a tenth of this number (at least 10). It repeats the audit with the full number only
+        if it must detect the mistake and has not detected it yet. Tiers 1 to 3 use as many fits as
+        they need.
 
     Returns
     -------

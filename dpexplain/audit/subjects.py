@@ -1,8 +1,9 @@
 """Audit subjects: each private estimator with each target and objective.
 
-Everything is derived from the estimator class, so a new model usually needs no entry here. A model
-that needs different columns, or is most vulnerable with different parameters, has an `Audit`: in
-the table of this module, or in its class attribute ``_audit`` if it is from another library.
+Everything is derived from the estimator class, so a new model usually needs no entry here. An
+`Audit` is needed for a model that requires different columns or is most vulnerable with different
+parameters. It is an entry in the table of this module or, for a model from another library, the
+class attribute ``_audit``.
 """
 
 from __future__ import annotations
@@ -269,7 +270,7 @@ def _accepted(subject: Subject) -> bool:
 
 
 def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
-    """Return an unfitted estimator with a schema for tiers 1 and 2.
+    """Create an unfitted estimator with a schema, to be audited by tiers 1 and 2.
 
     Parameters
     ----------
@@ -291,7 +292,9 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the parameter values of an estimator that tier 1 tries in combination.
+    """Return the values that tier 1 tries for the parameters of an estimator.
+
+    Tier 1 tries combinations of these values.
 
     Parameters
     ----------
@@ -317,7 +320,7 @@ def features_for(
     estimator_class : type
         A private estimator.
     otherwise : mapping
-        Columns for an estimator that has no columns of its own.
+        Columns for an estimator whose audit settings do not specify any.
 
     Returns
     -------
@@ -328,14 +331,14 @@ def features_for(
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that are parameters of an estimator.
+    """Keep only those settings that are parameters of an estimator.
 
     Parameters
     ----------
     estimator_class : type
         A private estimator.
     settings : mapping
-        Values by the name of the parameter.
+        Values, keyed by parameter name.
 
     Returns
     -------
@@ -356,10 +359,10 @@ def powerful_tiers(subject: Subject) -> frozenset[int]:
     Returns
     -------
     frozenset of int
-        All four tiers, with two exceptions. If no canary can use up the stated guarantee, only tier
-        2. If the final model reveals so little that a thousand fits cannot detect halved noise,
-        only tiers 1 to 3; this is the case with three or more classes, and for the estimators whose
-        audit settings exclude tier 4.
+        All four tiers, with two exceptions. Only tier 2 is returned if no canary can use up the
+        stated guarantee. Only tiers 1 to 3 are returned if the final model reveals so little that a
+        thousand fits cannot detect halved noise. This is the case with three or more classes, and
+        for estimators whose audit settings exclude tier 4.
     """
     stated = audit_of(subject.estimator_class).powerful
     return stated - {4} if _has_several_classes(subject) else stated
@@ -370,11 +373,11 @@ def _has_several_classes(subject: Subject) -> bool:
 
 
 def canary_share(subject: Subject, adjacency: str) -> float:
-    """Return the fraction of the guarantee that the canary must use up.
+    """Return the minimum fraction of the guarantee that the canary should use up.
 
     With three classes, initial residuals are (1, -1/2, -1/2) in units of the clip, while the bound
-    allows (1, -1, 0): this is 0.87 of the bound, or 0.75 if a record is replaced. If the canary is
-    replaced, releases that depend only on features stay the same; in boosting, a fifth of the
+    allows (1, -1, 0). The canary then uses 0.87 of the bound, or 0.75 if it is replaced. Replacing
+    it does not change the releases that depend only on features; in boosting, a fifth of the
     squared mu is then not used.
 
     Parameters
@@ -387,6 +390,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     Returns
     -------
     float
+        The fraction; 0 if no canary can use up the guarantee.
     """
     if 3 not in powerful_tiers(subject):
         return 0.0
@@ -398,7 +402,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
 
 
 def goes_by_place(estimator: Any) -> bool:
-    """Return whether the use of a record depends on random draws by row position.
+    """Return whether random draws by row position determine how a record is used.
 
     Parameters
     ----------

@@ -81,8 +81,8 @@ def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
     Adding a row of a person can change which of the person's rows is chosen at random. Fits on two
-    tables that differ by one *record* can therefore use different rows of this person, and the
-    ledger states a separate cost for one record.
+    tables that differ by one *record* can therefore use different rows of this person. This is why
+    the ledger states a separate cost for one record.
 
     Parameters
     ----------

@@ -43,9 +43,10 @@ class BinCounts:
 
     @property
     def perhaps_nobody(self) -> NDArray[np.bool_]:
-        """Whether each bin is a special bin that may be empty.
+        """Mask of the special bins that could be empty.
 
-        A special bin may be empty if its count is less than three standard deviations of the noise.
+        A special bin could be empty if its noisy count is less than three standard deviations of
+        the noise.
         """
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

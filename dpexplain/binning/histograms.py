@@ -69,11 +69,11 @@ class NoisyHistograms:
         return weights
 
     def agreeing(self) -> NoisyHistograms:
-        """Adjust all histograms so that they have the same total.
+        """Return histograms that are adjusted to have the same total.
 
         Every record is in one cell of each feature, so the totals differ only because of the noise.
-        The difference between a total and `n_samples` is spread evenly over the cells, which is the
-        least-squares estimate.
+        The difference between a total and `n_samples` is spread evenly over the cells. This gives
+        the least-squares estimates of the counts.
 
         Returns
         -------

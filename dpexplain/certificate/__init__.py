@@ -1,7 +1,7 @@
 """Certificates: verifiable one-page descriptions of privacy guarantees.
 
 A certificate is created only from a released file, its ledger and its schema, so anyone who has
-them can reproduce and verify it. The data and a network are not needed.
+them can reproduce and verify it. Neither the data nor a network connection is needed.
 """
 
 from __future__ import annotations

@@ -62,11 +62,11 @@ class Certificate:
     epsilon, delta : float
         Guarantee stated in the file; its epsilon is rounded up.
     total_epsilon, adaptive_epsilon : float
-        Epsilon of all private entries of the ledger together, for the same unit. `total_epsilon`
-        holds if the fits were planned in advance; `adaptive_epsilon` holds even if they were not.
-        Infinite if there is no bound.
+        Epsilon of all private ledger entries combined, for the unit of privacy in `protects`.
+        `total_epsilon` holds if the fits were planned in advance; `adaptive_epsilon` holds even if
+        they were not. Infinite if there is no bound.
     total_delta : float
-        Delta of both guarantees.
+        Delta for which `total_epsilon` and `adaptive_epsilon` hold.
     cap_epsilon, left_epsilon : float
         Cap of the ledger, and the largest epsilon that one more fit may have under this cap;
         infinite if there is no cap.

@@ -271,11 +271,11 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     Returns
     -------
     bool
-        Whether the model, unit, adjacency, target, schema and numbers match. If the epsilon of the
-        entry's events is clearly smaller than the epsilon stated in the file, they match only if
-        they have the mu stated in the file; otherwise, the events belong to another fit. A file
-        without a schema does not match an entry that names one; files about filters never contain a
-        schema, so they can match such an entry.
+        Whether the model, unit, adjacency, target, schema and numbers match. The epsilon of the
+        entry's events must not exceed the epsilon stated in the file. If it is clearly smaller, the
+        entry matches only if its events have the mu stated in the file. An entry that names a
+        schema does not match a file without a schema, except for files about filters, which never
+        contain one.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -290,7 +290,10 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
 
 
 def _same_schema(shown: Released, known: str) -> bool:
-    """Check the hash of the schema in a file; filters hold no schema."""
+    """Return whether the schema in a file has the hash `known`; True for filters.
+
+    Files about filters never contain a schema.
+    """
     if isinstance(shown, FilterBank):
         return True
     held = [part.schema for part in scores_of(shown)]
@@ -298,10 +301,10 @@ def _same_schema(shown: Released, known: str) -> bool:
 
 
 def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Check that the events of an entry cost the epsilon of a file, by any way to compose them.
+    """Return whether the epsilon of an entry's events matches the one in a file.
 
-    A fit of an additive model with ``preset="paper"`` costs clearly less than its epsilon; its
-    entry has the mu that the file states.
+    All ways to compose the events are considered. A fit of an additive model with
+    ``preset="paper"`` costs clearly less than its epsilon, but its entry has the mu of the file.
     """
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
@@ -317,7 +320,10 @@ def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) 
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
-    """Check that a file does not understate mu or epsilon for replacing a record."""
+    """Return whether mu and `epsilon_replace` in a file are not too small.
+
+    They must be at least as large as those of the entry's events.
+    """
     spending, least = entry.spending(state.adjacency), 1.0 - _ROUNDING
     if guarantee.mu is not None and guarantee.mu < spending.gaussian_bound * least:
         return False

@@ -162,7 +162,7 @@ def _tried(name: str, found: list[object], read: Callable[[], object], words: st
 
 
 def _state(path: _AnyPath) -> LedgerState:
-    """Load a ledger, and raise ValueError if it is unchained or was edited by hand."""
+    """Load a ledger; raise ValueError if it has no hash chain or was edited by hand."""
     place = place_of(path)
     text, _ = place.read()
     state = LedgerState.from_json(text)
@@ -177,7 +177,10 @@ def _state(path: _AnyPath) -> LedgerState:
 
 
 def _state_then(given: Certificate, state: LedgerState) -> LedgerState | None:
-    """Return the ledger at the time of the certificate, or None if there is no match."""
+    """Return the ledger as it was when the certificate was created.
+
+    The result is None if the ledger was never in the state that the certificate describes.
+    """
     if given.n_entries > len(state.entries) or given.n_releases > len(state.releases):
         return None
     try:
@@ -247,7 +250,7 @@ def _schema(given: Certificate, path: _AnyPath | None) -> Check:
 
 
 def _epsilon(given: Certificate, then: LedgerState, shown: Released) -> Check:
-    """Compare the epsilon of the entry's events with the file and the certificate."""
+    """Check that the file and the certificate state the epsilon of the entry's events."""
     words = f"ε = {given.epsilon:g}, δ = {given.delta:g}"
     if given.entry < len(then.entries):
         entry, guarantee = then.entries[given.entry], shown.guarantee

@@ -1,4 +1,4 @@
-"""Comparison of the guarantees in a file with the texts that fits of this library write."""
+"""Detection of guarantees whose text was changed after the fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
 
 
 def changed_words(shown: Released) -> str:
-    """Name the first field of a guarantee in a file that no fit of this library writes.
+    """Name the first part of a file's guarantee that was changed after the fit.
+
+    The guarantee is compared with the texts that fits of this library write.
 
     Parameters
     ----------
@@ -39,8 +41,9 @@ def changed_words(shown: Released) -> str:
     Returns
     -------
     str
-        Name of the field; empty if all guarantees are as they were written, and terms and pairs
-        have the guarantee of the model (of pairs, which cannot be edited, also without the edits).
+        Name of the changed field; "of a term" or "of a pair" if the guarantee of a term or pair is
+        not that of the model; empty if no change was found. The guarantee of a pair need not
+        mention the edits of the model, because pairs cannot be edited.
     """
     edits = () if isinstance(shown, FilterBank) else shown.edits
     return next(_changed(shown.guarantee, edits), "") or next(_differing(shown), "")

@@ -59,8 +59,8 @@ def _real(table: Path) -> Path:
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     """Open or create the ledger of a command for the duration of a ``with`` block.
 
-    If the block raises an error, a ledger that was created for it is removed if it has not been
-    charged.
+    If the block raises an error, a ledger that was created for the block is removed, unless it has
+    a cap or has already been charged.
 
     Parameters
     ----------

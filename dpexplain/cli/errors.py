@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """State in the message of an error in a ``with`` block that the charge remains.
+    """Tell the user that the charge remains if the ``with`` block raises an error.
 
     Raises
     ------

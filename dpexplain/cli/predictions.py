@@ -94,7 +94,7 @@ def predictions(
 def _further_schema(asked: argparse.Namespace, known: Schema | None) -> Schema | None:
     """Load the schema given in the options, or return None if no schema is given.
 
-    A schema is rejected if the explanation has its own.
+    A schema must not be given if the explanation already contains one.
     """
     from dpexplain.schema import Schema
 

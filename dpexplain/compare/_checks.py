@@ -54,7 +54,7 @@ def check_n_jobs(n_jobs: object) -> None:
 def checked_evaluate(evaluate: Any, schema: Any) -> tuple[Any, Any] | None:
     """Check that held-out features and targets have equal lengths, and return them.
 
-    None if there are no held-out records.
+    If there are no held-out records, return None.
     """
     if evaluate is None:
         return None
@@ -128,7 +128,7 @@ Charge: TypeAlias = tuple[str, tuple[Event, ...]]
 
 
 class Payer(NamedTuple):
-    """Ledgers, adjacency and privacy unit with which a sweep is charged."""
+    """Ledgers to which a sweep is charged, with its adjacency and its privacy unit."""
 
     ledgers: tuple[PrivacyLedger, ...]
     adjacency: str

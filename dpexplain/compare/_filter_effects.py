@@ -14,13 +14,13 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     """Express filters in terms of their scores on records within the public bounds.
 
     The squared distance between two filters is the mean squared difference of their scores over
-    hypothetical records: numbers are uniform between their bounds, categories are equally likely,
-    and columns are independent. Changing the unit of a column, or subtracting a constant from it,
-    does not change this distance.
+    hypothetical records. In these records, numbers are uniform between their bounds, categories are
+    equally likely, and columns are independent. Changing the unit of a column, or subtracting a
+    constant from it, does not change this distance.
 
-    There are two other cases. If the preparation centers each record and scales it to the same
-    norm, all directions are equally likely. If the preparation is unknown, inputs are independent
-    and have mean 0 and variance 1.
+    The hypothetical records are different in two cases. If the preparation centers each record and
+    scales it to the same norm, all directions are equally likely. If the preparation is unknown,
+    inputs are independent and have mean 0 and variance 1.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_classes, n_filters, n_inputs + 1)
-        Deviations from the mean score, one for each input, followed by the mean score.
+        One coordinate for each input, which measures how much the score varies with this input,
+        followed by the mean score.
     """
     preparation = bank.preparation
     if preparation is None:
@@ -55,7 +56,7 @@ def _on_sphere(filters: FloatArray, scale: float) -> FloatArray:
 def _within_bounds(
     filters: FloatArray, preparation: InputPreparation
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the deviation for each input, and the mean score without the bias."""
+    """Return the coordinates of the inputs, and the mean score without the bias."""
     ends = np.cumsum([len(feature.input_names) for feature in preparation.features])
     columns = np.split(preparation.scale * filters, ends[:-1], axis=2)
     parts = [_of_feature(f, w) for f, w in zip(preparation.features, columns, strict=True)]

@@ -138,7 +138,8 @@ class Fits(Record, Display, Generic[Model]):
         """Total epsilon of all private models shown here, if published together.
 
         The total is for the delta of the ledger. It excludes the reference, and is infinite if
-        any other model is not private.
+        any other model is not private. If a guarantee does not state a Gaussian-DP parameter, the
+        total is that of the whole ledger, which may include other fits.
         """
         guarantees = [each for row in self._guarantees().values() for each in row]
         if not all(guarantee.private for guarantee in guarantees):

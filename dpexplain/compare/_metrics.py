@@ -139,9 +139,9 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     Returns
     -------
     array-like of shape (n_samples,)
-        For a classification, labels as the schema spells them, with None for unusable cells. For a
-        regression, numbers, with NaN for unusable cells; they are not clipped to the range of the
-        target.
+        For classification, labels as the schema spells them, with None for unusable cells. For
+        regression, numbers that are not clipped to the range of the target, with NaN for unusable
+        cells.
     """
     if schema is None or schema.target is None:
         return y
@@ -200,7 +200,7 @@ def _measured(model: Any, X: Any, cells: npt.NDArray[np.object_]) -> tuple[str, 
 def _labeled(
     model: Any, X: Any, cells: npt.NDArray[np.object_]
 ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.float64]]:
-    """Return labels and probabilities of the records with a label among the classes."""
+    """Return labels and probabilities for records whose label is one of the classes."""
     texts = np.array([cell_text(cell) for cell in cells], dtype=object)
     names = {cell_text(label) for label in model.classes_}
     known = np.array([text in names for text in texts], dtype=bool)

@@ -37,11 +37,11 @@ class Faithfulness:
     rank_correlation : float
         Kendall's tau-b of the importances of the terms in both explanations.
     rank_correlation_low, rank_correlation_high : float
-        Ends of the interval that contains tau in 95% of simulations, each of which adds noise to
-        the curves; NaN if the joint noise is unknown.
+        Ends of the central interval that contains tau in 95% of simulations. Each simulation adds
+        noise to the curves of the evaluated explanation. NaN if their joint noise is unknown.
     sign_agreement : float
         Proportion of contributions that have the same sign as in the other explanation, weighted by
-        the number of records and the size of the contribution.
+        the number of records and the size of the other explanation's contribution.
     top_k_overlap : float
         Proportion of the `k` most important terms that are also among the `k` most important terms
         of the other explanation.
@@ -81,7 +81,8 @@ def faithfulness(
     Raises
     ------
     ValueError
-        If the explanations have different terms, or if a term is of different kinds in them.
+        If the explanations have different terms, or if a term differs in its type, its categories
+        or its special bins.
     """
     check_count("k", k)
     _check_terms(explanation, other)
@@ -109,6 +110,8 @@ def faithfulness(
 
 def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     """Compute the root mean square difference of two curves.
+
+    The mean is over the records, as counted by `shape`.
 
     Parameters
     ----------
@@ -188,8 +191,8 @@ def truth_in_bins(
     explanation : GlobalExplanation
         Explanation that provides the bins, and the counts for centering each curve.
     shapes : mapping of str to callable
-        For each term, a function from values, shape (n,), to contributions, such as
-        ``make_additive(...).truth.shapes``.
+        For each term, a function that maps an array of values, shape (n,), to contributions; for
+        example, ``make_additive(...).truth.shapes``.
     X : DataFrame or None, default=None
         Simulated or public records over which each function is averaged in each bin. In a bin that
         contains none of them, and in every bin if `X` is None, points that are spread evenly inside
@@ -280,7 +283,7 @@ def _top(importances: FloatArray, k: int) -> set[int]:
 
 
 def _rank_interval(explanation: GlobalExplanation, theirs: FloatArray) -> tuple[float, float]:
-    """Return the range of Kendall's tau in 95% of simulations of the noise."""
+    """Return the central 95% interval of Kendall's tau in simulations of the noise."""
     noise = explanation.noise
     if noise is None:
         return float("nan"), float("nan")

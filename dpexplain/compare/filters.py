@@ -91,9 +91,9 @@ class FilterComparison(Fits[FilterBank]):
         Returns
         -------
         FilterComparison
-            A comparison in which every fit is matched to :attr:`anchor`, which is a private fit if
-            there is one; see :func:`match_filters`. The order of the filters of the reference
-            therefore depends on the reference and on a private fit.
+            A comparison in which every fit, including the reference, is matched to :attr:`anchor`;
+            see :func:`match_filters`. The order of the reference's filters therefore depends
+            on another fit.
         """
         anchor = self.anchor
         return dataclasses.replace(

@@ -126,20 +126,22 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAgreement:
-    """Similarity of two locally linear models: 1 if identical, 0 if unrelated.
+    """Similarity of two locally linear models; every measure is 1 if they are equal.
+
+    The cosines are about 0 if the models are unrelated.
 
     Parameters
     ----------
     filters : float
         Mean cosine between matched filters.
     class_means : float
-        Mean cosine between the mean filters of each class.
+        Mean over the classes of the cosine between the two models' mean filters.
     contrasts : float
-        Mean cosine between the differences of the mean filters of two classes, over all pairs of
-        classes.
+        Mean over all pairs of classes of the cosine between the two models' contrasts. A contrast
+        is the difference between the mean filters of the two classes.
     local : float
-        Mean cosine between the weighted filters of the class that the first model predicts, over
-        the samples; NaN if there are no samples.
+        Mean over the samples of the cosine between the two models' weighted filters, for the class
+        that the first model predicts; NaN if there are no samples.
     predictions : float
         Proportion of samples for which both models predict the same class; NaN if there are no
         samples.
@@ -165,7 +167,7 @@ def filter_agreement(
         The model to compare with: a reference or another repeat. If it is not private, the result
         is not private either.
     inputs : ndarray of shape (n_samples, n_inputs) or None, default=None
-        Prepared inputs of samples on which local explanations are compared. If they are not
+        Prepared inputs of samples on which local explanations are compared. If the samples are not
         public, the result must not be published.
 
     Returns
@@ -202,7 +204,7 @@ def _local_agreement(
 
 
 def _weighted_filters(bank: FilterBank, inputs: FloatArray, classes: np.ndarray) -> FloatArray:
-    """Return the weighted sum of the filters of one class for each sample.
+    """Return, for each sample, the weighted sum of the filters of one class.
 
     `classes` contains the class of each sample; the result has shape (n_samples, n_inputs).
     """

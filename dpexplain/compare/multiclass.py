@@ -118,7 +118,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def explanations_of_all(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
-        """Explanations of all classes, keyed by epsilon; infinity for the reference."""
+        """Explanations of all classes, keyed by epsilon (infinite for the reference)."""
         return self._explanations()
 
     def _explanations(self) -> dict[float, tuple[MulticlassExplanation, ...]]:
@@ -161,13 +161,13 @@ class MulticlassComparison(ByClass[Comparison]):
         return self._frames()
 
     def importances(self) -> pd.DataFrame:
-        """Return the importance of each term, averaged over repeats and classes.
+        """Return the importance of each term and pair, averaged over repeats and classes.
 
         Returns
         -------
         DataFrame
-            One row for each term in model order, and one column for each epsilon (infinite for the
-            reference).
+            One row for each term in model order, then for each pair, and one column for each
+            epsilon (infinite for the reference).
         """
         total = sum(part.importances() for part in self.by_class)
         return total / len(self.by_class)  # type: ignore[return-value]

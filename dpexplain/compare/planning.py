@@ -1,4 +1,4 @@
-"""Predictions, based on released fits, for a fit at another epsilon."""
+"""Estimate, from existing fits, how large the epsilon of a new fit must be."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _SMALLEST = 1e-3
 def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
-    In a comparison, the answer may have been measured: if the term rises above the noise in at
-    least half of the repeats at an epsilon and at all larger epsilons, the smallest epsilon with
-    this property is returned. Outside the measured range, the answer is extrapolated from the
-    nearest fits.
+    At each epsilon of a comparison, a term counts as above the noise if it rises above the noise in
+    at least half of the repeats. If this holds at the largest epsilon but not at all of them, the
+    result is measured: the smallest epsilon such that the term is above the noise there and at all
+    larger epsilons. Otherwise, the result is extrapolated from the fits at the nearest epsilon.
 
     For the extrapolation, the privacy noise is assumed to be inversely proportional to the
     Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
-    be the estimated effect in the population, which curves approach as epsilon increases. If no
-    effect estimate is available, the released curve is used, shrunk to correct for its noise. The
-    extrapolation is post-processing of released numbers, but a fit at the resulting epsilon must
-    still be charged.
+    be the estimated effect in the population, because curves approach this effect as epsilon
+    increases. If no effect estimate is available, the released curve is used, shrunk to correct for
+    its noise. The extrapolation is post-processing of released numbers, but a fit at the resulting
+    epsilon must still be charged.
 
     Parameters
     ----------
@@ -146,12 +146,13 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon from which on a term rises above the noise.
+    """Return the smallest epsilon at and above which a term rises above the noise.
 
-    The result is measured if it lies between the epsilons of the comparison, and extrapolated
-    otherwise. If the term rises above the noise at all of them, the result is at most the smallest
-    one. If it does not at the largest one, the result is NaN if the extrapolation is impossible or
-    contradicts the measurements.
+    If the term rises above the noise at the largest epsilon of the comparison but not at all of
+    them, the result is one of these epsilons. If it rises above the noise at all of them, the
+    result is extrapolated, and it is at most the smallest of them. If it does not rise above the
+    noise at the largest one, the result is extrapolated as well, or NaN if the extrapolation is
+    impossible or contradicts the measurements.
     """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]

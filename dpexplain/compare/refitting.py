@@ -123,7 +123,7 @@ class Refitter:
         Returns
         -------
         str
-            The question that the user must confirm; "" if the fits cost nothing.
+            A question that asks the user to confirm the fits; "" if they cost nothing.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class Refitter:
         -------
         GlobalExplanation
             Explanation of the fit. For stand-in data, it omits the effect estimate, which takes
-            longest to compute.
+            the longest to compute.
         """
         with contextlib.nullcontext() if self.private else unlisted():
             model = self._copy(epsilon).fit(*self._records)

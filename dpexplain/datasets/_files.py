@@ -28,12 +28,13 @@ class DataFile:
     url : str
         Address from which the file can be downloaded.
     sha256 : str
-        SHA-256 checksum of the content after `convert` and `unpack` have been applied.
+        SHA-256 checksum of the content after `convert` and `unpack`.
     convert : callable or None, default=None
         Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
-        Function that unpacks the file before its checksum is computed, because different programs
-        write different archives of the same content.
+        For an archive, the function that unpacks it before the checksum is computed, because
+        different programs can write different archives of the same content. The file is stored
+        packed.
     """
 
     folder: str

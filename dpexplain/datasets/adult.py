@@ -44,7 +44,7 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file has the wrong checksum.
+        If `subset` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -26,7 +26,7 @@ def csv_of_arff(content: bytes) -> bytes:
     Raises
     ------
     ValueError
-        If the content is not a numeric ARFF file.
+        If the content is not ASCII text, or has no ``@data`` line.
     """
     lines = [line.strip() for line in content.decode("ascii").splitlines()]
     lines = [line for line in lines if line and not line.startswith("%")]
@@ -48,8 +48,8 @@ _FILE: Final = DataFile(
 def load_california_housing() -> Dataset:
     """Load the California housing data: 20,640 block groups, 8 features.
 
-    This is the StatLib version: it has the features as published, with total rooms and households
-    rather than rooms per household, and its target is in dollars.
+    This is the StatLib version: its features are as published (total rooms and households, not
+    rooms per household), and its target is in dollars.
 
     Returns
     -------

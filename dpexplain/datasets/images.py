@@ -61,7 +61,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file has the wrong checksum.
+        If `subset` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -100,7 +100,7 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     Raises
     ------
     ValueError
-        If `subset` has a different value, or a file has the wrong checksum.
+        If `subset` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 
@@ -145,7 +145,10 @@ def _images(name: str, subset: Subset, target: Classes, **facts: Any) -> Dataset
 
 
 def _read(name: str, stem: str) -> NDArray[np.uint8]:
-    """Read an IDX file, which stores the type, the big-endian sizes and the values."""
+    """Read an array of bytes from a gzip-compressed IDX file.
+
+    The file contains the number of dimensions, the sizes (big-endian), and the values.
+    """
     archive = f"{stem}-ubyte.gz"
     url, sha256 = f"{_URLS[name]}/{archive}", _SHA256[name][stem]
     file = DataFile(name, archive, url, sha256, unpack=gzip.decompress)

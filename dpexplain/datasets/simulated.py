@@ -33,7 +33,7 @@ class AdditiveTruth:
         For each interaction, a function of two columns. If the two features are independent, the
         mean of the function over either feature is zero.
     intercept : float
-        Score if every shape is zero.
+        Score if all contributions are zero.
     link : {"logit", "identity"}
         Meaning of the score: log-odds of the second class, or the mean of the target.
     residual_std : float
@@ -69,7 +69,7 @@ class AdditiveTruth:
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            Contributions on the link scale, which are not centered. Interactions are not included.
+            Contributions on the link scale, not centered. Interactions are not included.
         """
         return pd.DataFrame({n: s(X[n].to_numpy()) for n, s in self.shapes.items()}, index=X.index)
 
@@ -142,8 +142,8 @@ def make_additive(
     ----------
     problem : str, default="smooth"
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
-        curves of features that have few records in most of their range. "interactions": smooth
-        curves and two products of features. "correlated": smooth curves of features with
+        smooth curves of features that have few records in most of their range. "interactions":
+        smooth curves and two products of features. "correlated": smooth curves of features with
         correlation 0.7; some of these features have no effect themselves. "clinical": readmission
         to a hospital, with skewed laboratory values, missing values and uninformative features.
     n_samples : int, default=10_000

@@ -53,7 +53,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class PairShape:
-    """Known interaction: the product of two numeric features, centered at 0.5.
+    """Known interaction: the product of two numeric features, each minus 0.5.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Column:
     shape : Shape
         Contribution of the feature to the score.
     missing_share : float, default=0.0
-        Proportion of values that are missing at random.
+        Probability that a value is set to missing.
     """
 
     feature: Numeric | Categorical
@@ -143,7 +143,7 @@ def _uniform(shape: Shape) -> Column:
 
 
 def _skewed(shape: Shape) -> Column:
-    """Return a skewed column: the lowest quarter of its range has 90% of the values."""
+    """Return a skewed column: 90% of values are in the lowest quarter of the range."""
     return Column(_UNIT, lambda share: np.minimum(-np.log1p(-share) / 9.0, 1.0), shape)
 
 

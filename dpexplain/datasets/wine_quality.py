@@ -48,7 +48,7 @@ def load_wine_quality(
     Raises
     ------
     ValueError
-        If `colour` has a different value, or a file has the wrong checksum.
+        If `colour` is not an allowed value, or a file has the wrong checksum.
     ConnectionError
         If the files are not on this machine and cannot be downloaded.
 

@@ -165,7 +165,7 @@ def _shift_so_far(given: GlobalExplanation, name: str) -> float:
 
 
 def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
-    """Move the center of the noise band of a curve as the edits of `given` moved it."""
+    """Move the center of a curve's noise band by replaying the edits in `given`."""
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)

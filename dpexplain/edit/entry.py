@@ -1,4 +1,4 @@
-"""One edit in a log: what was done, after which edit, why and by whom."""
+"""One edit in a log: the operation, the previous edit, the reason and the author."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Import of edits from GAM Changer files.
 
-For every edit, GAM Changer stores all points of the edited curve. They are imported as values for
-the bins of the explanation. The tool that was used and the edited region are kept in the note.
+For every edit, GAM Changer stores all points of the edited curve. This module imports the points as
+values for the bins of the explanation. The note of each imported edit states the tool that was used
+and the edited region.
 
 References
 ----------
@@ -129,7 +130,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[float, ...]:
-    """Map the points to bins; each bin must lie within a single step of the curve."""
+    """Return the value of each bin; the edited curve must be constant in every bin."""
     if not all(_is_number(x) for x, _ in points):
         raise ValueError(f"{shorten(term.name)!r} is numeric here but categorical in the file.")
     points = sorted(points)
@@ -150,7 +151,10 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
 
 
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
-    """Map points to bins by category name, which may be written as a number."""
+    """Return the value of each bin, found by the name of its category.
+
+    The file may contain numbers instead of names; `encoder` then maps the numbers to names.
+    """
     codes = encoder.get(term.name) if isinstance(encoder, dict) else None
     names = codes if isinstance(codes, dict) else {}
     found = {str(names.get(_code(x), x)): y for x, y in points}

@@ -122,7 +122,10 @@ def _gains(x: FloatArray, residual: FloatArray) -> FloatArray:
 def _with_true_kinks(
     x: FloatArray, target: FloatArray, weight: FloatArray, kinks: list[int], before: FloatArray
 ) -> tuple[FloatArray, list[int]]:
-    """Fit a broken line without kinks that bend the wrong way; return line and kinks."""
+    """Fit a broken line, and remove kinks that bend the wrong way.
+
+    Return the line and the remaining kinks.
+    """
     while True:
         fit = _broken_line(x, target, weight, kinks)
         bends = _bends(x, fit, kinks)
@@ -138,7 +141,7 @@ def _with_true_kinks(
 
 
 def _bends(x: FloatArray, fit: FloatArray, kinks: list[int]) -> list[float]:
-    """Return the change of slope at each kink."""
+    """Return the change in slope at each kink."""
     ends = [0, *kinks, len(x) - 1]
     slopes = [(fit[b] - fit[a]) / (x[b] - x[a]) for a, b in pairwise(ends)]
     return [float(after - prior) for prior, after in pairwise(slopes)]
@@ -165,7 +168,9 @@ def _broken_line(
 
 
 def smooth(values: FloatArray, weights: FloatArray, std: FloatArray, reach: float) -> FloatArray:
-    """Smooth a curve with local lines, weighted by proximity and inverse variance.
+    """Smooth a curve by fitting a line around each bin.
+
+    In each fit, the bins are weighted by proximity and inverse variance.
 
     Parameters
     ----------

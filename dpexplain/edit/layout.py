@@ -98,8 +98,9 @@ def check_layout(
     here : Layout
         Layout of the explanation.
     operations : sequence of Operation or Composed
-        Operations to replay. An operation that refers to whole terms, values or labels can be
-        replayed on other bins of the same feature; an operation that uses bin indices cannot.
+        Operations to replay. If the bins of a term differ between the layouts, an operation that
+        refers to the whole term, to values or to labels can still be replayed, unless it sets
+        a separate value for each bin. An operation that uses bin indices cannot be replayed.
 
     Raises
     ------

@@ -85,7 +85,7 @@ class EditLog:
         """Start a log that stores the terms and bins of an explanation.
 
         If the log is later applied to an explanation with other bins, edits that refer to bins by
-        index are rejected.
+        index, or that set a separate value for each bin, are rejected.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class EditLog:
 
     @classmethod
     def from_records(cls, records: Sequence[EditRecord]) -> EditLog:
-        """Rebuild the log of an edited explanation or model from its records.
+        """Rebuild the log of an edited explanation or model from its edit records.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Return a copy of the log that is at a different state.
+        """Return a copy of the log in which the given state is the current one.
 
         Parameters
         ----------
@@ -299,7 +299,7 @@ class EditLog:
         return tuple(self.entries[place].operation for place in self.path())
 
     def apply(self, target: Any, state: int | str | None = None) -> Any:
-        """Replay the edits of a state on an explanation or a fitted model.
+        """Edit an explanation or a fitted model by replaying this log up to a state.
 
         Parameters
         ----------
@@ -317,8 +317,8 @@ class EditLog:
         Raises
         ------
         ValueError
-            If the target has different terms, or if it has different bins and an operation names
-            bins by index.
+            If an edited term does not exist in the target, or if an operation does not fit the
+            bins of its term.
         """
         entries = [self.entries[place] for place in self.path(state)]
         if self.layout is not None and entries:
@@ -364,15 +364,16 @@ class EditLog:
         Parameters
         ----------
         explanation : GlobalExplanation, MulticlassExplanation or None, default=None
-            The released explanation. If it is given, the effects of the edits of the current state
-            are measured.
+            The released explanation. If it is given, the effects of the edits that led to the
+            current state are measured.
 
         Returns
         -------
         DataFrame
             One row for each edit. The columns are edit, after (index of the previous edit), current
             (whether the edit is part of the current state), note, who, when and epsilon (0). If
-            effects are measured, the columns rms, people_share and bins_outside_band are added.
+            effects are measured, the columns rms, people_share and bins_outside_band are added; see
+            :class:`EditRecord`.
         """
         current = self.path()
         table = pd.DataFrame(

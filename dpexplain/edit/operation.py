@@ -79,8 +79,8 @@ class Operation(ABC):
     mean : {"keep", "change", "intercept"} or None, default=None
         Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
         keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs
-        the change, so that the mean score stays the same. None is the default of the operation,
-        which is "keep" for operations that shape a curve and "change" for operations that set
+        the change, so that the mean score stays the same. None means the default of the
+        operation: "keep" for operations that shape a curve, and "change" for operations that set
         values.
     of_class : str, default=""
         Class whose score is edited, if there are several classes; "" for all classes.
@@ -121,7 +121,7 @@ class Operation(ABC):
 
     @property
     def steps(self) -> tuple[Operation, ...]:
-        """The operation itself, as a tuple, for uniformity with :class:`Composed`."""
+        """Tuple that contains only this operation, for consistency with :class:`Composed`."""
         return (self,)
 
     @property
@@ -225,5 +225,5 @@ def mean_of(curve: Curve, bins: IndexArray) -> float:
 
 
 def number(name: str, value: float) -> float:
-    """Return a parameter as a float, after a check that it is a finite number."""
+    """Check that a parameter is a finite number, and return it as a float."""
     return finite(name, value)

@@ -21,7 +21,7 @@ _LISTED = 6
 class Selection:
     """Selection of bins of a term: all value bins, or bins by index, value or label.
 
-    Special bins (missing, other) are included only if they are named.
+    Special bins (missing, other) are included only if they are selected by index or label.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Selection:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check the parameters as far as possible without a term."""
+        """Check the parameters; `of` checks whether the term has the selected bins."""
         given = [n for n in ("bins", "within", "names") if getattr(self, n) is not None]
         if len(given) > 1:
             raise ValueError(f"pass only one of bins=, within= and names=, not {given}.")

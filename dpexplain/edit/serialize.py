@@ -38,7 +38,7 @@ _MOST_STEPS = 1_000
 
 
 def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
-    """Convert an operation to JSON values.
+    """Convert an operation to a JSON object.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
 
 
 def operation_from_plain(plain: Any) -> Operation | Composed:
-    """Convert JSON values to an operation.
+    """Build an operation from a JSON object.
 
     Parameters
     ----------
@@ -140,5 +140,5 @@ def operation_text(operation: Operation | Composed) -> str:
 
 
 def operation_from_text(text: str) -> Operation | Composed:
-    """Convert the output of :func:`operation_text` to an operation."""
+    """Build an operation from the output of :func:`operation_text`."""
     return operation_from_plain(parse(text))

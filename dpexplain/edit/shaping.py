@@ -23,17 +23,18 @@ from dpexplain.explain._text import short_number, shorten
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(Operation):
-    """Smooth a curve, by splines within its noise band or by local lines.
+    """Smooth a curve with smoothing splines or with local lines.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     reach : float or None, default=None
-        Standard deviation of the smoothing kernel as a proportion of the records, in (0, 1]. A line
-        is then fitted around each bin, weighted by proximity and inverse variance. If None,
-        smoothing splines are used, with a smoothness that depends on the curve and its noise. The
-        result then stays within 1.5 standard deviations of the curve.
+        If None, smoothing splines are used, with a smoothness that depends on the curve and its
+        noise. In each bin, the result stays within 1.5 standard deviations of the curve. Otherwise,
+        a line is fitted around each bin, weighted by proximity and inverse variance. Proximity is
+        given by a Gaussian kernel; `reach` is its standard deviation, as a proportion of the
+        records, in (0, 1].
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -71,9 +72,10 @@ class Smooth(Operation):
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
-    """Return the inverse square root of each count.
+    """Return the inverse square root of the proportion of records in each bin.
 
-    These values replace the standard deviations if they are unknown.
+    The result is used in place of unknown standard deviations. Proportions below a small minimum
+    are replaced by this minimum, so the result is finite.
     """
     least = 1e-3 * max(float(weights.max(initial=0.0)), 1e-300)
     return np.asarray(1.0 / np.sqrt(np.maximum(weights, least)))
@@ -81,12 +83,14 @@ def _spread_of_counts(weights: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class Flatten(Operation):
-    """Set chosen bins whose noise band contains zero to their common mean.
+    """Flatten the chosen bins whose noise band contains zero.
+
+    All of these bins are set to their common mean.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
@@ -113,7 +117,7 @@ class Denoise(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "denoise"
@@ -131,12 +135,12 @@ _FEATURE_BY_FEATURE = (
 
 @dataclasses.dataclass(frozen=True)
 class Stretch(Operation):
-    """Undo the shrinkage of a fit, with a factor estimated from the released sums.
+    """Undo the shrinkage of a curve, using a factor estimated from the released sums.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "stretch"
@@ -182,14 +186,15 @@ class Recover(Operation):
 
     The estimate is based on the released sums, so apply this operation before other edits of the
     same bins. A fit uses each sum for only one small step, but all sums together contain more
-    information than the final curve. In each bin, the estimate stays within 1.5 standard deviations
-    of the stretched curve, which is the released curve with its shrinkage undone, because with few
-    records a smooth curve outside this range is usually wrong.
+    information than the final curve.
+
+    In each bin, the estimate stays within 1.5 standard deviations of the released curve with its
+    shrinkage undone. If there are few records, a smooth curve outside this range is usually wrong.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "recover"
@@ -207,7 +212,7 @@ class Recover(Operation):
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
     def on(self, curve: Curve) -> Curve:
-        """Recover a curve and move its noise band.
+        """Re-estimate a curve, and move the center of its noise band.
 
         In the chosen bins, the band is centered on the released curve with its shrinkage undone.
 
@@ -228,12 +233,14 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Replace a curve with the closest monotone curve; noisy counts are the weights.
+    """Replace a curve with the closest monotone curve.
+
+    The distance is the sum of squared differences, weighted by the noisy counts.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
     """
@@ -260,12 +267,12 @@ class Monotone(Operation):
 class Convex(Operation):
     """Replace a curve with the closest convex or concave curve.
 
-    The noisy counts are the weights.
+    The distance is the sum of squared differences, weighted by the noisy counts.
 
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept.
+        As in :class:`Operation`; the mean is kept by default.
     bend : {"convex", "concave"}
         Curvature of the new curve.
     """

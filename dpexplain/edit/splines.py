@@ -20,7 +20,7 @@ _LIMIT = 1.5
 def smooth_as_noise_allows(
     places: FloatArray, values: FloatArray, weights: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Fit cubic smoothing splines, and average them by their marginal likelihoods.
+    """Fit cubic smoothing splines, and average them weighted by marginal likelihood.
 
     Parameters
     ----------
@@ -39,8 +39,9 @@ def smooth_as_noise_allows(
     -----
     The model is the sum of a straight line of any level and slope, an integrated Wiener process,
     and independent noise. The splines for ten scales of the process are averaged, weighted by
-    marginal likelihood. The noise of private curves is correlated between bins, but modeling this
-    correlation works less well, because the errors of short fits are correlated as well.
+    marginal likelihood. The noise of private curves is correlated between bins. The model
+    ignores this correlation: including it gives worse results, because the errors of fits that stop
+    early are correlated as well.
 
     References
     ----------

@@ -21,7 +21,7 @@ class Merge(Operation):
     Parameters
     ----------
     term, bins, within, names, mean, of_class : see Operation
-        As in :class:`Operation`; the mean is kept. The bins to merge must be given.
+        As in :class:`Operation`; the mean is kept by default. The bins to merge must be given.
     """
 
     kind: ClassVar[str] = "merge"
@@ -57,7 +57,7 @@ class _WholeTerm(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Remove(_WholeTerm):
-    """Remove a term by setting its contributions to 0, even for missing values.
+    """Remove a term: set its contributions to 0 in all bins, including special bins.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Remove(_WholeTerm):
 class Revert(_WholeTerm):
     """Restore the released curve of a term.
 
-    Changes of the intercept that were made by edits of this term are undone as well.
+    Changes to the intercept that were made by edits of this term are undone as well.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ def repair(
     Notes
     -----
     Shrinkage is estimated term by term. If features are correlated, a curve may contain part of the
-    effect of another feature, especially in a short fit. Re-estimation then moves the curve away
-    from the truth, and the released leaf sums do not reveal this. The edit record contains a
+    effect of another feature, especially if the fit stops early. Re-estimation then moves the curve
+    away from the truth, and the released leaf sums do not reveal this. The edit record contains a
     warning. Use :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
     """
     chosen = Selection(bins, within)

@@ -57,8 +57,9 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
-        Two bins, which are compared; the first and the last bin of a range, which is compared with
-        the other bins; or one bin, which is compared with zero.
+        For "difference", the two bins to compare. For "range", the first and the last bin of the
+        range, which is compared with all other bins. For "sign", one bin, which is compared with
+        zero.
 
     Returns
     -------
@@ -75,10 +76,11 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 
 
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return the bin weights of two means for each set of bins: inside and outside it.
+    """Return the weights for averaging over a set of bins, and over all other bins.
 
-    `inside` and both results have one row for each set and one column for each bin. The weights in
-    a row are proportional to the (noisy) counts, or equal if all counts of its bins are zero.
+    `inside` has one row for each set and one column for each bin, and so do both results. The
+    weights of the averaged bins are proportional to the (noisy) counts, or equal if the counts of
+    all averaged bins are zero. Bins that are not averaged have a weight of zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -123,11 +125,15 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
     A level stands for a fraction of the largest possible variance; see :func:`share_of`. Levels are
     used because a dashboard stores only one character for each contrast. For consistency, claims
-    use the rounded values everywhere. Variances are rounded up, so standard deviations are never
-    too small. Standard deviations are at most 10% too large, except that those below 1/45 of the
-    largest possible standard deviation are replaced by 1/45 of it. If there are more than 32 bins,
-    neighboring bins are grouped into blocks, and all pairs of bins from the same two blocks get the
-    largest of their fractions.
+    use the rounded values everywhere.
+
+    Variances are rounded up. The rounded standard deviations are therefore never too small, and at
+    most 10% too large. The exception is a standard deviation below 1/45 of the largest possible
+    one: it is raised to this value.
+
+    If there are more than 32 bins, neighboring bins are grouped into blocks. All pairs of bins from
+    the same two blocks then get the level of the pair with the largest fraction, so their standard
+    deviations can be overstated by more than 10%.
 
     Parameters
     ----------
@@ -154,8 +160,9 @@ def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDAr
     """Return a level for the variance of the contrast of each range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
-    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. All ranges that start in
-    the same block and end in the same block get the largest of their fractions.
+    :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges whose first
+    bins are in the same block, and whose last bins are in the same block, all get the level of the
+    range with the largest fraction.
 
     Parameters
     ----------
@@ -192,7 +199,7 @@ def _by_block(
     n_bins: int,
     most: int,
 ) -> npt.NDArray[np.int64]:
-    """Return the level of the largest variance for each pair of blocks, row by row."""
+    """Return the level of the largest fraction for each pair of blocks, row by row."""
     count = min(most, n_bins)
     found = np.full((count, count), LEVELS - 1)
     np.minimum.at(found, (firsts * count // n_bins, lasts * count // n_bins), levels)
@@ -224,7 +231,7 @@ def level_of(
     -------
     int
         The level, which :func:`share_of` converts to a fraction. It is 0 (the largest possible
-        variance) for a sign, and if the joint errors are unknown.
+        variance) for a sign, or if the joint errors are unknown.
     """
     if noise is None or kind == "sign":
         return 0

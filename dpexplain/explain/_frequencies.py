@@ -24,9 +24,9 @@ def typical_shares(
 ) -> Shares | None:
     """Predict the probability of the second class on both sides of a contrast.
 
-    Every other feature is set to its most frequent released bin. The probability on the second side
-    is the prediction of the released model. The other probabilities are computed from it and the
-    log-odds of the claim.
+    Every other feature is set to its value bin with the largest (noisy) count. The probability on
+    the second side is the prediction of the released model. The other probabilities are computed
+    from it and the log-odds of the claim.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def frequency_words(
     Returns
     -------
     str
-        A sentence, marked if the model is not private; empty if there are no proportions.
+        A sentence, which begins with a warning if the model is not private. It is empty if `shares`
+        is None.
     """
     if shares is None:
         return ""

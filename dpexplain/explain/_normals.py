@@ -27,7 +27,7 @@ def normals(seed: int, count: int) -> FloatArray:
     Returns
     -------
     ndarray of shape (count,)
-        Read-only inside `keeping_normals`, whose cache shares the draws.
+        The draws. Inside `keeping_normals`, the array is read-only, because the cache shares it.
     """
     kept = _kept.get()
     if kept is None:

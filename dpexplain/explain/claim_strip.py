@@ -27,10 +27,11 @@ class ClaimStrip(Record):
     epsilons : sequence of float
         Epsilons of the fits, in ascending order.
     claims : sequence of Claim or None
-        One claim for each epsilon. Bins differ between fits, so a claim is None if the fit at this
-        epsilon does not separate the bins that are compared.
+        One claim for each epsilon. Bins differ between fits: a claim is None if the fit at this
+        epsilon lacks bins that correspond to those of the chosen claim, or merges them.
     chosen : int
-        Index of the claim with which the direction or rank of all other claims is compared.
+        Index of the chosen claim. Another claim holds only if its direction or rank is that of the
+        chosen claim.
     """
 
     epsilons: tuple[float, ...]
@@ -55,7 +56,7 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon at and above which the claim always holds.
+        """Smallest epsilon such that the claim holds there and at all larger epsilons.
 
         None if the claim does not hold at the largest epsilon.
         """
@@ -68,20 +69,20 @@ class ClaimStrip(Record):
 
     @property
     def words(self) -> str:
-        """Sentences with the chosen claim and the epsilons at which it holds."""
+        """Sentences that state the chosen claim, and the epsilons at which it holds."""
         return f"{self.asked.words} {self.strip_words}"
 
     @property
     def strip_words(self) -> str:
         """A sentence that states the epsilons at which the claim holds.
 
-        It is marked if any of the claims is not private.
+        It starts with a warning if any of the claims is not private.
         """
         return self._weakest.marked(self._held_words)
 
     @property
     def _weakest(self) -> Guarantee:
-        """The guarantee of a claim that is not private; of any claim if all are private."""
+        """Guarantee of the first non-private claim or, if all are private, of the first."""
         given = [each.guarantee for each in self.claims if each is not None]
         return min(given, key=lambda guarantee: guarantee.private)
 
@@ -104,8 +105,8 @@ class ClaimStrip(Record):
         -------
         DataFrame
             Columns of :meth:`Claim.frame`, followed by ``state``, which contains the values of
-            :attr:`states`. If the claim is not resolved at an epsilon, all other values in this
-            row, except for the epsilon, are missing.
+            :attr:`states`. If the claim is not resolved at an epsilon, this row contains only the
+            epsilon and the state, and all other values are missing.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -157,9 +158,11 @@ def claim_strip(
     term, first, second, record, threshold, samples_public : optional
         See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
-        Epsilon of the fit that determines the claimed direction; None for the largest epsilon.
+        Epsilon of the fit that determines the claimed direction or rank; None for the largest
+        epsilon.
     repeat : int, default=0
-        Index of the fit to use among the repeats at each epsilon.
+        Index of the fit to use among the repeats at each epsilon; the last one is used if there are
+        fewer.
 
     Returns
     -------
@@ -214,7 +217,7 @@ def _additive(fit: Any) -> GlobalExplanation:
 def _bins_elsewhere(
     here: ShapeFunction, there: ShapeFunction, first: Any, second: Any
 ) -> tuple[Any, ...] | None:
-    """Find the same bins in another fit; None if that fit does not separate them."""
+    """Find the corresponding bins in another fit; None if one is missing or merged."""
     if first is None:
         return ()
     if isinstance(first, tuple):
@@ -230,9 +233,8 @@ def _range_elsewhere(
     """Find the range of bins in another fit that corresponds to a range of bins.
 
     The range in the other fit reaches from the first to the last bin whose midpoint or label is in
-    the given range. None if no bin of the other fit lies in the given range. Also None if the range
-    in the other fit covers the whole term, because a claim compares a range with the bins outside
-    it.
+    the given range. The result is None if there is no such bin, or if the range in the other fit
+    covers the whole term, because a claim compares a range with the bins outside it.
     """
     first, last = sorted(bin_place(here, end) for end in ends)
     bins = [matched_bin(there, k, here) for k in range(there.n_value_bins)]
@@ -245,8 +247,8 @@ def _range_elsewhere(
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
     """Find the bin of another fit that corresponds to a bin.
 
-    For an interval, this is the bin that contains its midpoint; for any other bin, it is the bin
-    with the same label.
+    For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
+    it is the bin with the same label.
 
     Parameters
     ----------

@@ -35,12 +35,13 @@ class Display(ABC):
     def releasable(self) -> bool:
         """Whether everything in this object may be released.
 
-        This requires a privacy guarantee for the model, and any samples shown must be public.
+        Everything computed from private data must have a privacy guarantee, and all samples that
+        are shown must be public.
         """
 
     @property
     def release_warning(self) -> str:
-        """Why this object may not be released; empty if everything in it may be."""
+        """Reason why this object must not be released; empty if it may be released."""
         return "" if self.releasable else NOT_PRIVATE
 
     @abstractmethod
@@ -73,7 +74,7 @@ class Display(ABC):
 
     @abstractmethod
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield text and tables to print in a terminal, the guarantee first.
+        """Yield text and tables to print in a terminal, including the guarantee.
 
         Yields
         ------
@@ -113,7 +114,7 @@ class Display(ABC):
         yield from ()
 
     def fits_by_epsilon(self) -> Mapping[float, tuple[Display, ...]]:
-        """Return the fits of a comparison, keyed by epsilon; empty for one explanation.
+        """Return the fits of a comparison, keyed by epsilon; empty for an explanation.
 
         Returns
         -------
@@ -125,7 +126,7 @@ class Display(ABC):
 
 
 class ExplanationDisplay(Display):
-    """Base class of explanations of a single model, which have a privacy guarantee.
+    """Base class of explanations of a single model, each with a `guarantee`.
 
     Explanations that show samples inherit from :class:`LocalDisplay`; all others inherit from
     :class:`ModelDisplay`.
@@ -139,11 +140,11 @@ class ExplanationDisplay(Display):
 
     @property
     def noise_words(self) -> str:
-        """Description of the noise; empty if the noise is unknown."""
+        """Description of the noise; empty by default."""
         return ""
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee in words, then a description of the noise if it is known.
+        """Yield the guarantee in words, then any description of the noise.
 
         Yields
         ------
@@ -157,7 +158,7 @@ class ExplanationDisplay(Display):
 class ModelDisplay(ExplanationDisplay):
     """Base class of explanations that show a model but no samples.
 
-    They may be released if the model is private.
+    Such an explanation may be released if the model is private.
     """
 
     @property
@@ -169,12 +170,15 @@ class ModelDisplay(ExplanationDisplay):
 class LocalDisplay(ExplanationDisplay):
     """Base class of explanations that show samples.
 
-    They may be released if the model is private and the samples are public.
+    Such an explanation may be released if the model is private and the samples are public.
     """
 
     @property
     def release_warning(self) -> str:
-        """Why this explanation may not be released: because of the model, or of the samples."""
+        """Reason why this explanation must not be released; empty if it may be released.
+
+        The reason is the model if it is not private, and otherwise the samples.
+        """
         if not self.guarantee.private:
             return NOT_PRIVATE
         return "" if self.samples_public else f"{NOT_RELEASABLE[0].upper()}{NOT_RELEASABLE[1:]}"

@@ -121,7 +121,7 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Create the record of an object that has no privacy guarantee.
+        """Create the `Guarantee` of an object that is not private.
 
         Parameters
         ----------
@@ -175,22 +175,26 @@ class Guarantee:
         )
 
     def marked(self, words: str) -> str:
-        """Put a warning before a sentence about results that are not private.
+        """Put a warning before a sentence, unless there is a guarantee.
 
         Parameters
         ----------
         words : str
-            The sentence.
+            A sentence about results that have this guarantee.
 
         Returns
         -------
         str
+            The sentence with the warning, or unchanged if the results are private.
         """
         return words if self.private else f"NOT PRIVATE: {words[:1].lower()}{words[1:]}"
 
     @property
     def short(self) -> str:
-        """The guarantee in one line, rounded up, or a warning that there is no guarantee."""
+        """The guarantee in one line, or a warning that there is none.
+
+        Epsilon and delta are rounded up.
+        """
         if not self.private:
             return NOT_PRIVATE
         return f"{self._numbers}-DP, {_ADJACENCY_SHORT[self.adjacency]}"
@@ -208,7 +212,7 @@ class Guarantee:
         str
             A few sentences about the unit of privacy, the outputs that are covered, the inputs that
             must be public, who is trusted, what is not protected, the source of the noise and the
-            version.
+            version. If there is no guarantee, the statement says so and gives the reason.
         """
         if not self.private:
             return " ".join(_sentences([NOT_PRIVATE, _NOTHING_PROMISED, *self.notes]))

@@ -38,8 +38,8 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     ratio : array-like of float
-        Estimate divided by its standard deviation; infinite if there is no noise, and NaN if both
-        are 0.
+        Estimate divided by its standard deviation. The ratio is infinite if only the standard
+        deviation is 0, and NaN if the estimate is 0 too.
 
     Returns
     -------
@@ -206,7 +206,7 @@ class NoiseModel(Record):
         return common
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
-        """Return half-widths of the simultaneous bands of terms, in standard deviations.
+        """Return the half-width of each term's simultaneous band, in standard deviations.
 
         Parameters
         ----------
@@ -216,7 +216,8 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_terms,)
-            Quantile of the largest absolute error of a term, in standard deviations of its bins.
+            For each term, the `level` quantile of the largest standardized absolute error in its
+            bins, over simulated draws.
         """
         largest = self._largest_ratios()
         self._set("_largest_of_all", frozen(largest.max(axis=1)))  # from the same draws

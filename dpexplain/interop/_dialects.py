@@ -24,16 +24,16 @@ class Dialect(NamedTuple):
     Parameters
     ----------
     text : callable
-        Function of an expression for a cell, which returns an expression for the cell as text.
+        Takes an expression for a cell. Returns an expression for the cell as text.
     is_number : callable
-        Function of the same expression. It returns a condition that is true if the database stores
-        the cell as a number, not as text.
+        Takes an expression for a cell. Returns a condition that is true if the database stores the
+        cell as a number, not as text.
     number : callable
-        Function of two expressions, for a cell and for the result of `read_text`. It returns an
+        Takes an expression for a cell, and the result of `read_text` for this cell. Returns an
         expression for the cell as a double, which is NULL if the cell is not a number.
     day : callable
-        Function of an expression for the result of `read_text`. It returns an expression for the
-        cell as days since 1970-01-01, which is NULL if the cell is not a date.
+        Takes the result of `read_text` for a cell. Returns an expression for the cell as days since
+        1970-01-01, which is NULL if the cell is not a date.
     spaces : str
         Expression for the characters that are removed from both ends of a string.
     infinity : str
@@ -60,7 +60,8 @@ class Dialect(NamedTuple):
     def read_text(self, cell: str, decimal: str = ".") -> str:
         """Return an expression that reads a cell as text and trims spaces at both ends.
 
-        Numbers in the text have a decimal point. Bytes become a space, which no category equals.
+        If `decimal` is a comma, decimal commas are replaced by points, so that numbers can be read.
+        A cell that contains bytes is read as a single space, which is not the name of any category.
         """
         text = f"TRIM({self.text(cell)}, {self.spaces})"
         kind = f"LOWER(CAST({self.type_of}({cell}) AS TEXT))"
@@ -71,7 +72,10 @@ class Dialect(NamedTuple):
         return f"CASE {whens} ELSE {text} END"
 
     def read_number(self, cell: str, text: str) -> str:
-        """Return an expression that reads a cell as a number, and ``true`` as 1."""
+        """Return an expression that reads a cell as a number.
+
+        It reads ``true`` as 1, ``false`` as 0, and names of infinity as infinite numbers.
+        """
         words = " ".join(f"WHEN '{word}' THEN {self.double(x)}" for word, x in _WORDS.items())
         return f"CASE LOWER({text}) {words} ELSE {self.number(cell, text)} END"
 
@@ -88,7 +92,7 @@ class Dialect(NamedTuple):
         return "E" + quoted.replace("\\", "\\\\") if self.escapes and "\\" in text else quoted
 
     def clamped(self, score: str) -> str:
-        """Return an expression that clips a score, so its exponential cannot overflow."""
+        """Return an expression that clips a score so that its exponential is finite."""
         return f"{self.smallest}({self.largest}({score}, -7e2), 7e2)"
 
 

@@ -58,9 +58,9 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     Notes
     -----
     If there are no pairs, and cells are numbers (for numeric terms) or strings (for categorical
-    terms), scores are equal to the last bit, and probabilities to about twelve digits. A cell of a
-    numeric term that is not a number is "unseen" in InterpretML and "missing" in this library; in
-    both cases, it has the contribution of "missing".
+    terms), the scores are exactly equal to those of this library, and the probabilities agree to
+    about twelve digits. A cell of a numeric term that is not a number is "unseen" in InterpretML
+    and "missing" in this library; in both cases, it has the contribution of "missing".
 
     InterpretML's methods for fitted models (``scale``, ``remove_terms``, ``monotonize``, ``copy``,
     ``merge_ebms``, ``show``) work too. The model has a single bag, so ``predict_with_uncertainty``
@@ -235,7 +235,7 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Return released counts in InterpretML's order, with 0 for absent bins."""
+    """Return counts in InterpretML's order; 0 if negative or if a bin is absent."""
     return _reordered(np.maximum(count, 0.0), axes, shared=False)
 
 

@@ -58,8 +58,8 @@ def to_shap(
     TypeError
         If `explanation` is of any other type.
     ValueError
-        If `X` has a different number of rows or lacks a column, or if `effects` has no estimates
-        or is given without `X`.
+        If `X` does not have one row for each sample, or lacks a column; or if `effects` lacks
+        estimates, explains a model with other terms, or is given without `X`.
 
     Warns
     -----

@@ -58,8 +58,9 @@ def to_sql(
     TypeError
         If `explanation` is of any other type, or a name is not a string.
     ValueError
-        If `explanation` covers only one of several classes or only main effects, if the dialect is
-        unknown, or if a column in `keep` has the name of a result or of a step of the query.
+        If `explanation` covers only one of several classes or only main effects; if the dialect is
+        unknown; or if `keep` repeats a column, or contains the name of a column of the result or of
+        an intermediate step.
 
     Warns
     -----
@@ -69,16 +70,18 @@ def to_sql(
 
     Notes
     -----
-    The query applies the other rules of the schema: aliases, markers of missing values and decimal
-    commas. It reads the whole table; to predict a part of it, give the name of a view. A value of a
-    numeric feature that the database cannot read as a number is treated as missing.
+    Apart from date formats, the query applies the rules of the schema: aliases, markers of missing
+    values and decimal commas. It reads the whole table; to predict only some rows, give the name of
+    a view. A value of a numeric feature that the database cannot read as a number is treated as
+    missing.
 
-    Few values are read differently than by ``predict``. Around a value, the query ignores ASCII
+    A few values are read differently than by ``predict``. Around a value, the query ignores ASCII
     white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
     PostgreSQL treats a number of more than 5000 characters as missing and rounds floating-point
     numbers if its setting ``extra_float_digits`` is below 1. SQLite may read a string of more than
-    15 digits as an adjacent double. Categories are compared with the database's own text for lists,
-    intervals, identifiers, and times with fractions of a second or a time zone.
+    15 digits as an adjacent double. Lists, intervals, identifiers, and times with fractions of a
+    second or a time zone are converted to text by the database, and this text is compared with the
+    categories.
 
     Examples
     --------
@@ -136,7 +139,7 @@ class _Cell(NamedTuple):
 
 
 class _Query:
-    """Builder for the steps of a query: trim cells, read them, add up scores, and predict."""
+    """Builder for the steps of a query: trim and read cells, add up scores, predict."""
 
     def __init__(
         self, dialect: Dialect, parts: Sequence[GlobalExplanation], keep: list[str]
@@ -173,9 +176,10 @@ class _Query:
         yield from _select([*self._keep, *results], f"{_OWN}scores")
 
     def _texts(self, rows: str, reads: dict[_Cell, str]) -> Iterable[str]:
-        """Return each column of the table as text, and also unchanged where that is needed.
+        """Yield expressions that select each column as text and, if needed, unchanged.
 
-        Databases limit the number of columns: PostgreSQL allows 1664.
+        An unchanged column is selected only if a later step needs it, because databases limit the
+        number of columns: PostgreSQL allows 1664.
         """
         raw = {cell.name for cell, read in reads.items() if self._named(cell.name)[0] in read}
         for name in self._features:
@@ -186,7 +190,7 @@ class _Query:
             yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
 
     def _named(self, name: str) -> tuple[str, str]:
-        """Return the names under which the query has a column unchanged and as text."""
+        """Return the query's two names for a column: unchanged, and converted to text."""
         i = self._features[name]
         return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
 
@@ -210,9 +214,10 @@ class _Query:
         return read
 
     def _code(self, number: str, text: str, categories: Sequence[str], feature: Any) -> str:
-        """Return an expression for the category code of a cell, given as a number and as text.
+        """Return an expression for the category code of a cell.
 
-        The codes of "other" and "missing" follow the code of the last category.
+        The expressions `number` and `text` read the cell as a number and as text. The codes of
+        "other" and "missing" follow the code of the last category.
         """
         other, missing = len(categories), len(categories) + 1
         codes = {cell_text(name): code for code, name in enumerate(categories)}
@@ -250,7 +255,10 @@ class _Query:
         return f"CAST({' + '.join(added)} AS DOUBLE PRECISION)"
 
     def _looked_up(self, bins: Binned, values: Sequence[str], without: str = "0e0") -> str:
-        """Return an expression for the value of a cell's bin, or `without` if it has none."""
+        """Return an expression for the value of the bin to which a cell belongs.
+
+        The value is chosen from `values`; if the cell belongs to no bin, it is `without`.
+        """
         cell = self._columns[_cell(bins)]
         n = bins.n_value_bins
         special = {name: values[n + i] for i, name in enumerate(bins.special)}
@@ -300,7 +308,10 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the numbers or days that mark missing values, read as in the table."""
+    """Return the markers of missing values as numbers, read like cells of the table.
+
+    If the feature is a date, the numbers are days. Markers that cannot be read are omitted.
+    """
     readers: list[Callable[[object], float]] = [cell_number, comma_number]
     if isinstance(feature, Date):
         readers = [day_reader(feature.format, feature.days[1].year)]

@@ -1,14 +1,16 @@
 """Exact, versioned and strict JSON for explanations, comparisons and ledgers.
 
 A file contains everything that the object shows, and can be opened without the model or the data.
-Files contain no records, but not every file may be shared:
+Not every file may be shared:
 
-* A `ShapeFunction` or `GlobalExplanation` may be shared if ``guarantee.private`` is true.
+* A `ShapeFunction`, `PairCurve`, `GlobalExplanation`, `FilterBank` or `WeightMap` may be shared if
+  ``guarantee.private`` is true.
 * A `Comparison` may contain a non-private reference and metrics on held-out records. It may be
   shared if ``comparison.private`` is true: it then contains neither the reference nor the metrics.
   :func:`dpexplain.compare.releasable` removes both.
-* A `LocalExplanation` contains the bin of every value of its samples. It may be shared if
-  ``explanation.releasable`` is true, which requires a private model and public samples.
+* A `LocalExplanation` contains the bin of every value of its samples, and a `FilterExplanation`
+  contains the prepared inputs of its samples. They may be shared if ``explanation.releasable`` is
+  true, which requires a private model and public samples.
 * A `Guarantee` or `LedgerSummary` may always be shared, because it contains only labels and public
   numbers.
 

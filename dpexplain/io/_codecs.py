@@ -199,7 +199,7 @@ def _axis_from_plain(value: Any, path: str) -> PairAxis:
 
 
 def noise_to_plain(noise: NoiseModel) -> dict[str, Any]:
-    """Convert a joint noise model, which is in single precision, to JSON values."""
+    """Convert a joint noise model to JSON values, in single precision."""
     return {
         "sizes": list(noise.sizes),
         "factor": packed_singles(noise.factor),
@@ -331,14 +331,14 @@ def local_from_plain(value: Any, path: str = "explanation") -> LocalExplanation:
 def multiclass_to_plain(
     explanation: MulticlassExplanation | MulticlassLocalExplanation,
 ) -> dict[str, Any]:
-    """Convert the global or local explanations of all classes to JSON values."""
+    """Convert a multiclass explanation, global or local, to JSON values."""
     if isinstance(explanation, MulticlassExplanation):
         return {"by_class": [global_to_plain(part) for part in explanation.by_class]}
     return {"by_class": [local_to_plain(part) for part in explanation.by_class]}
 
 
 def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassExplanation:
-    """Convert JSON values to the global explanations of all classes."""
+    """Build the `MulticlassExplanation` stored as JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(global_from_plain))
     fields.finish()
@@ -348,7 +348,7 @@ def multiclass_from_plain(value: Any, path: str = "explanation") -> MulticlassEx
 def multiclass_local_from_plain(
     value: Any, path: str = "explanation"
 ) -> MulticlassLocalExplanation:
-    """Convert JSON values to the local explanations of all classes."""
+    """Build the `MulticlassLocalExplanation` stored as JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(local_from_plain))
     fields.finish()
@@ -356,12 +356,12 @@ def multiclass_local_from_plain(
 
 
 def multiclass_comparison_to_plain(comparison: MulticlassComparison) -> dict[str, Any]:
-    """Convert the comparisons of all classes to JSON values."""
+    """Convert a multiclass comparison to JSON values."""
     return {"by_class": [comparison_to_plain(part) for part in comparison.by_class]}
 
 
 def multiclass_comparison_from_plain(value: Any, path: str = "comparison") -> MulticlassComparison:
-    """Convert JSON values to the comparisons of all classes."""
+    """Build the `MulticlassComparison` stored as JSON values."""
     fields = Fields(value, path)
     parts = fields.take("by_class", items(comparison_from_plain))
     fields.finish()
@@ -374,7 +374,7 @@ def statement_to_plain(statement: PrivacyStatement) -> dict[str, Any]:
 
 
 def statement_from_plain(value: Any, path: str = "statement") -> PrivacyStatement:
-    """Convert JSON values to a privacy statement; its class checks the fields."""
+    """Build the `PrivacyStatement` stored as JSON values, and check its fields."""
     Fields(value, path)
     return PrivacyStatement.from_dict(value)
 
@@ -394,5 +394,5 @@ def _list_or_none(array: FloatArray | None) -> list[Any] | None:
 
 
 def _matrix(rows: list[list[float]] | None, width: int) -> Any:
-    """Return rows as a matrix, with the given width even if there are no rows."""
+    """Return rows unchanged, or an array of shape (0, width) for an empty list."""
     return np.empty((0, width)) if rows == [] else rows

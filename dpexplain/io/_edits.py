@@ -11,7 +11,7 @@ from dpexplain.io._fields import Fields, integer, items, number, optional, text
 
 
 def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
-    """Convert the effect of an edit on a curve to JSON values."""
+    """Convert an `EditEffect` to JSON values."""
     return {
         "term": effect.term,
         "n_bins": effect.n_bins,
@@ -25,7 +25,7 @@ def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
 
 
 def effect_from_plain(value: Any, path: str) -> EditEffect:
-    """Convert JSON values to the effect of an edit on a curve."""
+    """Build the `EditEffect` stored as JSON values."""
     fields = Fields(value, path)
     effect = EditEffect(
         term=fields.take("term", text),
@@ -42,7 +42,7 @@ def effect_from_plain(value: Any, path: str) -> EditEffect:
 
 
 def record_to_plain(record: EditRecord) -> dict[str, Any]:
-    """Convert the record of an edit, including its privacy cost, to JSON values."""
+    """Convert an `EditRecord`, including its privacy cost, to JSON values."""
     return {
         "operation": record.operation,
         "words": record.words,
@@ -56,7 +56,7 @@ def record_to_plain(record: EditRecord) -> dict[str, Any]:
 
 
 def record_from_plain(value: Any, path: str = "edit") -> EditRecord:
-    """Convert JSON values to the record of an edit."""
+    """Build the `EditRecord` stored as JSON values."""
     fields = Fields(value, path)
     record = EditRecord(
         operation=fields.take("operation", text),

@@ -18,7 +18,7 @@ _LONGEST_TEXT = 100_000
 
 
 class Fields:
-    """Strict reader for one JSON object, whose fields are each read once.
+    """Strict reader for one JSON object; each field is read once.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def any_number(value: Any, path: str) -> float:
 
 
 def optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
-    """Create a reader that also accepts null, and then returns None."""
+    """Create a reader that returns None for null, and otherwise calls `read`."""
     return lambda value, path: None if value is None else read(value, path)
 
 

@@ -23,7 +23,7 @@ _shape = optional(items(integer))
 
 
 def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
-    """Convert the preprocessing of one column to JSON values."""
+    """Convert an `InputFeature` to JSON values."""
     return {
         "name": feature.name,
         "categories": None if feature.categories is None else list(feature.categories),
@@ -36,7 +36,7 @@ def feature_to_plain(feature: InputFeature) -> dict[str, Any]:
 
 
 def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
-    """Convert JSON values to the preprocessing of one column."""
+    """Build the `InputFeature` stored as JSON values."""
     fields = Fields(value, path)
     categories = fields.take("categories", optional(_texts))
     feature = InputFeature(
@@ -53,7 +53,7 @@ def feature_from_plain(value: Any, path: str = "feature") -> InputFeature:
 
 
 def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
-    """Convert the preprocessing of inputs to JSON values."""
+    """Convert an `InputPreparation` to JSON values."""
     return {
         "features": [feature_to_plain(feature) for feature in preparation.features],
         "per_record": preparation.per_record,
@@ -62,7 +62,7 @@ def preparation_to_plain(preparation: InputPreparation) -> dict[str, Any]:
 
 
 def preparation_from_plain(value: Any, path: str = "preparation") -> InputPreparation:
-    """Convert JSON values to the preprocessing of inputs."""
+    """Build the `InputPreparation` stored as JSON values."""
     fields = Fields(value, path)
     arguments: dict[str, Any] = {
         "features": tuple(fields.take("features", items(feature_from_plain))),
@@ -74,7 +74,7 @@ def preparation_from_plain(value: Any, path: str = "preparation") -> InputPrepar
 
 
 def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
-    """Convert a joint noise model of filters to JSON values."""
+    """Convert a `FilterNoise` to JSON values."""
     return {
         "variance": packed_array(noise.variance),
         "bias_variance": packed_array(noise.bias_variance),
@@ -84,7 +84,7 @@ def filter_noise_to_plain(noise: FilterNoise) -> dict[str, Any]:
 
 
 def filter_noise_from_plain(value: Any, path: str = "noise") -> FilterNoise:
-    """Convert JSON values to a joint noise model of filters."""
+    """Build the `FilterNoise` stored as JSON values."""
     fields = Fields(value, path)
     noise = FilterNoise(
         fields.take("variance", array_of((None, None, None))),

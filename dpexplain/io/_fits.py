@@ -78,13 +78,13 @@ def ledger_to_plain(summary: LedgerSummary) -> dict[str, Any]:
 
 
 def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
-    """Convert JSON values to a ledger summary; its class checks the fields."""
+    """Build the `LedgerSummary` stored as JSON values, and check its fields."""
     Fields(value, path)
     return LedgerSummary.from_dict(value)
 
 
 def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    """Convert the metrics of fits to JSON values."""
+    """Convert the table of metrics of a comparison to JSON values."""
     return [
         {
             "epsilon": plain(row["epsilon"]),
@@ -98,7 +98,7 @@ def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
-    """Convert JSON values to the metrics of fits."""
+    """Build the table of metrics stored as JSON values."""
     readers = {
         "epsilon": any_number,
         "repeat": integer,

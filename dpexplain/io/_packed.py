@@ -28,8 +28,9 @@ def packed_array(array: Floats) -> dict[str, Any]:
     Returns
     -------
     dict
-        The dtype of the array, ``"<f4"`` if single precision represents every number exactly and
-        ``"<f8"`` otherwise; its shape; and its bytes as a base64 string.
+        ``dtype`` is ``"<f4"`` if single precision represents every number exactly, and ``"<f8"``
+        otherwise; ``shape`` is the shape of the array; ``base64`` contains the numbers, converted
+        to this dtype, as a base64 string.
     """
     with np.errstate(over="ignore"):
         single = array.astype(np.float32).astype(np.float64)
@@ -86,8 +87,8 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Returns
     -------
     callable
-        A reader that finds the shape with the same number of dimensions as the array. It raises
-        ValueError if no shape has this number, or if the array does not fit the shape.
+        A reader that compares an array with the allowed shape that has the same number of
+        dimensions. It raises ValueError if there is no such shape, or if the array does not fit it.
     """
 
     def read_array(value: Any, path: str) -> Floats:

@@ -49,7 +49,12 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 @njit(inline="always", error_model="numpy")
 def _compare(coin, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number, of which 32 bits are known, with ``exp(-exponent)``."""
+    """Decide whether a uniform number is below ``exp(-exponent)``.
+
+    Only the first 32 bits of the number are known: `coin` is the number rounded down to 32 bits.
+    The result is `_ACCEPT` if the number is certainly below, `_REJECT` if it is certainly not
+    below, and otherwise `_UNDECIDED`.
+    """
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED
     total, term, k = 1.0, 1.0, 0.0

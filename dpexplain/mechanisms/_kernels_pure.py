@@ -31,7 +31,11 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 
 @njit(inline="always", error_model="numpy")
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
-    """Compare a uniform number, whose leading bits are given, with ``exp(-exponent)``."""
+    """Decide whether a uniform number is below ``exp(-exponent)``.
+
+    Only the first bits of the number are known: the leading bits of `word`. The result is as for
+    `_compare`.
+    """
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
 
@@ -60,7 +64,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     n_drawn : int
         Number of values filled after the call.
     start : int
-        Index of the first word of the unfinished trial.
+        Index of the first word of the next or unfinished trial.
     state : int
         Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
@@ -127,7 +131,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     n_chosen : int
         Number of values filled after the call.
     start : int
-        Index of the first word of the unfinished trial.
+        Index of the first word of the next or unfinished trial.
     state : int
         Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """

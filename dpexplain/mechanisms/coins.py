@@ -129,8 +129,9 @@ class SecretCoins:
     def permutation(self, n: int) -> NDArray[np.intp]:
         """Draw a uniform permutation of n positions.
 
-        All orders of distinct random words are equally likely. If two words are equal, all words
-        are redrawn; for a table of a million rows, this has a probability of 1 in 40 million.
+        The permutation is the one that sorts n random words. All orders of distinct words are
+        equally likely. If two words are equal, all words are redrawn; for a table of a million
+        rows, this has a probability of 1 in 40 million.
 
         Parameters
         ----------

@@ -146,10 +146,9 @@ class Scale:
     Attributes
     ----------
     numerator : int
-        Numerator of the smallest fraction that is at least `sigma`, with the denominator ``step /
-        16``.
+        Numerator of the fraction: the smallest for which the fraction is at least `sigma`.
     step : int
-        16 times the denominator of the fraction, which is a power of two.
+        16 times the denominator of the fraction. The denominator is a power of two.
     width : int
         Number of lattice steps in a strip.
     """
@@ -219,14 +218,14 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
     Parameters
     ----------
     numerator, denominator : int
-        The numerator is at least 0, the denominator is positive.
+        The numerator is at least 0, and the denominator is positive.
     bits : int
 
     Returns
     -------
     low, high : int
-        Integers below and above the value. They result from much tighter bounds that are rounded
-        outward: they differ by 2 if an integer lies strictly between the tighter bounds, and by 1
+        Integers below and above the value, obtained by rounding much tighter bounds outward. The
+        two integers differ by 2 if an integer lies strictly between the tighter bounds, and by 1
         otherwise.
     """
     if numerator >= bits * denominator:

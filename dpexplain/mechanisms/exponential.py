@@ -67,6 +67,7 @@ def choose(
     Returns
     -------
     ndarray of shape (n_groups,), dtype int64
+        Index of the chosen candidate of each group.
     """
     exact = Fraction(epsilon) / Fraction(spread)
     ratio = float(exact)
@@ -101,7 +102,7 @@ def settle(words: Words, utilities: NDArray[np.int64], ratio: Fraction) -> int |
     Returns
     -------
     int or None
-        The chosen candidate; None if the trial is rejected.
+        Index of the chosen candidate; None if the trial is rejected.
     """
     candidate = words.place(len(utilities))
     if candidate is None:

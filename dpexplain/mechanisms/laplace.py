@@ -17,10 +17,11 @@ accepted value has the target distribution, and later ones are independent of it
 so the ratio of probabilities of any outcome is at most ``exp(s / t)``. A scale that is not an
 integer is rounded up.
 
-*Exactness*: coins compare a uniform number, whose leading bits are known, with a number for which
-bounds are known, as in `dpexplain.mechanisms.discrete_gaussian`, with the same floating-point
-error: the exponents u / t < 1 are one correctly rounded quotient of two correctly rounded integers.
-Undecided trials are decided with integers of any length, using the same bits.
+*Exactness*: as in `dpexplain.mechanisms.discrete_gaussian`, a coin flip compares a uniform number,
+whose leading bits are known, with a number for which bounds are known. The bound on the
+floating-point error is the same as there, because each exponent u / t < 1 is one correctly rounded
+quotient of two correctly rounded integers. A trial that remains undecided is decided with integers
+of any length, using the same bits.
 
 References
 ----------

@@ -22,8 +22,9 @@ __all__ = ["Mechanism"]
 class Mechanism:
     """Mechanism that adds fresh noise to integer sums and makes random choices.
 
-    All noise of a phase is drawn before the first release, because the drawing time then reveals
-    nothing about a single value, and because the exact sampler is fast only for many draws at once.
+    All noise of a phase is drawn before the first release, for two reasons: the time that drawing
+    takes then reveals nothing about a single value, and the exact sampler is fast only for many
+    draws at once.
     The noise leaves the object only inside a release; its repr, copies and pickles contain no
     noise.
 

@@ -86,10 +86,10 @@ class NoiseSource:
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
         system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
         the same distribution with OpenDP's sampler, an independent implementation that is about
-        a hundred times slower. ``"rounded"`` rounds half the sum of four normal variates from a
-        generator keyed by the operating system: rounding a Gaussian that is added to an integer is
-        post-processing, so the guarantee of the continuous mechanism holds, except for the quality
-        of floating-point normals in the far tail.
+        a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed by
+        the operating system, halves the sum and rounds it. Rounding a Gaussian that is added to an
+        integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
+        accuracy of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Seed with which every run draws the same noise, for tests and teaching. Anyone who knows the
         seed can subtract the noise, so no result with this noise is private.
@@ -290,7 +290,10 @@ def _secret_generator() -> np.random.Generator:
 
 
 def _rounded(generator: np.random.Generator, sigma: float, size: int) -> NDArray[np.int64]:
-    """Round half the sum of four normal variates, which hides their low bits."""
+    """Draw normal noise and round it to integers.
+
+    Each draw is half the sum of four normal variates: the sum hides the low bits of each variate.
+    """
     total = generator.standard_normal(size)
     for _ in range(3):
         total += generator.standard_normal(size)

@@ -111,14 +111,16 @@ class Phase(NoisyPhase):
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
-    then the errors of every test of ``z + d`` against z are at least as large as the errors of a
-    test of N(d / sigma_int, 1) against N(0, 1): the corners of the trade-off curve of the discrete
-    noise lie above the trade-off curve of the normals, which is convex. This holds in every
-    coordinate, hence for vectors and for compositions. It also holds for the mixtures that result
-    from sampling records, because threshold tests are optimal there too. For a scale s the left
-    side is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``, the error of the midpoint rule, and s is
-    ``(1 + 1e-6) sigma_int``. This is enough for scales of at least about 204 steps; from ``2**14``
-    steps on, it is enough by a factor of 6,000.
+    then it is at least as hard to distinguish ``z + d`` from the noise z, for an integer d, as to
+    distinguish N(d / sigma_int, 1) from N(0, 1). The reason is that the corners of the trade-off
+    curve of the discrete noise lie above the trade-off curve of the normals, which is convex. This
+    holds in every coordinate, hence for vectors and for compositions. It also holds for the
+    mixtures that result from sampling records, because threshold tests are optimal there too.
+
+    The noise is drawn with the scale ``s = (1 + 1e-6) sigma_int``. For this scale, the left side of
+    the condition is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``; the terms after the 1 are the
+    error of the midpoint rule. The condition therefore holds for scales of at least about 204
+    steps. From ``2**14`` steps on, the added 1e-6 is 6,000 times as large as necessary.
 
     Parameters
     ----------
@@ -127,8 +129,8 @@ class Phase(NoisyPhase):
     sensitivity_int : float
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
-        Standard deviation of the noise in lattice steps, at least ``2**14``: on a coarser lattice,
-        the discrete Gaussian costs noticeably more privacy than is accounted for.
+        Standard deviation of the noise in lattice steps, at least ``2**14``. This leaves a wide
+        margin: the accounted cost is a valid bound from about 204 steps on.
     n_values : int
         Total number of values in the releases of the phase.
     """
@@ -191,13 +193,13 @@ class SampledPhase(Phase):
     label : str
         As for `Phase`.
     sensitivity_int : float
-        As for `Phase`, for one sum whose sample contains the record.
+        As for `Phase`, for a sum over a sample that contains the record.
     sigma_int : float
         As for `Phase`.
     n_values : int
         As for `Phase`.
     n_changed : int
-        Number of records (or persons, if rows are grouped) that differ between neighbors: 1 for
+        Number of records (or people, if rows are grouped) that differ between neighbors: 1 for
         add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
         bounded by an equal part of the sensitivity.
     sampling_probability : float
@@ -290,12 +292,12 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_sensitivity(self) -> int:
-        """Sensitivity of the rounded integer sums.
+        """Sensitivity of the sums, which change by whole lattice steps.
 
         Returns
         -------
         int
-            The sensitivity in lattice steps, at least 1.
+            `sensitivity_int`, rounded down, but at least 1.
         """
         return max(1, math.floor(self.sensitivity_int * (1.0 + _STEP_MARGIN)))
 
@@ -310,7 +312,9 @@ class LaplacePhase(NoisyPhase):
         return Fraction(self.drawn_sensitivity, self.drawn_scale)
 
     def event(self, count: int = 1) -> DiscreteLaplaceEvent:
-        """Return the event, with its exact lattice, for a given number of releases.
+        """Return the event that covers a given number of releases.
+
+        The event contains the exact scale and sensitivity, in lattice steps.
 
         Parameters
         ----------
@@ -347,9 +351,9 @@ class ChoicePhase:
     label : str
         Name of what is chosen, such as "splits".
     spread_int : float
-        Bound on the spread of the changes that a record makes to utilities, in lattice steps,
-        summed over the groups of one release. If groups are disjoint, a record changes only one of
-        them.
+        Bound on the effect of one record on the utilities of a release, in lattice steps. The
+        effect on a group is the largest change of a utility minus the smallest; these differences
+        are summed over the groups. If groups are disjoint, a record affects only one of them.
     epsilon : float
         Epsilon of one release, a bound on the log-ratio of probabilities; positive and finite.
     n_candidates : int
@@ -416,6 +420,8 @@ class ChoicePhase:
     def with_noise(self, factor: float) -> ChoicePhase:
         """Return the phase with the scale of its choices multiplied by a factor.
 
+        The scale is ``spread_int / epsilon``, so epsilon is divided by the factor.
+
         Parameters
         ----------
         factor : float
@@ -428,7 +434,7 @@ class ChoicePhase:
         return replace(self, epsilon=self.epsilon / factor)
 
     def with_sensitivity(self, factor: float) -> ChoicePhase:
-        """Return the phase with the sensitivity of its utilities multiplied by a factor.
+        """Return the phase with `spread_int` multiplied by a factor.
 
         Parameters
         ----------

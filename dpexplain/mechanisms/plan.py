@@ -32,7 +32,7 @@ class Releases:
     Parameters
     ----------
     phase : Phase, LaplacePhase or ChoicePhase
-        Phase to which the releases belong; its number of values may be undetermined.
+        Phase to which the releases belong. Its number of values has no effect.
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
@@ -145,7 +145,10 @@ def _price(event: PrivateEvent) -> float:
 
 
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
-    """Return whether one release of an event covers one release of a phase."""
+    """Return whether an event covers a release of a phase.
+
+    The number of releases that are left in the event is not considered.
+    """
     if isinstance(phase, SampledPhase):
         noise = phase.sigma_int / phase.record_bound_int
         return (

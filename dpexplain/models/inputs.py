@@ -1,4 +1,4 @@
-"""Input tables, columns and rows, read so that no cell affects another.
+"""Input tables, columns and rows; no cell affects how another is read.
 
 Lists are kept cell by cell, because numpy would choose one type for all cells of a list.
 """
@@ -27,8 +27,8 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     ----------
     X : DataFrame or array-like of shape (n_samples, n_features)
     n_columns : int or None, default=None
-        Number of cells per row, if it is public. A row of a list becomes a row of empty cells if
-        it has a different length.
+        Number of cells per row, if it is public. If a row of a list has a different length, it
+        becomes a row of empty cells.
 
     Returns
     -------
@@ -134,9 +134,10 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
     """Drop the rows with a missing or invalid target.
 
     Whether a row is kept depends only on that row. So adding one record still adds at most one row,
-    and replacing one record still replaces, adds or removes at most one row; adding or removing a
-    row changes sums by less than replacing one. This happens before the rows per person are
-    limited, so a row without a target cannot displace another row.
+    and replacing one record still replaces, adds or removes at most one row. For sums, the bound
+    on the effect of adding or removing a row is no larger than the bound for replacing one. Rows
+    are dropped before the rows per person are limited, so a row without a target cannot displace
+    another row.
 
     Parameters
     ----------

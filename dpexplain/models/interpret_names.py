@@ -1,4 +1,4 @@
-"""Error messages that name this library's replacement of an InterpretML parameter."""
+"""Error messages that name the replacement for an InterpretML parameter."""
 
 from __future__ import annotations
 

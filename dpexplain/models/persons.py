@@ -101,7 +101,8 @@ def checked_groups(groups: Any, X: Any, max_rows: int | None) -> tuple[str | Non
     Raises
     ------
     ValueError
-        If only one of `groups` and `max_rows` is given, or if the table is read in chunks.
+        If only one of `groups` and `max_rows` is given, or if `groups` is given for a table that is
+        read in chunks.
     """
     if isinstance(X, ChunkedTable) and groups is not None:
         raise ValueError(PERSONS_IN_PARTS)
@@ -124,10 +125,10 @@ def bounded_rows(
 ) -> NDArray[np.intp]:
     """Choose at most `max_rows` rows per person by random draws.
 
-    Rows without a readable person ID are dropped. If all these rows counted as one person, adding a
-    person without an ID could displace a row of another person, which amounts to a replacement,
-    with twice the privacy loss. If each of these rows counted as a separate person, someone without
-    an ID could contribute any number of rows.
+    Rows without a readable person ID are dropped, for two reasons. If all these rows counted as one
+    person, adding a person without an ID could displace a row of another person. That amounts to a
+    replacement, which has twice the privacy loss. If each of these rows counted as a separate
+    person, someone without an ID could contribute any number of rows.
 
     Parameters
     ----------
@@ -232,7 +233,11 @@ def _person_of_parts(cell: Any) -> str | None:
 
 
 def _plain_number(cell: Decimal | Fraction | np.longdouble) -> Any:
-    """Convert a finite number to an equal int or float, or else to a fraction."""
+    """Convert a finite number to an int, a float or a fraction.
+
+    A number that is not whole becomes a float only if it equals the float, or equals the decimal
+    number that Python prints for the float. Otherwise, it becomes a fraction.
+    """
     if isinstance(cell, Decimal) and abs(cell.adjusted()) > 4000:
         raise ValueError("a number whose digits fill the memory")
     exact = Fraction(*cell.as_integer_ratio())
@@ -246,7 +251,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 
 
 def _number_of(text: str) -> Any:
-    """Return the exact number in a string, else the string itself; None if empty."""
+    """Return the number in a string, the string itself, or None.
+
+    The number is returned if it is written as a whole number (``"7"`` or ``"7.0"``), or exactly as
+    Python prints it. None is returned if the string is empty or a word that means empty.
+    """
     if _WHOLE.fullmatch(text):
         return int(text.split(".")[0])
     try:

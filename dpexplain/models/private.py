@@ -52,7 +52,10 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators, which checks, charges and runs each fit."""
+    """Base class of private estimators.
+
+    It checks the parameters of each fit, charges the fit to the ledger, and runs it.
+    """
 
     _person_kind: str | None
     _charged: tuple[Event, ...]
@@ -64,23 +67,25 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Columns of the schema: matched by name for a DataFrame, whose other columns are
-            ignored, and by position otherwise. Explainable boosting also accepts tables that do
-            not fit in memory: a path to a Parquet file or to a folder of Parquet files, a pyarrow
-            dataset, or a Dask DataFrame or Array. See Notes.
+            Table with the columns of the schema. In a DataFrame, they are found by name, and other
+            columns are ignored; in an array, they are found by position. Explainable boosting also
+            accepts tables that do not fit in memory: a path to a Parquet file or to a folder of
+            Parquet files, a pyarrow dataset, or a Dask DataFrame or Array. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
             pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-            Person of each row, given as the name of a column of `X`, which is then not a feature;
-            as a name and the person IDs; or as the IDs alone. The default is the person column of
+            Person of each row: the name of a column of `X` (which is then not a feature), a pair of
+            a name and the person IDs, or only the person IDs. The default is the person column of
             the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
             person are used; they are chosen by secret random draws. Rows without a readable person
-            ID are dropped. The name is public; from it, a ledger knows which fits protect the same
-            persons. IDs without a name count as a new kind of person in each fit (the name of a
-            Series is ignored, because pandas keeps it when IDs are mapped to other persons).
+            ID are dropped. The name is public; it tells a ledger which fits protect the same
+            persons. If the IDs are given without a name, the ledger cannot tell whether two fits
+            protect the same persons, so it has no bound on their total cost for a person. (The name
+            of a Series is not used, because pandas keeps it even after the IDs have been replaced
+            by those of other persons.)
         **unsupported
             Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
             they are None.
@@ -107,15 +112,15 @@ class PrivateEstimator(PrivateHooks):
 
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
-        file (in ``TMPDIR``). The file has no name if the system allows that, only its owner may
-        open it, and it is deleted after the fit. Its content is as confidential as the rows.
+        file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
+        the system allows, it has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
-        and exact sums are sent between them, so encrypt the connections (TLS). If the collection's
-        own graph raises an error, Dask logs it, including values. If a worker is lost, its
-        partitions are re-read at no extra budget. If there is no client, partitions are computed
-        sequentially.
+        and exact sums are sent between them, so encrypt the connections (TLS). If computing the
+        collection itself raises an error, Dask logs the error, and any values in its message. If a
+        worker is lost, its partitions are re-read at no extra cost to the budget. If there is no
+        client, partitions are computed sequentially.
         """
         reject_unsupported(
             unsupported,
@@ -186,7 +191,7 @@ class PrivateEstimator(PrivateHooks):
         return y
 
     def _privacy_unit(self) -> Unit:
-        """Return the unit protected by the current fit."""
+        """Return the privacy unit of the current fit."""
         return unit_of(self.max_rows_per_person, vars(self).get("_person_kind"))
 
     def _forget_fit(self) -> None:
@@ -195,7 +200,7 @@ class PrivateEstimator(PrivateHooks):
             delattr(self, name)
 
     def _take_fit(self, work: Any) -> None:
-        """Replace an earlier fit with the fit of `work`; keep the parameters."""
+        """Replace an earlier fit with that of the estimator `work`; keep the parameters."""
         self._forget_fit()
         parameters = work.get_params(deep=False)
         vars(self).update({n: v for n, v in vars(work).items() if n not in parameters})
@@ -232,7 +237,10 @@ class PrivateEstimator(PrivateHooks):
         return ""
 
     def _kept_rows(self, groups: Any) -> NDArray[np.intp]:
-        """Choose the rows used per person, by secret random draws; audits override it."""
+        """Choose the rows used for each person, by random draws.
+
+        The draws are secret unless `reproducible_seed` is set. Audits override this method.
+        """
         limit = self.max_rows_per_person or 1
         if self.reproducible_seed is None:
             return _bounded_rows(groups, limit)
@@ -249,7 +257,9 @@ class PrivateEstimator(PrivateHooks):
 
     @without_records
     def planned_events(self, X: Any, y: Any = None) -> tuple[Event, ...]:
-        """Return the events that ``fit(X, y)`` would charge, from public quantities.
+        """Return the events that ``fit(X, y)`` would charge to the ledger.
+
+        Only public quantities are used.
 
         Parameters
         ----------

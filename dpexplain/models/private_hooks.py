@@ -24,7 +24,7 @@ class PrivateHooks:
     """Base class of `PrivateEstimator`: methods that subclasses and audits override.
 
     A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
-    touches records, and makes releases only through its mechanism.
+    touches records, and releases results only through the mechanism that is passed to it.
     """
 
     epsilon: float
@@ -43,20 +43,27 @@ class PrivateHooks:
     _target_kind: type[Range] | type[Classes]
 
     def _mechanism(self) -> Mechanism:
-        """Create the mechanism of the fit; audits override it."""
+        """Create the mechanism of the fit; audits override this method."""
         return Mechanism(self._noise_source())
 
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _coins(self) -> Coins:
-        """Create the source of random assignments and samples; secret without a seed."""
+        """Create the source of random assignments and samples.
+
+        The draws are secret unless `reproducible_seed` is set.
+        """
         if self.reproducible_seed is None:
             return secret_coins()
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure; a noise seed also seeds it."""
+        """Create the generator of the public structure.
+
+        Its seed is `structure_seed`. If that is None, the seed is derived from `reproducible_seed`
+        or, if that is None too, drawn afresh.
+        """
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))
         return np.random.default_rng(self.structure_seed)
@@ -91,7 +98,7 @@ class PrivateHooks:
         """Return the planned releases of a fit on a given number of features."""
 
     def _events(self, n_features: int) -> tuple[Event, ...]:
-        """Return the private events of a fit on a given number of features."""
+        """Return the events to charge for a fit on a given number of features."""
         return tuple(planned.event for planned in self._releases(n_features))
 
     @abstractmethod

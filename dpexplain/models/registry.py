@@ -1,10 +1,15 @@
 """Registry of the models; all code that lists models uses it.
 
-The registry determines ``dpexplain.models.__all__``, which contract tests, audits, attacks and the
-reference pages use; the models in the namespace ``dpexplain``; the choices of
-``dpexplain fit --model``; and the kernels that are compiled in advance. No model is imported before
-it is used. Type checkers and code completion read `dpexplain/__init__.py` and
-`dpexplain/models/__init__.py` instead.
+The registry determines:
+
+* ``dpexplain.models.__all__``, in which contract tests, audits, attacks and the reference pages
+  find the models;
+* the models in the namespace ``dpexplain``;
+* the choices of ``dpexplain fit --model``;
+* the kernels that are compiled in advance.
+
+No model is imported before it is used. Type checkers and code completion read
+`dpexplain/__init__.py` and `dpexplain/models/__init__.py` instead.
 """
 
 from __future__ import annotations

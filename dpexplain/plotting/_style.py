@@ -158,7 +158,7 @@ def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[s
 
 
 def watermark(ax: Axes, guarantee: Guarantee) -> None:
-    """Draw a watermark if something in the figure is not private."""
+    """Draw a watermark if there is no privacy guarantee."""
     if not guarantee.private:
         draw_watermark(ax)
 
@@ -187,7 +187,7 @@ def draw_watermark(ax: Axes) -> None:
 
 
 def tidy(ax: Axes, *, grid: str = "y") -> None:
-    """Remove two spines and all tick marks, and draw a faint grid."""
+    """Remove the top and right spines and all tick marks, and draw a faint grid."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.tick_params(length=0)
@@ -223,7 +223,7 @@ def thin_ticks(
 
 
 def limit_ticks(axis: Axis, low: float, high: float) -> None:
-    """Set ticks on round values between `low` and `high`."""
+    """Set ticks at round values between `low` and `high`."""
     axis.set_ticks(round_values(low, high, 6))
 
 

@@ -73,7 +73,7 @@ def plot_comparison(
     KeyError
         If the term does not exist, or is a pair of features.
     ValueError
-        If `show` has a different value.
+        If `show` is neither "released" nor "effect".
     """
     check_one_class(comparison)
     if show not in ("released", "effect"):

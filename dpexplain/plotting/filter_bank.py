@@ -53,7 +53,8 @@ def plot_weights(
         Weight at the upper end of the scale, which is symmetric around zero; None means the largest
         absolute weight.
     mask_noise : bool, default=False
-        Whether weights below two standard deviations of their privacy noise are grayed out.
+        Whether to gray out weights whose absolute value is at most two standard deviations of their
+        privacy noise.
 
     Returns
     -------
@@ -104,7 +105,8 @@ def plot_filters(
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False
-        Whether weights below two standard deviations of their privacy noise are grayed out.
+        Whether to gray out weights whose absolute value is at most two standard deviations of their
+        privacy noise.
     sort : bool, default=True
         Whether the filters of a class are sorted by decreasing signal-to-noise ratio. This has no
         effect if the noise is unknown.
@@ -119,7 +121,7 @@ def plot_filters(
     Raises
     ------
     ValueError
-        If `what` has a different value, or `max_filters` is less than 1.
+        If `what` is neither "class_means" nor "filters", or `max_filters` is less than 1.
     """
     if what not in ("class_means", "filters"):
         raise ValueError(f"what={what!r} must be 'class_means' or 'filters'.")

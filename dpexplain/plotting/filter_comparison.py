@@ -1,4 +1,4 @@
-"""Figure that compares the class means of locally linear models between epsilons."""
+"""Figure of the class means of locally linear models, with one column per epsilon."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def plot_filter_comparison(
     classes : list or None, default=None
         Names of the classes to draw; None draws all.
     mask_noise : bool, default=False
-        Whether weights below two standard deviations of their privacy noise are grayed out.
+        Whether to gray out weights whose absolute value is at most two standard deviations of their
+        privacy noise.
     show_reference : bool, default=True
         Whether to draw the reference, if there is one; its panels are watermarked.
     figure : Figure, SubFigure or None, default=None

@@ -87,7 +87,8 @@ def plot_filter_explanation(
     label : object or None, default=None
         Name of the class to explain; None means the predicted class.
     mask_noise : bool, default=False
-        Whether contributions below two standard deviations of privacy noise are grayed out.
+        Whether to gray out contributions whose absolute value is at most two standard deviations of
+        their privacy noise.
     figure : Figure, SubFigure or None, default=None
         Figure to draw into; None creates one.
 
@@ -95,7 +96,8 @@ def plot_filter_explanation(
     -------
     ndarray of Axes, shape (4,)
         Panels with the input, the contributions to the score of the class, the contributions to
-        the difference from the most probable other class, and the weightings of the filters.
+        the difference between this score and that of the most probable other class, and the
+        weightings of the filters.
 
     Raises
     ------

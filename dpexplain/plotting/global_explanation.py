@@ -45,7 +45,7 @@ def plot_global(
     figure: FigureBase | None = None,
     show: Show = "both",
 ) -> npt.NDArray[np.object_]:
-    """Draw every term in a separate panel, most important first.
+    """Draw the most important terms and pairs, each in a separate panel.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def _mark_ends(
 
 
 def _inward(ax: Axes, x: float) -> str:
-    """Return the alignment of text at `x` that keeps it clear of the axis labels."""
+    """Return the alignment that keeps text at `x` clear of the axis labels."""
     low, high = ax.get_xlim()
     share = (x - low) / (high - low)
     return "left" if share < 0.35 else "right" if share > 0.65 else "center"

@@ -86,7 +86,7 @@ def draw_pair(
 
 
 def _hatch(ax: Axes, cells: npt.NDArray[np.bool_], colors: Theme) -> None:
-    """Hatch cells that may be noise, like the bins of a curve."""
+    """Hatch cells that may be noise, in the same way as the bins of a curve."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 

@@ -96,7 +96,7 @@ def draw_shape(
     legend: bool = True,
     show: Show = "both",
 ) -> None:
-    """Draw a shape without a title; panels with equal `limits` share a score axis."""
+    """Draw a shape without a title; `limits` are the ends of its score axis."""
     limits = score_limits([shape], show) if limits is None else limits
     show = resolved_show(shape, show)
     if shape.kind == "numeric":
@@ -171,9 +171,9 @@ def _draw_categorical(
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
     """Return an axis range that covers the curves, their bands and zero, with padding.
 
-    Bands may widen the range by at most a fixed fraction of it or by the mean half-width of the
-    band over the records, whichever is larger. The wide band of a nearly empty bin is cut off,
-    because it would flatten all curves.
+    On each side, a band extends the range of the curves by at most the larger of two amounts: a
+    fixed fraction of that range, and the mean half-width of the band over the records. So the wide
+    band of a nearly empty bin is cut off; otherwise, it would flatten all curves.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))
@@ -189,7 +189,7 @@ def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits
 
 
 def _layers(shape: ShapeFunction, show: Show) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """Return each curve drawn, the half-width of its band and the bin weights."""
+    """Return the values, band half-widths and bin weights of each curve to draw."""
     layers = []
     if show != "effect":
         std = shape.total_std

@@ -79,8 +79,9 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If a format is not a date format, or if it differs from another format or from ISO format
-        only in which number is the day.
+        If a format is not a date format, or if it matches the same cells as another format or as
+        ISO format. For example, two formats that differ only in which number is the day match the
+        same cells.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):

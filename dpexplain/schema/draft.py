@@ -159,7 +159,8 @@ def _name(category: Any) -> Any:
 def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     """Return bounds for the values: their minimum and maximum, rounded outward.
 
-    The bounds are rounded to two significant digits of the range of the values.
+    The bounds are multiples of a power of ten; the difference between maximum and minimum is 10 to
+    100 times this power. If all values are equal, one bound is below the value and one above it.
 
     Parameters
     ----------

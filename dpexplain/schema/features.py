@@ -42,7 +42,7 @@ class Numeric:
     Parameters
     ----------
     low, high : float
-        Ends of the axis, in `unit`. Values outside are clipped.
+        Public bounds of the values, in `unit`. Values outside them are clipped.
     unit : str, default=""
         Unit of the values, for axis labels.
     description : str, default=""

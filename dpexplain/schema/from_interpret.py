@@ -49,8 +49,8 @@ class FromInterpret:
             Names of the features, as in InterpretML.
         feature_types : sequence or None, default=None
             Type of each feature, as in InterpretML: "continuous", "nominal", or a list of ordered
-            categories. None treats features with bounds as continuous, and features with categories
-            as nominal.
+            categories. If None, features with bounds are continuous, and features with categories
+            are nominal.
         privacy_bounds : mapping or array of shape (n_features, 2), or None, default=None
             Bounds of the features, as in InterpretML: a mapping keyed by name or index, or an array
             with one row per feature.

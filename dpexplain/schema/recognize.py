@@ -199,7 +199,7 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
 
 
 def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return "id" or "person" for a probable ID of records or persons, otherwise ""."""
+    """Return the probable role of a column: "id", "person", or "" for a feature."""
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < _FEWEST_ROWS or isinstance(plain, Date):
         return ""
@@ -269,7 +269,7 @@ def _numeric(
     odd: Iterable[str] = (),
     decimal: str = ".",
 ) -> Numeric:
-    """Draft a numeric feature whose extremes may be markers of missing values."""
+    """Draft a numeric feature; extremes that look like markers count as missing."""
     values, markers = np.array(sorted(numbers)), []
     while len(values) > 2 and (marker := _marker(values)) is not None:
         markers.append(marker)

@@ -242,8 +242,12 @@ class Schema(FromInterpret):
 
         Parameters
         ----------
-        X, y, task : DataFrame or array, array or None, str
-            Public data, public target and type of the target, as for `from_frame`.
+        X : DataFrame or array of shape (n_samples, n_features)
+            Public data.
+        y : array of shape (n_samples,) or None, default=None
+            Public target; None for a schema that has no target.
+        task : {"auto", "classification", "regression"}, default="auto"
+            Type of the target, as for `from_frame`.
         exclude : sequence of str, default=()
             Columns to exclude.
 
@@ -296,10 +300,10 @@ class Schema(FromInterpret):
             Number of rows, which should be similar to that of the private table.
         effects : mapping of str to effect, or None, default=None
             Effects of features on the log-odds of the last class, or on a numeric target. A number
-            is the difference between the effects at the two ends of the range (or of the first and
-            the last category); a mapping contains the effect of each category; a function maps an
-            array of values (numbers, days since 1970, or names) to effects. Other features have no
-            effect.
+            is the amount by which the effect increases from the lower to the upper bound (or from
+            the first category to the last). A mapping contains the effects of categories. A
+            function maps an array of values (numbers, days since 1970, or names) to effects. Other
+            features and categories have no effect.
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
@@ -314,7 +318,7 @@ class Schema(FromInterpret):
         X : DataFrame of shape (n, n_features)
             The records, without ID columns but with the person column.
         y : Series of shape (n,)
-            The target. Noise is added to a numeric target; its standard deviation is 10% of the
+            The target. If it is numeric, it includes noise with a standard deviation of 10% of the
             width of the range.
 
         Raises

@@ -44,16 +44,18 @@ def simulated(
     effects : mapping of str to effect, or None
         Effects of features on the target.
     seed : int or None
-        Seed of the random records.
-    missing, positive_share : float
-        Proportion of empty cells, and probability of the second of two classes.
+        Seed of the random number generator; None for different records each time.
+    missing : float
+        Probability that a cell is empty.
+    positive_share : float
+        Probability of the second of two classes if all effects are 0.
     rows_per_person : int
-        Number of rows per person.
+        Number of rows for each person, if the schema names a person column.
 
     Returns
     -------
-    X : DataFrame of shape (n, n_features)
-        The records.
+    X : DataFrame of n rows
+        The features and, if the schema names one, the person column.
     y : Series of shape (n,)
         The target.
     """
@@ -97,7 +99,7 @@ def _check_names(effects: Any, features: Mapping[str, Feature]) -> None:
 
 
 def _values(feature: Feature, n: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw values uniformly from the public range, or indices of the categories."""
+    """Draw numbers from the public range, or indices of categories, uniformly."""
     if isinstance(feature, Categorical):
         return rng.integers(len(feature.categories), size=n)
     if feature.step is None:
@@ -173,10 +175,10 @@ def class_chances(
     target : Classes
         Classes of the target.
     score : ndarray of shape (n,)
-        Score of each row. At score 0, all classes are equally likely; if there are only two, the
-        second has the probability `positive_share`.
+        Score of each row. At score 0, three or more classes are equally likely, and the second of
+        two classes has the probability `positive_share`.
     positive_share : float
-        Probability of the second of two classes at score 0.
+        Probability of the second of two classes at score 0; must be 0.5 for three or more classes.
 
     Returns
     -------

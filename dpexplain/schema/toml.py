@@ -210,9 +210,9 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the fields to store.
+    """Return the fields of a schema class that are stored.
 
-    The unit, step and decimal separator of a date are implied, so they are not stored.
+    The unit, step and decimal separator of a `Date` are always the same, so they are not stored.
     """
     implied = ("unit", "step", "decimal") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]

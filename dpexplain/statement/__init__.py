@@ -1,6 +1,7 @@
 """Privacy statements: guarantees for a release, and for all fits on a data set.
 
-They are created from ledger summaries and guarantees, without models or data.
+A statement is created from the summary of a ledger and, for a statement about one model, the
+guarantee of that model. The model and the data are not needed.
 """
 
 from __future__ import annotations

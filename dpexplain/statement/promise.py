@@ -31,9 +31,9 @@ class Promise:
     replace_epsilon : float
         Epsilon at the same delta under replace-one adjacency; infinite if there is no guarantee.
     adaptive_epsilon : float, default=inf
-        Epsilon at the same delta that also holds if fits were chosen after earlier results were
-        seen; `epsilon` requires that the number and the budgets of the fits were fixed before any
-        result was seen. Infinite if no such bound is stated.
+        Epsilon, at the same delta, that also holds if fits were chosen after earlier results were
+        seen. In contrast, `epsilon` holds only if the number and the budgets of the fits were fixed
+        before any result was seen. Infinite if no such bound is stated.
     """
 
     covers: str
@@ -80,7 +80,7 @@ def promise_from_dict(content: object) -> Promise:
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
     """Check the names of the fields, and return the fields as a dictionary.
 
-    Fields that older versions did not have may be missing.
+    A field that older versions did not have is allowed to be missing.
     """
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:

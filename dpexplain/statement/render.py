@@ -75,7 +75,7 @@ def as_markdown(statement: Stated) -> str:
 
 
 def as_html(statement: Stated) -> str:
-    """Format a statement as HTML, with escaped strings and isolated text directions."""
+    """Format a statement as HTML, with each string escaped and wrapped in ``<bdi>``."""
     safe: Callable[[str], str] = lambda text: f"<bdi>{html.escape(_shown(text))}</bdi>"  # noqa: E731
     parts = [f"<h3>{safe(_title(statement))}</h3>"]
     for heading, items in _sections(statement):

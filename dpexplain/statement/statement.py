@@ -61,7 +61,7 @@ class PrivacyStatement:
     release : Promise
         Guarantee of the published results.
     everything : Promise
-        Guarantee of all charged private releases together.
+        Guarantee of all charged private releases combined.
     mechanisms : tuple of str
         Released quantities, with the amount of noise.
     not_private : tuple of str
@@ -77,7 +77,7 @@ class PrivacyStatement:
     library : str
         Name and version of the library.
     others : tuple of Promise, default=()
-        Guarantees of all private releases together, for each other unit of privacy in the ledger.
+        Guarantees of all private releases combined, for each other unit of privacy in the ledger.
 
     See Also
     --------
@@ -247,12 +247,14 @@ def statement_of(
         Joint epsilon of the published entries under the ledger's adjacency and under replace-one
         adjacency; None if all private entries are published.
     unit : str or None, default=None
-        Unit of `epsilons`; None for the unit of the guarantee or of the ledger.
+        Unit of privacy of the statement. None means the unit of `guarantee` or, if that is None,
+        the unit of the ledger.
 
     Returns
     -------
     PrivacyStatement
-        Statement about the published entries, or about the model of the guarantee.
+        Statement about the published model if `guarantee` is given, otherwise about the published
+        entries.
     """
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]

@@ -2,9 +2,9 @@
 
 For a private fit, each cell must be parsed independently. pandas chooses the dtype of a column from
 all its cells, so one bad cell turns a column of integers into text, decimals or objects. If ``1``,
-``1.0``, ``"1"`` and ``True`` were parsed differently, that one record would change how all other
-records are counted. Therefore, all forms that a table reader may give to the same cell are parsed
-as the same number and the same string, and no cell raises an error.
+``1.0``, ``"1"`` and ``True`` were parsed differently, the record with the bad cell would change how
+all other records are counted. Therefore, all forms in which a table reader might store the same
+cell are parsed as the same number and the same string, and no cell raises an error.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _day(cell: object) -> float:
 
 
 def _parse(text: str) -> float | None:
-    """Return the number that a stripped string represents; None if it is no number."""
+    """Return the number that a stripped string represents; None if it is not a number."""
     if "_" in text:  # Python accepts "1_000"; table readers do not
         return None
     truth = _TRUTH.get(text.lower())

@@ -35,8 +35,8 @@ class PartError(RuntimeError):
 class ChunkedTable(ABC):
     """Base class for tables that are read in chunks.
 
-    The checks that are made before a fit is charged use only public metadata: the names and the
-    number of columns. Only `parts` reads values.
+    The checks made before the ledger is charged for a fit use only public metadata: the names and
+    the number of columns. Only `parts` reads values.
     """
 
     on_cluster: bool = False
@@ -96,7 +96,7 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
-    """Check that `y` names exactly one column, and that it can be the target."""
+    """Check that `y` is the name of exactly one column, which can be the target."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "

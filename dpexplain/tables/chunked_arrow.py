@@ -2,10 +2,11 @@
 
 Every file is read with the types that it declares itself, never with the types of other files, and
 Arrow columns store missing cells separately from values. Each cell is therefore read independently,
-whereas pandas would turn a batch of integers into floats if one of them is missing. If folders are
-named ``key=value``, each key becomes a column, and each folder name is parsed independently.
-pyarrow would choose one type for the values of all folders, and would reject all folders if none of
-them has a value or if one value is not text; this would reveal records.
+whereas pandas would turn a batch of integers into floats if one of them is missing.
+
+If folders are named ``key=value``, each key becomes a column, and each folder name is parsed
+independently. pyarrow itself would choose one type for the values of all folders, and would reject
+all folders if every value is missing or if one value is not UTF-8. This would reveal records.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class ArrowTable(ChunkedTable):
     dataset : pyarrow.dataset.Dataset
         Dataset of one or more files.
     named_folders : bool, default=False
-        Whether folders named ``key=value`` become columns, in addition to the columns that the
-        dataset declares.
+        Whether all folders named ``key=value`` become columns. If False, only the folders that the
+        dataset declares as partitions become columns.
     """
 
     def __init__(self, dataset: Any, *, named_folders: bool = False) -> None:
@@ -64,7 +65,7 @@ class ArrowTable(ChunkedTable):
 
     @classmethod
     def open(cls, X: Any) -> ArrowTable:
-        """Open a path to Parquet files, or wrap a dataset."""
+        """Open the Parquet files at a path, or wrap a pyarrow dataset."""
         try:
             import pyarrow.dataset
         except ImportError as error:
@@ -115,7 +116,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _check_format(fragment: Any) -> None:
-    """Reject file formats with inferred types, which could depend on one record."""
+    """Reject file formats whose types are inferred: one record could change a type."""
     found = getattr(getattr(fragment, "format", None), "default_extname", "parquet")
     if found not in _TYPED_FORMATS:
         raise TypeError(

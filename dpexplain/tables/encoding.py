@@ -52,12 +52,12 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     Raises
     ------
     SchemaError
-        If columns of the schema are missing or duplicated, or an array has a different number of
-        columns.
+        If columns of the schema are missing or duplicated, or if an array has a different number
+        of columns.
     ValueError
         If `X` does not have two dimensions.
     TypeError
-        If `X` is a sparse matrix.
+        If `X` is a sparse matrix, or a query that has not been executed.
     """
     columns_in_order(X, schema)
 
@@ -241,7 +241,7 @@ def numbers_of(
     column : array or Series of shape (n_samples,)
         Cells of any type.
     of_cell : callable, default=cell_number
-        Parser of one cell; cells that are already numbers are not passed to it.
+        Parser of one cell; the cells of a column with a numeric dtype are not passed to it.
 
     Returns
     -------
@@ -352,7 +352,10 @@ def _of_codes(
 
 
 def _is_arrow_text(values: Values) -> bool:
-    """Return whether an array stores strings in Arrow format, which cannot run code."""
+    """Return whether an array stores strings in Arrow format.
+
+    Unlike Python objects, these strings cannot run code when they are compared.
+    """
     return isinstance(values.dtype, pd.StringDtype) and values.dtype.storage == "pyarrow"
 
 

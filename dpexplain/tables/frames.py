@@ -1,9 +1,9 @@
 """Convert tables from other libraries to pandas through narwhals.
 
-Cells are converted without changes, and one by one if a column has empty cells: if the other
-library converted such a column to pandas itself, integers would become floats, so one record would
-change how others are read. A cell that the library cannot convert to a Python object (a date after
-the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
+Cells are converted without changes. If a column has empty cells, each cell is converted separately.
+If the other library converted such a column to pandas, integers would become floats, so one record
+would change how others are read. A cell that the library cannot convert to a Python object (a date
+after the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Person IDs of table rows, from a column or separate cells."""
+"""Person IDs of table rows, given as a column of the table or separately."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person ID of each row, which must be protected like the table.
+        Person ID of each row. These IDs must be protected like the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -42,9 +42,9 @@ class Grouping:
 def grouping_of(groups: Any, X: Any) -> Grouping:
     """Parse the argument ``groups`` without reading values.
 
-    The grouping has a name only if one is given in `groups`. The name of a Series is ignored,
-    because pandas keeps it when, for instance, patients are mapped to hospitals, and two groupings
-    with the same name would be treated as one.
+    The grouping has a name only if `groups` is a column name or contains a name. The name of a
+    Series is ignored: pandas keeps it when, for instance, patients are mapped to hospitals, and two
+    groupings with the same name would be treated as one.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     Raises
     ------
     ValueError
-        If the table has no column of this name, or more than one.
+        If `groups` is a column name, and `X` is not a table in memory with exactly one column of
+        that name.
     """
     if isinstance(groups, str):
         return Grouping(_column(groups, X), groups)
@@ -71,22 +72,23 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
 
 
 def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any) -> Any:
-    """Return `groups` or, if it is None and groups are needed, the person column.
+    """Return `groups` or, if needed, the name of the schema's person column.
 
     Parameters
     ----------
     groups : object
         Argument that was passed to ``fit``.
     max_rows_per_person : int or None
-        None for a fit that protects rows and needs no groups.
+        Argument of the estimator. None means that single records are protected, so no groups are
+        needed.
     schema : Schema or None
         Schema that may name a person column.
 
     Returns
     -------
     object
-        `groups`, or the name of the person column of the schema. None if no groups are needed or
-        the schema has no person column.
+        `groups` if it is not None, otherwise the name of the person column of the schema. None if
+        no groups are needed, or if the schema has no person column.
     """
     if groups is not None or max_rows_per_person is None:
         return groups

@@ -76,8 +76,8 @@ class LineFormat:
     Raises
     ------
     ValueError
-        If the separator is not a single ASCII character or is a quote or a line end, or if lines
-        cannot be separated by bytes in the encoding (UTF-16, Shift JIS, EBCDIC).
+        If the separator is not a single ASCII character, or is a quote, a line end or a null
+        character; or if the encoding is not supported (such as UTF-16, Shift JIS or EBCDIC).
 
     Examples
     --------
@@ -171,7 +171,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     Returns
     -------
     DataFrame of str
-        One row per line after the first, including empty and unreadable lines, whose cells are all
+        One row per line after the first. For an empty or unreadable line, all cells of the row are
         empty. A newline at the end of the file does not start another line.
 
     Raises

@@ -14,7 +14,7 @@ def chunked_table(X: Any) -> ChunkedTable:
     Parameters
     ----------
     X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
-        Path to Parquet files, or a dataset or collection.
+        Path of a Parquet file or of a folder of Parquet files, or a dataset or collection.
 
     Returns
     -------
@@ -25,10 +25,11 @@ def chunked_table(X: Any) -> ChunkedTable:
     ImportError
         If libraries of the optional extra ``dask`` are not installed.
     TypeError
-        If `X` is a Dask collection of another type, or its files are in a format that does not
-        store types.
+        If `X` is a Dask collection of another type or a filtered dataset, or if the format of its
+        files does not store types.
     ValueError
-        If the path does not exist or contains no files.
+        If the path does not exist, if there are no files, if a file is not Parquet, if the name of
+        a file or folder is not UTF-8, or if the Dask client is asynchronous.
     """
     if kind_in_parts(X) == "a Dask collection":
         from dpexplain.tables.chunked_dask import DaskTable

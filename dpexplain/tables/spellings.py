@@ -60,7 +60,7 @@ class DayFormat(NamedTuple):
         Pattern that matches a whole cell.
     n_digits : int
         Number of digits of a date, if the format consists only of digits; 0 for any other format.
-        Table readers treat a date of digits as a number, and drop its leading zeros.
+        Table readers treat a date without separators as a number, and drop its leading zeros.
     """
 
     pattern: re.Pattern[str]
@@ -121,9 +121,11 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return the regular expression of a date format, without the names of its groups.
+    """Return a simplified pattern of a date format, to compare formats.
 
-    If the results for two formats are equal, the formats match the same cells.
+    The pattern does not tell days, months and two-digit years apart, and assumes that each has two
+    digits. If the patterns of two formats are equal, both formats match the same cells with
+    two-digit days and months, so a `Date` must not have both.
     """
     alike = day_format(text).pattern.pattern
     for name in ("day", "month", "short"):

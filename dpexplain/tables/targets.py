@@ -14,7 +14,7 @@ __all__ = ["split_target"]
 
 
 def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
-    """Separate the target from a table in memory if it is given by name.
+    """Separate the target from a table in memory if `y` is the name of a column.
 
     Parameters
     ----------
@@ -23,7 +23,8 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     y : object
         Name of a column of `X`, or the target itself.
     schema : Schema or None
-        Schema whose features cannot be the target; None if there is no schema.
+        Schema whose feature, ID and person columns cannot be the target; None if there is no
+        schema.
 
     Returns
     -------
@@ -34,10 +35,10 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     Raises
     ------
     TypeError
-        If `X` has no column names.
+        If `y` is a name, but `X` has no column names.
     ValueError
-        If the table has no column or several columns of this name, or the column is a feature of
-        the schema.
+        If the table does not have exactly one column with the name `y`, or if the schema names that
+        column as a feature, an ID or the person column.
     """
     if not isinstance(y, str) or isinstance(X, ChunkedTable) or kind_in_parts(X):
         return X, y

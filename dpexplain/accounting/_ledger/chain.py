@@ -1,9 +1,9 @@
 """Hash chain of a ledger, which reveals changes made to its file by hand.
 
 Each entry contains the hash of the entry before it, and each released file contains the hash of the
-released file before it. The head is a hash of the last hash of each chain and the limits: data set,
-cap, delta, adjacency and unit. If something is changed, removed or reordered and the later hashes
-are not recomputed, reading the file fails.
+released file before it. The head is a hash of the limits (data set, cap, delta, adjacency and
+unit), the length of each chain, and the last hash of each chain. If something is changed, removed
+or reordered and the later hashes are not recomputed, reading the file fails.
 
 The hashes are not secret. A recomputed chain or a restored older copy of the file can be detected
 only by comparison with a head that was kept elsewhere, such as on a signed certificate.
@@ -57,7 +57,7 @@ def first_link(limits: Mapping[str, Any], kind: str) -> str:
 
 
 def chained(links: Iterable[dict[str, Any]], first: str) -> tuple[list[dict[str, Any]], str]:
-    """Add a field to each link that contains the hash of the previous link.
+    """Store in each link the hash of the link before it.
 
     Parameters
     ----------

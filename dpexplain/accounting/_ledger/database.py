@@ -203,7 +203,10 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Connect, or reuse the open transaction of this thread; translate driver errors."""
+        """Yield the connection whose transaction this thread has open, or a new one.
+
+        An error of the database driver is raised as a `BudgetError`.
+        """
         from sqlalchemy.exc import DBAPIError
 
         held = getattr(self._here, "connection", None)

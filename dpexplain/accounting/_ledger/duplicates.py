@@ -1,4 +1,4 @@
-"""Warn of two independent ledgers for one data set in this process.
+"""Warn if this process has two independent ledgers for one data set.
 
 Without the warning, rerunning a notebook cell could silently create a second ledger with a full
 budget.
@@ -19,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """Interface that the detection of duplicates requires of a ledger."""
+    """The attributes of a ledger that are used to detect duplicates."""
 
     _has_twin: bool
 
@@ -45,7 +45,7 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Parameters
     ----------
     ledger : PrivacyLedger
-        A ledger that was just opened or charged.
+        A ledger that was just created or charged.
     charged : bool
         Whether to remember that the ledger contains charges.
 

@@ -120,7 +120,7 @@ class LedgerEntry:
 
     @cached_property
     def mu(self) -> float | None:
-        """Gaussian-DP parameter of all private events of the entry together.
+        """Gaussian-DP parameter of all private events of the entry combined.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class LedgerEntry:
         Returns
         -------
         float
-            Epsilon of the events together; infinite if one of them is not private.
+            Epsilon of all events combined; infinite if one of them is not private.
         """
         return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 
@@ -174,7 +174,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Parse the description of a released file, strictly."""
+    """Parse the description of a released file; unknown or missing fields are errors."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

@@ -69,7 +69,10 @@ class LedgerFile(LedgerPlace):
         return status.st_mtime_ns, status.st_size, status.st_ino
 
     def _check_held(self) -> None:
-        """Reject a write if the lock file was deleted, since others could then write as well."""
+        """Reject a write if the file or its lock file was replaced while it was locked.
+
+        If the lock file is deleted, other processes can write at the same time.
+        """
         lock, known = self._held
         if lock is None or _identity(self._lock_path) != lock or self.version() != known:
             raise self.failure(

@@ -1,18 +1,19 @@
 """The odometer: an epsilon that is valid at any adaptively chosen time.
 
-The total of a ledger holds for fits whose number and budgets were fixed in advance. An analyst who
-looks at results before deciding whether to fit again, how, and when to stop may stop just when the
-results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
+The total of a ledger holds for fits whose number and budgets were fixed in advance. Some analysts
+look at the results so far before they decide whether and how to fit again. They may stop just when
+the results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
 before the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is
 no cap, the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
-sum of the squared mu that cover all others, where subsampled releases are covered up to tails as
-in `cap`. Let a be the V of the first private entry (if that V is 0, the squared mu of a Gaussian
-release that has the same epsilon as the entry). Fix limits ``a m_1 < a m_2 < ...`` with integers
-m_j that start with 1, 2, 3, ... and then grow by 10%. Fix shares of delta, ``delta_j = (1 - s) 6
-delta / (pi (j + 1))^2``, with a share s reserved for the tails, so that ``delta_0 + delta_1 + ... +
-tails <= delta``. The reading of the odometer is
+sum of the squared mu that cover all other releases. As in `cap`, a subsampled release is covered
+except for its tail, in which it may reveal the record. Let ``a`` be the V of the first private
+entry (if that V is 0, the squared mu of a Gaussian release that has the same epsilon as the entry).
+Fix limits ``a m_1 < a m_2 < ...`` with integers m_j that start with 1, 2, 3, ... and later grow by
+10% at each step. Fix shares of delta, ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2``, with a share
+s reserved for the tails, so that ``delta_0 + delta_1 + ... + tails <= delta``. The reading of the
+odometer is
 
 * after the first private entry alone: its own epsilon at delta_0;
 * later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the least j with ``V <= a m_j``; E alone if V
@@ -26,28 +27,29 @@ set S of outcomes satisfies
     P(S) <= (integral over S of exp(r) dQ) + delta.
 
 **Proof.** Divide S into parts by the index j of the reading, where j is 0 for a stop after the
-first entry. The first entry was chosen before any result was seen, so a, the limits and the shares
-are fixed, and its guarantee gives part 0 an excess of at most delta_0. For j > 0, compare with an
-analyst who makes the same choices but stops before V would exceed ``a m_j``. Outcomes in part j
-never get to that point, so they have the same probabilities for both analysts. In the runs in which
-no tail reveals the record, all releases that are not pure are functions of Gaussian releases. Let L
-be the sum of the losses ``log(dP/dQ)`` of these Gaussian releases. A pure release adds at most its
-epsilon to the loss of any outcome, so the total loss is at most ``E + L``. Then
+first entry. The first entry was chosen before any result was seen, so ``a``, the limits and the
+shares are fixed. By the guarantee of that entry, part 0 has an excess of at most delta_0. For
+j > 0, compare with an analyst who makes the same choices but stops before V would exceed ``a m_j``.
+Outcomes in part j never get to that point, so they have the same probabilities for both analysts.
+In the runs in which no tail reveals the record, all releases that are not pure are functions of
+Gaussian releases. Let L be the sum of the losses ``log(dP/dQ)`` of these Gaussian releases. A pure
+release adds at most its epsilon to the loss of any outcome, so the total loss is at most ``E + L``.
+Then, for any e,
 
     P(part j) - integral of exp(E + e) dQ  <=  expectation under P of max(0, 1 - exp(e - L)).
 
-Under P, exp(-L) is a martingale, and the expression is convex in it. An Ito time change makes L a
-Brownian motion with drift, stopped at a time of at most ``a m_j``; continuing it until that time
-can only increase the expectation. At that time, the expectation is ``delta(e)`` of
-``sqrt(a m_j)``-GDP, which equals delta_j for the e in the reading. Under P, the runs in which a
-tail reveals the record have a total probability of at most the share of delta reserved for the
-tails, which counts once for all parts. The parts add up to at most delta. If V is 0, no share of
-delta is used at all. Pure releases need no limit, because their part of the reading is exact.
+Under P, exp(-L) is a martingale, and ``max(0, 1 - exp(e - L))`` is convex in it. An Ito time
+change makes L a Brownian motion with drift, stopped at a time of at most ``a m_j``. Continuing it
+until the time ``a m_j`` can only increase the expectation, which is then ``delta(e)`` of
+``sqrt(a m_j)``-GDP. This equals delta_j for the e in the reading. Under P, the runs in which a tail
+reveals the record have a total probability of at most the share of delta reserved for the tails,
+for all parts together. The parts add up to at most delta. If V is 0, no share of delta is used at
+all. Pure releases need no limit, because their part of the reading is exact.
 
-This is the filter of `cap` for a series of limits, one of which is chosen by the results; the cost
-is that delta is divided among the limits. For equal fits of epsilon 1 at delta 1e-6, the reading
-exceeds the total by one eighth after two fits, and by at most about one quarter after any number
-of fits.
+This is the filter of `cap` for a series of limits. The results determine which limit applies; the
+cost is that delta is divided among the limits. For equal fits of epsilon 1 at delta 1e-6, the
+reading exceeds the total by one eighth after two fits, and by at most about one quarter after any
+number of fits.
 
 References
 ----------

@@ -74,7 +74,7 @@ class LedgerPlace(ABC):
         Raises
         ------
         ValueError
-            If this file or row must belong to another data set.
+            If this file or row is reserved for another data set.
         """
         if self.name not in (None, dataset):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")
@@ -91,7 +91,7 @@ class LedgerPlace(ABC):
         """Reject a file that has a second name (a hard link).
 
         Replacing the file would leave the old content, and thus a second budget, under the other
-        name. A database that is opened by that name would not find its journal.
+        name. If a sqlite database were opened by that name, its journal would not be found.
         """
         for file in self.files:
             try:

@@ -57,7 +57,7 @@ def number_from_json(value: object) -> object:
 
 
 def not_negative(name: str, value: object) -> float:
-    """Return the value if it is at least 0 (or infinite); raise an error otherwise."""
+    """Return the value as a number in [0, inf], or raise an error."""
     return check_in_range(name, number_from_json(value), 0.0, math.inf)
 
 
@@ -99,7 +99,7 @@ def check_unicode(name: str, value: object) -> None:
 def one_spelling(name: str) -> str:
     """Normalize a name to Unicode NFC.
 
-    A name that is written with different code points (for example, an accented letter, or a letter
-    and a combining accent) therefore names a single ledger.
+    A name can be written in more than one way (for example, with an accented letter, or with a
+    letter and a combining accent). After normalization, all of them name the same ledger.
     """
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name

@@ -1,4 +1,4 @@
-"""Ledgers of this process: one per named table, and one for fits without a ledger."""
+"""Ledgers of this process: one per table, and one for fits with ``ledger=None``."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 def process_ledger(
     dataset: str | None = None, *, adjacency: Adjacency | str = "add_remove"
 ) -> PrivacyLedger:
-    """Return the ledger of this process for a table, or for all fits without a ledger.
+    """Return a table's ledger, or the one that records every fit with ``ledger=None``.
 
-    A model with ``ledger="stays"`` charges ``process_ledger("stays")``, an ordinary ledger in
-    memory: its content is public, and it is lost when the process ends. Each model with
-    ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the charges of all
-    these models; its total is their joint cost if all of them used the same records.
+    It is an ordinary ledger in the memory of this process: its content is public, and it is lost
+    when the process ends. A model with ``ledger="stays"`` charges ``process_ledger("stays")``. Each
+    model with ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the
+    charges of all these models; its total is their joint cost if all of them used the same records.
 
     Parameters
     ----------
     dataset : str or None, default=None
-        Name of a table; None for the list of all fits without a ledger.
+        Name of a table; None for the ledger that records every fit with ``ledger=None``.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Adjacency of the ledger, if this call creates it for a table. Fits without a ledger are
-        listed separately for each adjacency, because their costs cannot be added.
+        Adjacency of the ledger, if this call creates it for a table. Fits with ``ledger=None``
+        are recorded separately for each adjacency, because costs under different adjacencies cannot
+        be added.
 
     Returns
     -------
     PrivacyLedger
-        Ledger of the table or of the list; every call for the same one returns the same object. It
-        has no cap until ``lower_cap`` sets one.
+        The ledger of the table, or the one that records every fit with ``ledger=None``. Later calls
+        for the same ledger return the same object. It has no cap until ``lower_cap`` sets one.
 
     Raises
     ------
     ValueError
-        If the name is empty, starts or ends with a blank, or looks like a file path.
+        If the name is empty, starts or ends with a space, or looks like a file path.
     BudgetError
         If a table is named in a worker process, such as one started by joblib, because the parent
         process would not see what is charged there.
@@ -94,7 +95,7 @@ def check_ledger(given: object) -> None:
     TypeError
         If it is not a ledger, a name or None.
     ValueError
-        If the name is empty, starts or ends with a blank, or looks like a file path.
+        If the name is empty, starts or ends with a space, or looks like a file path.
     BudgetError
         If it is a name and this is a worker process.
     """
@@ -155,8 +156,8 @@ def ledgers_of(
     """Return the ledgers that a fit or a sweep charges.
 
     If a ledger is given, only that one is charged. Otherwise, two ledgers are charged: the one that
-    lists all fits without a ledger, and a new one for this fit. Inside `unlisted`, only the new one
-    is charged.
+    records every fit with ``ledger=None``, and a new one for this fit. Inside a
+    ``with unlisted():`` block, only the new one is charged.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def ledgers_of(
 
 @contextmanager
 def unlisted() -> Iterator[None]:
-    """Exclude the fits in a ``with`` block from the list of fits without a ledger.
+    """Keep the fits in a ``with`` block out of ``process_ledger()``.
 
     This is for fits that were already charged, or that use public data.
 

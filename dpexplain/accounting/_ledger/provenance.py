@@ -25,8 +25,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 class Provenance:
     """Public facts about a charge or a release; each of them is optional.
 
-    No fact may be computed from records. The date has no time of day, which could reveal how long
-    a computation on the records took.
+    The facts must not be computed from records. The time of day is omitted from the date,
+    because it could reveal how long a computation on the records took.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def schema_hash(schema: Schema) -> str:
     Parameters
     ----------
     schema : Schema
-        Schema that was passed to a fit or read from its TOML file, never one that was inferred
-        from private data.
+        Schema that was passed to a fit or read from a TOML file, never one that was inferred from
+        private data.
 
     Returns
     -------

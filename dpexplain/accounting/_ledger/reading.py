@@ -82,7 +82,7 @@ class LedgerReading:
         -------
         Record or Person
             The unit of the ledger, if one was set. Otherwise, the unit that all private entries
-            share, or one record if there is none.
+            share; one record if their units differ or no entry is private.
         """
         return self._store.current().total_unit
 
@@ -139,9 +139,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            False if an older version wrote the file and the ledger has not been charged since then;
-            otherwise, True. Without a chain, changes made to the file by hand cannot be detected;
-            the next charge starts the chain.
+            False if the ledger was last written by an older version, which made no hash chain;
+            otherwise, True. Without a chain, changes made to the file by hand cannot be detected.
+            The next charge, or any other change made by this version, starts a chain.
         """
         return self._store.current().chained
 
@@ -180,8 +180,8 @@ class LedgerReading:
         """Return the total epsilon of all private charges, for fits planned in advance.
 
         The total holds if the number and the budgets of the fits were fixed before any result was
-        seen; otherwise, use `adaptive_epsilon`. It is a guarantee for what is published only if
-        everything published is private.
+        seen; otherwise, use `adaptive_epsilon`. The total does not cover charges that are not
+        private. If the result of such a charge is published, the total is no longer a guarantee.
 
         Parameters
         ----------
@@ -206,8 +206,10 @@ class LedgerReading:
         Returns
         -------
         float
-            The cap, if it was set before the first private charge; otherwise the reading of a
-            privacy odometer. Both are stated at the delta of the ledger, for its unit.
+            The cap at the time of the first private charge, if a cap was set by then and protects
+            `unit`; otherwise, the reading of a privacy odometer. Both hold at the delta of the
+            ledger, for `unit`. The result is infinite if the cost of a charge cannot be bounded
+            for `unit`.
         """
         state = self._store.current()
         return state.adaptive_epsilon_for(state.total_unit)
@@ -255,8 +257,8 @@ class LedgerReading:
         Returns
         -------
         ReleaseSet
-            Total epsilon of the published entries, and total epsilon of all entries. The latter
-            applies if the published entries were chosen after looking at the others.
+            Total epsilon of the published entries, and total epsilon of all private entries. The
+            latter applies if the published entries were chosen after looking at the others.
 
         Raises
         ------

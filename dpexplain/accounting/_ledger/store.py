@@ -99,7 +99,7 @@ class LedgerStore:
                 self.write(self.known)
 
     def discard_unused(self) -> None:
-        """Remove the stored ledger if no process has added an entry or a cap."""
+        """Remove the stored ledger if no process has added an entry or set a cap."""
         if self.place is None:
             return
         with self.place.exclusive():
@@ -130,7 +130,7 @@ class LedgerStore:
         self.known = replace(state, chained=True)
 
     def _join(self, place: LedgerPlace) -> None:
-        """Adopt the stored state; raise an error if it has other limits than requested."""
+        """Adopt the stored state; raise an error if its limits are not those requested."""
         state, _ = _parsed(place)
         if state.header != self.known.header:
             raise self._other_limits(place, state)
@@ -144,7 +144,11 @@ class LedgerStore:
         )
 
     def _read(self, place: LedgerPlace) -> None:
-        """Read the stored ledger; reject it if it is another one or lacks known charges."""
+        """Read the stored ledger.
+
+        Reject it if known charges or released files are missing, or if its limits have changed in a
+        way that `PrivacyLedger.lower_cap` does not allow.
+        """
         state, version = _parsed(place)
         if not state.follows(self.known):
             raise self._other_limits(place, state)
@@ -167,7 +171,10 @@ class LedgerStore:
             )
 
     def _own_lock(self) -> AbstractContextManager[Any]:
-        """Return a new lock in a forked process, because the parent may hold the old lock."""
+        """Return the lock of this process.
+
+        A forked process gets a new lock, because the parent may hold the old one.
+        """
         if self._lock_of != os.getpid():
             self._lock, self._lock_of = threading.RLock(), os.getpid()
         return self._lock

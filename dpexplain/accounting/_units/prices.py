@@ -1,9 +1,10 @@
 """Cost of a release for the unit of privacy that it protects, and for one record.
 
 For the unit that a release protects, the cost follows directly from its events. A release that
-protects records, or persons of one kind, promises nothing to persons of another kind: any number of
-the rows may belong to one of these persons, so the cost for these persons has **no bound**. If a
-release protects persons, its cost for one record is bounded, but *not* by its cost for one person.
+protects records promises nothing to persons, and a release that protects persons of one kind
+promises nothing to persons of another kind. Any number of the rows might belong to one person whom
+the release does not protect, so the cost for such persons has **no bound**. If a release protects
+persons, its cost for one record is bounded, but *not* by its cost for one person.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
 with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
@@ -12,8 +13,8 @@ rows of p outside S'. Then S is a uniform choice of k rows out of m, just as it 
 D. (If m < k, all rows are used, and r is added to them.) All other persons keep their rows. So the
 fits on D and D' are mixtures, over the same random choices, of pairs of fits that are equal or
 differ in one row of p, which is either added or **exchanged for another row**. Hockey-stick
-divergences are jointly convex: a bound on every pair also bounds the mixtures. With k = 1 and m =
-1, the exchange has a probability of 1/2, so a weaker bound would not be enough.
+divergences are jointly convex: a bound on every pair also bounds the mixtures. The exchange cannot
+be neglected: with k = 1 and m = 1, it has a probability of 1/2.
 
 **The exchange.** Exchanging a row means removing one and adding one. Let a release be stated for k
 rows together, where a single row changes a query by at most 1/k of the stated change
@@ -25,12 +26,11 @@ rows together, where a single row changes a query by at most 1/k of the stated c
 * a Gaussian release on samples uses all rows of a person or none. Whether the rows in use sum to
   v or to v', the norm of the sum is at most the bound for a person. This amounts to exchanging one
   person for another, which accountants call replace-one. The pair with v' = 0 does not cost more:
-  N(-1), mixed with N(0), is less likely to exceed any threshold than N(0), so the best test
-  against a mixture with N(1) is stronger for the former. Releases that are counted together may
-  therefore all be counted as replace-one.
+  a test must then tell a mixture of N(0) and N(1) from N(0), not from a mixture of N(0) and N(-1).
+  This is at least as hard, because N(0) is more likely to exceed any threshold than the mixture
+  with N(-1). Releases that are counted together may therefore all be counted as replace-one.
 
-If k = 1, every cost doubles; if there is no k (`max_rows` is None), a row counts as the whole
-person.
+If k = 1, every cost doubles. If there is no k (`max_rows` is None), the costs are those for k = 1.
 
 **Replace-one adjacency.** The record that changes may move from one person to another. Each of the
 two then has one row exchanged (or added, or removed), which is 1/k of the stated change, since
@@ -198,7 +198,7 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Restate an event that protects persons for the exchange of one row.
+    """Convert an event stated for a person into one for the exchange of a single row.
 
     Return None if the cost of the exchange cannot be bounded.
     """

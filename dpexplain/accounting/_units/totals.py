@@ -31,15 +31,15 @@ class UnitTotal:
     unit : str
         Name of the unit, in words.
     epsilon : float
-        Epsilon of all private releases together, if the number and the budgets of the fits were
+        Epsilon of all private releases combined, if the number and the budgets of the fits were
         fixed before any result was seen; infinite if the cost of an entry cannot be bounded for the
         unit.
     replace_epsilon : float
         The same epsilon under replace-one adjacency, in which one unit is exchanged for another;
         infinite if the cost of an entry cannot be bounded.
     adaptive_epsilon : float
-        Epsilon that holds for adaptive choices: the cap, if it was set before the first private
-        charge, otherwise the reading of the odometer.
+        Epsilon that holds for adaptive choices: the cap, if it protects this unit and was set
+        before the first private charge; otherwise, the reading of the odometer.
     unbounded : tuple of str, default=()
         Labels of the entries whose cost cannot be bounded for the unit.
     """
@@ -147,7 +147,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Returns
     -------
     str
-        The list; if some labels are omitted, it ends with their number.
+        The list; if some labels are omitted, it ends by saying how many.
     """
     listed = ", ".join(repr(label) for label in labels[:_LABELS_SHOWN])
     more = len(labels) - _LABELS_SHOWN

@@ -82,7 +82,7 @@ class Guesses:
         return max(0.0, -float(special.ndtri(false_alarm_rate) + special.ndtri(miss_rate)))
 
     def epsilon_bound(self, delta: float, confidence: float) -> float:
-        """Return a lower bound on epsilon at `delta`, for any mechanism.
+        """Return a lower bound on epsilon at `delta` that is valid for any mechanism.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of fits with the canary, and of fits without it.
+        Number of fits with the canary; the number of fits without it is the same.
 
     Returns
     -------
@@ -152,7 +152,8 @@ def refute_transcripts(
         Maximum probability of rejecting a correct estimator, and of accepting an estimator that
         exceeds a stated parameter by `CLEARLY_MORE` times the parameter of the fit.
     most_pairs : int, default=20000
-        Number of pairs of fits, with and without the canary, after which the test gives up.
+        Maximum number of pairs of fits, one with and one without the canary. After that, the test
+        gives up.
 
     Returns
     -------
@@ -193,10 +194,11 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     Yields
     ------
     model : private estimator
-        A fitted model.
+        The model that was fitted with the canary.
     errors : mapping of str to {0, 1, 2}, or None
-        Number of wrong guesses out of two, based on all releases and on the releases with each
-        label; None if the number, shape or noise scale of the releases depends on the canary.
+        Number of wrong guesses out of two. The key states which releases the guesses are based on:
+        "all releases", or those with one label. None if the number, shape or noise scale of the
+        releases depends on the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)
@@ -245,7 +247,7 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 
 
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
-    """Fit a model; return it with one log-likelihood ratio per label of releases.
+    """Fit a model, and return it with a log-likelihood ratio for each release label.
 
     A positive ratio indicates that the canary is present. In place of the ratios, None is returned
     if the number, shape or noise scale of the releases depends on the canary.

@@ -10,8 +10,9 @@ guess about each kind of fit multiplies the likelihood ratio of two error rates,
 ``p > q``, by a number whose expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) /
 (1 - p)``. E is linear and decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1``
 if ``p <= (a + b) / 2``. The ratio is then a supermartingale, and the probability that it ever
-exceeds ``1 / doubt`` is at most `doubt` (Ville). Swapping the two rates bounds, in the same way,
-how often an attacker whose error rate is at most q is mistaken for one whose error rate is p.
+exceeds ``1 / doubt`` is at most `doubt` (Ville). The same argument with ``p`` and ``q`` exchanged
+covers the opposite error: if the mean error rate ``(a + b) / 2`` is at most ``q``, the probability
+that the attacker is mistaken for one with error rate ``p`` is at most `doubt`.
 
 References
 ----------

@@ -71,7 +71,7 @@ class Binned(Record):
 
     @cached_property
     def bin_labels(self) -> tuple[str, ...]:
-        """Label of each bin, such as ``"30 - 34"``, ``"nurse"`` or ``"missing"``."""
+        """Label of each bin, such as ``"30 – 34"``, ``"nurse"`` or ``"missing"``."""
         if self.bin_edges is not None:
             values = interval_labels(self.bin_edges.tolist(), self.step, self.unit)
         else:
@@ -86,8 +86,8 @@ class Binned(Record):
         ----------
         values : array-like of shape (n,)
             Numbers in the unit of the feature, dates, or category names. Numbers outside the edges
-            fall into the outermost bins. NaN and None are treated as missing; for a numeric
-            feature, so are strings that are not numbers.
+            fall into the outermost bins. NaN and None are treated as missing. For a numeric
+            feature, strings that are not numbers are also treated as missing.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Binned(Record):
         Returns
         -------
         ndarray of int64, shape (n,)
-            Index of the bin of each row; -1 if a value needs a special bin that does not exist.
+            Index of the bin of each cell; -1 if a cell needs a special bin that does not exist.
         """
         if self.bin_edges is not None:
             return self._number_index(self.bin_edges, encoded)

@@ -72,7 +72,7 @@ class ExplainsRows:
         -------
         LocalExplanation
             Contributions of the terms and pairs, with their noise if it is known. ``score_std`` is
-            None, because only the model knows the correlations between terms.
+            None; to obtain it, call the model's ``explain_local``.
 
         Raises
         ------
@@ -181,7 +181,7 @@ def _scores(
 
 
 def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.NDArray[np.int64]]]:
-    """Return the bins and cells of the rows for each score.
+    """Return, for each score, the bins and cells into which the rows fall.
 
     The table is read only once.
     """
@@ -204,7 +204,7 @@ def _places_by_score(by_score: Sequence[ExplainsRows], X: Any) -> list[list[npt.
 def _places(explanation: ExplainsRows, bins_of: FindsBins) -> list[npt.NDArray[np.int64]]:
     """Return the bin of each row in each term, then its cell in each pair.
 
-    Rows without a bin are marked by `NO_BIN`.
+    Rows without a bin are marked with `NO_BIN`.
     """
     singles = [bins_of(term) for term in explanation.terms]
     return [*singles, *(pair.cells_of(*map(bins_of, pair.axes)) for pair in explanation.pairs)]
@@ -225,8 +225,8 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
 def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
     """Yield the contributions and labels of the bins of each term and pair.
 
-    An entry for values without a bin, which contribute nothing, is added at the end, so that the
-    index `NO_BIN` (-1) refers to it.
+    After the last bin, an entry with contribution 0 is added for values without a bin. The index
+    `NO_BIN` (-1) refers to this entry.
     """
     for term in explanation.terms:
         yield np.append(term.contribution, 0.0), (*term.bin_labels, _NO_BIN_LABEL)

@@ -46,8 +46,8 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     -------
     GlobalExplanation
         The same terms with smoother curves, centered as before. `noise_std` contains the posterior
-        standard deviations of the estimates, which are not split by source. The predictions of the
-        model do not change.
+        standard deviations of the estimates, for all sources of error combined. The predictions of
+        the model do not change.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _posterior(term: ShapeFunction, noise: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _prior(term: ShapeFunction, reach: float) -> FloatArray:
-    """Return the prior covariance of the bins of a centered curve of scale 1.
+    """Return the prior covariance matrix of a centered curve of scale 1.
 
     `reach` is the length scale, measured as a proportion of the records.
     """

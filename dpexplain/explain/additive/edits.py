@@ -34,13 +34,14 @@ class EditEffect:
     people_share : float
         Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
-        Number of bins in which the curve lies more than two standard deviations (total
-        uncertainty) from the released curve or, if an edit undid shrinkage, from the curve without
-        shrinkage. None if the noise is unknown.
+        Number of bins in which the edited curve is more than two standard deviations (total
+        uncertainty) away from the center of the noise band. This center is the released curve, with
+        its shrinkage undone if an edit did so. None if the noise is unknown.
     mean_change : float
-        Change of the mean contribution; the mean is weighted by the (noisy) counts.
+        Change in the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
-        Change of the intercept; 0 if the edit did not request one.
+        Change in the intercept; nonzero only if an operation with ``mean="intercept"`` was applied
+        or reverted.
     of_class : str, default=""
         Class whose score changed, if there are several classes.
     """
@@ -88,7 +89,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Description of whether the curve stays inside the noise band."""
+        """Phrase that states whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band unknown"
         if not self.n_outside:
@@ -159,23 +160,26 @@ class EditRecord:
 
     @property
     def rms(self) -> float:
-        """Largest root mean square change over all effects."""
+        """Largest root mean square change among the changed curves."""
         return max((effect.rms for effect in self.effects), default=0.0)
 
     @property
     def people_share(self) -> float:
-        """Largest proportion of records in the changed bins of one curve."""
+        """Largest proportion of records in the changed bins of any one curve."""
         return max((effect.people_share for effect in self.effects), default=0.0)
 
     @property
     def n_outside(self) -> int | None:
-        """Total number of bins outside the noise band, for all curves; None if unknown."""
+        """Number of bins outside the noise band, summed over the changed curves.
+
+        Curves with unknown noise are omitted; None if the noise is unknown for all curves.
+        """
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
 
     @property
     def leaves_band(self) -> bool:
-        """Whether the edit moves a curve outside the noise band in any bin."""
+        """Whether, after the edit, any bin of a changed curve is outside the noise band."""
         return bool(self.n_outside)
 
     def __str__(self) -> str:
@@ -212,7 +216,7 @@ def edit_note(records: Sequence[EditRecord]) -> str:
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:
-    """Name the edited terms; only the first three if there are more."""
+    """List the names of the first three edited terms, and count the others."""
     names = list(dict.fromkeys(name for record in records for name in record.terms))
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

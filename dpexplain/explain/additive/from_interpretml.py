@@ -53,7 +53,8 @@ def from_interpret(
     TypeError
         If the model is of any other type.
     ValueError
-        If the model is not fitted, or has non-finite scores or an unsupported link.
+        If the model is not fitted, or has non-finite scores, an unsupported link, or no term of a
+        single feature.
 
     Warns
     -----
@@ -224,7 +225,7 @@ def _of_class(values: npt.ArrayLike, of_class: int | None, *, center: bool) -> F
 
 
 def _reordered(values: FloatArray, special: Sequence[str]) -> FloatArray:
-    """Move InterpretML's bins for missing and unseen values after the value bins."""
+    """Put InterpretML's bins for missing and unseen values last."""
     missing, inner, unseen = values[:1], values[1:-1], values[-1:]
     return np.concatenate([inner, *([unseen] if "other" in special else []), missing])
 

@@ -83,13 +83,13 @@ class GlobalExplanation(
     of_class : str, default=""
         Class to which the score refers if there are several classes (link "softmax").
     noise : NoiseModel or None, default=None
-        Joint errors of all bins from privacy noise, random structure and sampling; None if the
+        Joint errors of all bins due to privacy noise, random structure and sampling; None if the
         model has no noise, or if the noise is unknown.
     effect_scatter : NoiseModel or None, default=None
         Joint errors of the estimate of the effect, for all bins and the intercept; None if not
         available.
     effect_intercept : float or None, default=None
-        Estimated true intercept of the population; None if not available.
+        Estimate of the intercept in the population; None if not available.
     edits : sequence of EditRecord, default=()
         Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
@@ -388,7 +388,8 @@ class GlobalExplanation(
         Returns
         -------
         ndarray of Axes, or Axes
-            One panel per term, most important first; for a single term, the axes with its plot.
+            One panel per term or pair, most important first. If `term` is given, the axes with its
+            plot.
 
         Raises
         ------

@@ -79,12 +79,13 @@ class InterpretData(InterpretManner):
         Returns
         -------
         dict
-            Keys ``type``, ``names`` and ``scores``. The names are categories or bin edges; there is
-            one more edge than there are scores. For a curve, there are also ``special``, the scores
-            of the special bins, keyed by name; ``density``, the released counts; and, if the total
-            uncertainty is known, ``lower_bounds`` and ``upper_bounds``, one standard deviation
-            below and above the scores. For a pair, there are ``left_names`` and ``right_names``
-            instead of ``names``.
+            The keys are ``type``, ``names`` and ``scores``. For the importances, the names are the
+            terms and pairs. For a curve, they are the categories or the bin edges; there is one
+            more edge than there are scores. A curve also has ``special`` (the scores of the special
+            bins, keyed by name) and ``density`` (the released counts). If the total uncertainty of
+            a curve is known, ``lower_bounds`` and ``upper_bounds`` are one standard deviation below
+            and above the scores. A pair has ``left_names`` and ``right_names`` instead of
+            ``names``, and its special bins are omitted.
 
         Raises
         ------

@@ -142,17 +142,17 @@ class LocalExplanation(Record, LocalDisplay):
     target_unit : str, default=""
         Unit of the target, for regression.
     noise_std : array-like of shape (n_samples, n_terms) or None, default=None
-        Standard deviation of each contribution under privacy noise, given the released bins
+        Standard deviation of each contribution due to privacy noise, given the released bins
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
-        Standard deviation of each contribution from privacy noise, random structure and sampling
-        together, as in :class:`ShapeFunction`; for a pair, without structure. None if
-        unknown.
+        Standard deviation of each contribution due to privacy noise, random structure and sampling
+        together, as in :class:`ShapeFunction`. For a pair, random structure is not included.
+        None if unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
-        Standard deviation of each score from privacy noise, random structure and sampling, computed
-        from the joint errors of the terms. If there are several classes, it is an upper bound on
-        the standard deviation of the score minus `rest_score`, because the errors of the classes
-        are assumed to add up.
+        Standard deviation of each score due to privacy noise, random structure and sampling,
+        computed from the joint errors of the terms. If there are several classes, it is an upper
+        bound on the standard deviation of the score minus `rest_score`, because the errors of the
+        classes are assumed to add up.
     of_class : str, default=""
         Class to which the score refers if there are several classes (link "softmax").
     rest_score : array-like of shape (n_samples,) or None, default=None
@@ -246,7 +246,7 @@ class LocalExplanation(Record, LocalDisplay):
         return normal_certainty(ratio)
 
     def crossing_certainty(self, threshold: float | None = None) -> FloatArray | None:
-        """Return the probability that predictions are on the correct side of a threshold.
+        """Return the probability that a prediction is on the correct side of a threshold.
 
         Parameters
         ----------
@@ -311,9 +311,9 @@ class LocalExplanation(Record, LocalDisplay):
         Returns
         -------
         DataFrame
-            Columns sample, term, bin and contribution; noise_std, total_std and sign_certainty
-            (NaN if unknown). The score of a sample is the intercept plus the contributions of the
-            sample, added in order.
+            Columns sample, term, bin, contribution, noise_std, total_std and sign_certainty; the
+            last three are NaN if unknown. The score of a sample is the intercept plus the
+            contributions of the sample, added in order.
         """
         chosen = np.arange(len(self)) if sample is None else np.array([self._position(sample)])
         n_terms = len(self.term_names)
@@ -342,11 +342,11 @@ class LocalExplanation(Record, LocalDisplay):
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            Values of the same samples, which SHAP's plots then show and use for colors. If it is
-            None, the plots show the label of each bin.
+            Feature values of the same samples. SHAP's plots show these values, and use them for
+            colors. If `X` is None, the plots show the labels of the bins instead.
         effects : GlobalExplanation or None, default=None
-            Explanation of the same model. Its estimated effects then replace the contributions.
-            Requires `X`.
+            Explanation of the same model. Its estimated effects then replace the contributions,
+            and its estimated intercept replaces the intercept. This requires `X`.
 
         Returns
         -------

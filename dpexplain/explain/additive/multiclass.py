@@ -123,7 +123,7 @@ class MulticlassExplanation(
 
     @property
     def intercept(self) -> FloatArray:
-        """Score of each class before any contribution, shape (n_classes,)."""
+        """Score of each class before contributions are added, shape (n_classes,)."""
         return np.array([part.intercept for part in self.by_class])
 
     @property

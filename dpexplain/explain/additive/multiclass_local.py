@@ -74,8 +74,8 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         Parameters
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
-            Values of the same samples, which SHAP's plots then show and use for colors. If it is
-            None, the plots show the label of each bin.
+            Feature values of the same samples. SHAP's plots show these values, and use them for
+            colors. If `X` is None, the plots show the labels of the bins instead.
 
         Returns
         -------

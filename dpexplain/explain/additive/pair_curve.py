@@ -90,7 +90,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     contribution : array-like of shape (axes[0].n_bins, axes[1].n_bins)
         Score added in each cell, in `score_unit`.
     count : array-like of the same shape
-        Number of records in each cell.
+        Number of records in each cell; noisy (so possibly negative) for a private model.
     guarantee : Guarantee
         Privacy guarantee of these numbers.
     score_unit : str, default=""
@@ -99,7 +99,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Standard deviation of the privacy noise of each contribution, given the released grid, in
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
-        Standard deviation due to sampling of the records; None if unknown.
+        Standard deviation of each contribution due to the sampling of records; None if unknown.
 
     Raises
     ------
@@ -147,8 +147,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise with sampling, if that is known. None if there is no privacy
-        noise, or if it is unknown.
+        It combines privacy noise and sampling; if the sampling error is unknown, it includes only
+        privacy noise. None if there is no privacy noise, or if the noise is unknown.
         """
         if self.noise_std is None or self.sampling_std is None:
             return self.noise_std
@@ -156,7 +156,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
     @cached_property
     def band_factor(self) -> float:
-        """Half-width, in standard deviations, of a band that covers all cells simultaneously.
+        """Half-width, in standard deviations, of the simultaneous band for all cells.
 
         The confidence level is 95%, for any correlation between the cells.
         """
@@ -167,8 +167,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def noise_words(self) -> str:
         """Description of the cells that rise above the noise.
 
-        If the noise is unknown, the description says so. Empty if the pair is not private and has
-        no known noise.
+        If the pair is private and its noise is unknown, the description says so. It is empty if the
+        pair is not private and has no known noise.
         """
         if self.signal is None or self.noise_floor is None:
             return NOT_AVAILABLE if self.guarantee.private else ""
@@ -274,11 +274,11 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns term; first and second, the bins of the two features; first_feature and
-            second_feature, their names; contribution; noise_std, sampling_std, total_std, band_low
-            and band_high, which are the ends of the band that covers all cells with 95% confidence
-            (NaN if unknown); signal, whether the cell rises above the noise (None if unknown); and
-            count.
+            Columns term, first_feature and second_feature (the names of the features), first and
+            second (the labels of their bins), contribution, noise_std, sampling_std, total_std,
+            band_low and band_high, signal (whether the cell rises above the noise; None if
+            unknown), and count. The band covers all cells with 95% confidence. Unknown standard
+            deviations and ends of the band are NaN.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         size = self.contribution.size

@@ -121,8 +121,8 @@ class PredictsRows:
         ----------
         X : table of shape (n_samples, n_columns)
             A pandas, polars or Arrow table, or a mapping of columns, with a column for every
-            feature. If the explanation has a schema, `X` may also be an array or a list of rows,
-            with columns in the order of the schema, and the schema's rules for cells apply.
+            feature. If the explanation has a schema, cells are read by its rules, and `X` can also
+            be an array or a list of rows with columns in the order of the schema.
 
         Returns
         -------

@@ -67,8 +67,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Standard deviation of each contribution under privacy noise, given the released bins and
         trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation due to noise in the histograms and to random trees, which determine bins
-        and curves; None if unknown.
+        Standard deviation due to the random structure of the fit: the noise in the histograms that
+        determine the bins, and the random choice of the trees. None if unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation due to sampling of the records; None if unknown.
     simultaneous_factor : float or None, default=None
@@ -77,7 +77,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     special : sequence of str, default=()
         Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     step : float or None, default=None
-        Public resolution of a numeric feature, in its unit; 1 for whole years.
+        Public resolution of a numeric feature, in the unit of the feature; for example, 1 if ages
+        are given in whole years.
     score_unit : str, default=""
         Unit of the score, such as ``"log-odds"`` for a classifier; a :class:`GlobalExplanation`
         fills it in if it is empty.
@@ -95,7 +96,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        produce without noise and early stopping. None if not available.
+        produce without noise and without early stopping. None if not available.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of `effect` due to noise, sampling, and components of the curve that a
         short fit does not determine.
@@ -203,7 +204,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
     @property
     def constraint_words(self) -> str:
-        """Constraint on the curve, such as ``"constrained to increase"``."""
+        """Constraint on the curve, such as ``"constrained to increase"``; empty if none."""
         if self.monotone is None:
             return ""
         return (
@@ -355,5 +356,5 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
 
 def _count_text(count: float) -> str:
-    """Format a number of records, rounded if it is noisy."""
+    """Format a number of records, rounded to an integer unless it is huge."""
     return f"{round(count):,}" if abs(count) < 1e12 else f"{count:.3g}"

@@ -162,7 +162,7 @@ def entangled_words(names: tuple[str, str]) -> str:
 def entangled_terms(
     terms: Sequence[Estimated], scatter: NoiseModel
 ) -> dict[str, tuple[str, float]]:
-    """Find, for each term, another term from which its effect cannot be separated.
+    """Find the terms whose effect cannot be separated from that of another term.
 
     The error of the estimate of each term is projected onto the estimate itself. The projection
     measures by how much the effect is over- or underestimated. If the projected errors of two terms

@@ -62,8 +62,8 @@ class NoisyClasses:
     def noise_words(self) -> str:
         """Description of the terms that rise above the noise.
 
-        If the noise is unknown, the description says so. Empty if the explanation is not private
-        and therefore has no privacy noise.
+        If the explanation is private and its noise is unknown, the description says so. It is empty
+        if the explanation is not private and has no known noise.
         """
         if self.noise_share is None and self.by_class[0].guarantee.private:
             return NOT_AVAILABLE
@@ -85,11 +85,11 @@ class NoisyClasses:
             Indexed by term, largest importance first. Columns: importance (mean absolute
             contribution, averaged over the classes); noise_floor, the importance expected from
             noise alone; corrected_importance, the importance without the bias from noise;
-            importance_std, an upper bound on its standard deviation, computed as if the errors of
-            all classes were fully correlated; above_noise, whether the term rises above total
-            uncertainty in any class; rank_low and rank_high, the 95% rank interval of the term;
-            class_of_most, the class to which the term contributes the most. Unknown numbers are
-            NaN.
+            importance_std, an upper bound on the standard deviation of the importance, computed as
+            if the errors of all classes were fully correlated; above_noise, whether the term rises
+            above the noise in at least one class; rank_low and rank_high, the 95% rank interval of
+            the term; class_of_most, the class to which the term contributes the most. Unknown
+            numbers are NaN.
 
             For the direction of a term in each class, see ``for_class(label).ranking()``.
         """

@@ -92,7 +92,11 @@ class NoisyModel:
         return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
 
     def _pairs_table(self) -> pd.DataFrame:
-        """Tabulate the pairs by importance, with their noise if it is known."""
+        """Return a table with the importance of each pair.
+
+        If the noise is known, the table also contains the noise floor of each pair, and whether the
+        pair rises above the noise.
+        """
         above = self.pairs_above_noise
         columns: dict[str, list[Any]] = {"importance": [pair.importance for pair in self.pairs]}
         if above is not None:
@@ -119,10 +123,10 @@ class NoisyModel:
 
     @property
     def noise_words(self) -> str:
-        """Description of the terms that rise above the noise.
+        """Description of the terms and pairs that rise above the noise.
 
-        If the noise is unknown, the description says so. Empty if the explanation is not private
-        and therefore has no privacy noise.
+        If the explanation is private and its noise is unknown, the description says so. It is empty
+        if the explanation is not private and has no known noise.
         """
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
@@ -156,8 +160,8 @@ class NoisyModel:
         """Fraction of the estimated effects that the released curves show.
 
         This is the sum of the importances of the curves divided by the sum of the importances of
-        the estimated effects. It is below 1 if the fit stopped early, because its curves then
-        understate the effects. None if there are no estimates.
+        the estimated effects. It is usually below 1 if the fit stopped early, because its curves
+        then understate the effects. None if there are no estimates.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -204,9 +208,9 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings, keyed by term, for terms that have one.
 
-        Each term has only the first of these warnings that applies: the warning about the model, if
-        it concerns all terms; a warning that the effects of two terms cannot be separated; or
-        :attr:`ShapeFunction.effect_caution`.
+        Each term has at most one warning, the first of these that applies: that the model has no
+        estimates or was fitted on too few records; that the effect of the term cannot be separated
+        from that of another term; or :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -234,14 +238,15 @@ class NoisyModel:
         DataFrame
             Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
             importance expected from noise alone; corrected_importance, the importance without the
-            bias from noise; importance_std, its standard deviation; above_noise, whether the term
-            rises above total uncertainty; rank_low and rank_high, the 95% rank interval of the term
-            [1]_; direction, whether the curve rises or falls overall (ordered value bins only);
-            direction_certainty, the probability that this direction is correct; basis, what
-            ranks and directions refer to: the estimated effect if there is one, and otherwise the
-            released curve. If there are estimates, there are also effect, the estimated true
-            importance; effect_std, its standard deviation; and has_effect, whether the term has a
-            significant effect. Unknown numbers are NaN.
+            bias from noise; importance_std, the standard deviation of the importance; above_noise,
+            whether the term rises above the noise; rank_low and rank_high, the 95% rank interval of
+            the term [1]_; direction, whether the curve rises or falls overall (ordered value bins
+            only); direction_certainty, the probability that this direction is correct; basis, what
+            ranks and directions refer to: "effect" (the estimated effects) if there are estimates,
+            and otherwise "noise" (the released curves). If there are estimates, there are three
+            more columns: effect, the estimated true importance; effect_std, the standard deviation
+            of this estimate; and has_effect, whether the term has a significant effect. Unknown
+            numbers are NaN.
 
         References
         ----------
@@ -321,7 +326,8 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Fraction of the variation of the curves that is explained by noise.
+        Fraction of the variation of the curves that is explained by noise; None if the model has
+        no noise, or if the noise is unknown.
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int
@@ -330,7 +336,7 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Returns
     -------
     str
-        A sentence; empty if the model has no noise.
+        A sentence; empty if `share` is None.
     """
     if share is None:
         return ""
@@ -346,7 +352,9 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
 def drawn_importances(
     terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
 ) -> FloatArray:
-    """Simulate importances by adding newly drawn noise to noise-corrected curves.
+    """Simulate importances by adding draws of the noise to shrunk curves.
+
+    Each curve is first shrunk by its `kept_share`, which corrects its importance for noise.
 
     Parameters
     ----------
@@ -377,7 +385,7 @@ def rank_intervals(
         Importances corrected for the bias from noise, and averaged over the classes if there are
         several.
     draws : sequence of ndarray of shape (n_draws, n_terms)
-        Importances under simulated noise, class by class.
+        Importances under simulated noise, one array for each class.
     level : float, default=0.95
         Simultaneous confidence level of the intervals.
 
@@ -407,7 +415,10 @@ def rank_intervals(
 
 
 def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
-    """Return the largest contribution in standard deviations; 0 if there is no noise."""
+    """Return the largest absolute ratio of a contribution to its standard deviation.
+
+    The result is 0 if there is no noise.
+    """
     std = part.total_std
     if std is None:
         return 0.0
@@ -416,8 +427,9 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
 
 
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
-    """Return the direction and slope of a curve, and the coefficients of the slope.
+    """Return the direction of a curve, its slope, and the coefficients of the slope.
 
+    The slope is the sum of the contributions of all bins, each times the coefficient of its bin.
     The direction is None if the slope is zero, for example because the bins have no order.
     """
     loads = np.zeros(term.n_bins)
@@ -454,7 +466,10 @@ def drawn_effects(
 
 
 def _largest_effect(term: ShapeFunction) -> float:
-    """Return the largest effect in standard deviations; 0 if there are no errors."""
+    """Return the largest absolute ratio of an effect to its standard deviation.
+
+    Bins with a standard deviation of 0 are ignored. The result is 0 if there is no estimate.
+    """
     if term.effect is None or term.effect_std is None:
         return 0.0
     std = term.effect_std

@@ -39,15 +39,16 @@ class NoisyPart:
         def band_factor(self) -> float: ...
 
     def _mean(self, values: FloatArray) -> float:
-        """Return the mean over the records of a value for each bin or cell."""
+        """Return the mean over all records; a record has the value of its bin or cell."""
         return float(np.vdot(self.weights, values))
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower and upper ends of the total-uncertainty band; None if `total_std` is None.
 
-        The band contains all bins or cells simultaneously with 95% confidence. If the
-        `simultaneous_factor` of a curve is unknown, it contains each bin separately.
+        The band contains the true contributions of all bins or cells simultaneously with 95%
+        confidence. If the `simultaneous_factor` of a curve is unknown, the confidence refers to
+        each bin separately.
         """
         std = self.total_std
         if std is None:
@@ -60,7 +61,8 @@ class NoisyPart:
         """Whether each bin or cell rises above the noise; None if `total_std` is None.
 
         It rises above the noise if its total-uncertainty band excludes zero. If the true
-        contribution is zero everywhere, the probability that nothing rises above the noise is 95%.
+        contribution is zero everywhere, the probability that nothing rises above the noise is 95%,
+        unless the `simultaneous_factor` of a curve is unknown.
         """
         band = self.band
         if band is None:
@@ -93,8 +95,8 @@ class NoisyPart:
     def kept_share(self) -> float:
         """Factor by which contributions are shrunk to correct the importance for noise.
 
-        With it, the expected importance of shrunk contributions plus noise equals the observed
-        importance.
+        If noise were added to the shrunk contributions, their expected importance would equal the
+        observed importance.
         """
         std, share = self.total_std, 1.0
         if std is None:

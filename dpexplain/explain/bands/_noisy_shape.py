@@ -97,7 +97,7 @@ class NoisyShape(NoisyPart):
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether the effect band of each bin excludes zero; None if there is no band."""
+        """For each bin, whether the effect band excludes zero; None if there is no band."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band
@@ -132,7 +132,7 @@ class NoisyShape(NoisyPart):
 
 
 def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
-    """Return the directions that a curve between two other curves can have.
+    """Return the directions that a curve inside a band can have.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ class Linearized:
         return by_input
 
     def _crossed(self, inputs: FloatArray, factor: FloatArray) -> FloatArray:
-        """Return covariances of the weights and the score of each filter, times `factor`."""
+        """Return the covariance of each weight with its filter's response, times `factor`."""
         noise = self._noise
         features = noise.features(inputs[None])[0]  # (n_filters or 1, n_coefficients)
         return noise.weights(factor[:, :, None] * noise.variance * features)

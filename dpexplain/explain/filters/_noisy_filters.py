@@ -46,7 +46,7 @@ class NoisyFilters:
 
     @property
     def bias_std(self) -> FloatArray | None:
-        """Standard deviation of each bias under noise, shape (n_classes, n_filters).
+        """Standard deviation of each bias under privacy noise; same shape as `biases`.
 
         None if the model has no noise, or if the noise is unknown.
         """

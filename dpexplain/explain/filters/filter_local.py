@@ -174,10 +174,10 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def lead_certainty(self) -> FloatArray | None:
-        """Probability that the predicted class also has the higher score without noise.
+        """Probability that, without noise, the predicted class outscores the runner-up.
 
-        The predicted class is compared with the runner-up. The shape is (n_samples,), and the
-        values range from 0.5 (a coin flip) to 1. None if there is no noise, or if it is unknown.
+        The shape is (n_samples,), and the values range from 0.5 (a coin flip) to 1. None if there
+        is no noise, or if it is unknown.
         """
         if self.own_score_std is None:
             return None
@@ -259,7 +259,7 @@ class FilterExplanation(Record, LocalDisplay):
         Returns
         -------
         WeightMap
-            Its weights are the contributions. Together with the bias, they add up to the score.
+            Its weights are the contributions. Together with its bias, they add up to the score.
 
         Raises
         ------

@@ -85,7 +85,7 @@ class FilterNoise(Record):
         return _times(coefficients, self.basis)
 
     def features(self, inputs: FloatArray) -> FloatArray:
-        """Project inputs, relative to the origin, onto the basis.
+        """Return the inputs minus the origin, multiplied by the transposed basis.
 
         Parameters
         ----------
@@ -111,11 +111,11 @@ class FilterNoise(Record):
 
     @property
     def total_bias_variance(self) -> FloatArray:
-        """Variance of each bias at zero inputs."""
+        """Noise variance of the response of each filter at zero inputs."""
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Return the variance of each filter score, including the bias.
+        """Return the noise variance of the response of each filter, including its bias.
 
         Parameters
         ----------
@@ -169,10 +169,9 @@ class FilterNoise(Record):
 
 
 def without_common(filters: FloatArray, biases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Subtract the common mean of all filters, which does not affect predictions.
+    """Subtract the mean filter from all filters, and the mean bias from all biases.
 
-    Adding the same vector to every filter and the same number to every bias shifts all scores
-    equally.
+    This shifts all scores of a record by the same amount, so it does not affect predictions.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Curves and intercept of one score before its edits.
+    """Curves and intercept of one score as they were before the edits.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Edits of a model, and its scores before these edits.
+    """Edits of a model, and the scores of the model before these edits.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Replace the curves of a model with the curves of an explanation.
+    """Return the terms with the curves and the intercept of an explanation.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Check that an explanation belongs to a model and records all changes of curves.
+    """Check that an explanation belongs to a model and lists all edits of curves.
 
     Parameters
     ----------

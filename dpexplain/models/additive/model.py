@@ -78,7 +78,7 @@ class AdditiveModel(BaseEstimator):
         return total_score(self._terms.contributions(columns), self.intercept_)
 
     def explain_global(self, *, effect: bool = True) -> Any:
-        """Return shape functions of all terms, with the model's guarantee.
+        """Return the shape functions of all terms, with the model's guarantee.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class AdditiveModel(BaseEstimator):
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
-            Explanation with the terms and bins of this model, and with a record of each edit.
+            Explanation that has the terms and bins of this model and lists each edit.
 
         Returns
         -------
@@ -192,15 +192,16 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms of the fitted model, then of its pairs."""
+        """Names of the terms of the fitted model: first the features, then the pairs."""
         check_is_fitted(self, "schema_")
         return self._terms.names
 
     @property
     def term_scores_(self) -> list[NDArray[np.float64]]:
-        """Contributions of the bins of each term, then of the cells of each pair.
+        """Contributions to the score: one array per feature, then one per pair.
 
-        Special bins come last.
+        The array of a feature has one row per bin, and the array of a pair has one value per cell
+        of its grid. Special bins come last.
         """
         check_is_fitted(self, "schema_")
         parts = (*self._terms.scores, *(pair.scores for pair in self._terms.pairs))
@@ -222,7 +223,9 @@ class AdditiveModel(BaseEstimator):
         return self._terms.contributions(columns)
 
     def explain_local(self, X: Any, y: Any = None, *, samples_public: bool = False) -> Any:
-        """Return the contribution of each term to the score of each row, with its noise.
+        """Explain the score of each row by the contributions of the terms.
+
+        If the noise of the contributions is known, the explanation contains its standard deviation.
 
         Parameters
         ----------
@@ -271,7 +274,7 @@ class AdditiveModel(BaseEstimator):
         of_class: str = "",
         rest_score: NDArray[np.float64] | None = None,
     ) -> LocalExplanation:
-        """Return the contributions to one score."""
+        """Return the local explanation of one score."""
         explanation, noise = self._explained(terms, of_class), self._noise_of(of_class)
         bins = [b.index(c) for b, c in zip(terms.bins, columns, strict=True)]
         labels = [
@@ -383,8 +386,8 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With more than two classes, a score is the log-probability of the class relative to the
-            average of all classes.
+            With more than two classes, a score is the log-probability of the class minus the mean
+            of the log-probabilities of all classes.
         """
         return self._scores(X)
 

@@ -21,25 +21,34 @@ FloatArray = NDArray[np.float64]
 class PairTable:
     """Scores of a pair of features, for each cell of a grid.
 
-    The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
-    row (or column). Each category and each special bin has its own row, although categories whose
-    scores were estimated together have equal rows.
+        The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
+        row (or column). Each category and each special bin has its own row, although categories whose
+        scores were estimated together have equal rows.
 
-    Attributes
-    ----------
-    features : tuple of int
-        Indices of the two features.
-    rows : tuple of ndarray of shape (n_bins,)
-        Row of each bin of the first feature, and column of each bin of the second.
-    scores : ndarray of shape (n_rows, n_columns)
-        Contribution of each cell, on the link scale.
-    counts : ndarray of shape (n_rows, n_columns)
-        Number of records in each cell: noisy for a private model, exact otherwise.
-    noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of each score from privacy noise alone, given how large and how smooth
-        the scores were estimated to be. None for a non-private model.
-    sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of each score from sampling of the records. None for a non-private model.
+        Attributes
+        ----------
+        features : tuple of int
+            Indices of the two features.
+        rows : tuple of ndarray of shape (n_bins,)
+            Row of each bin of the first feature, and column of each bin of the second.
+        scores : ndarray of shape (n_rows, n_columns)
+            Contribution of each cell, on the link scale.
+        counts : ndarray of shape (n_rows, n_columns)
+    <<<<<<< HEAD
+            Number of records in each cell: noisy for a private model, exact otherwise.
+        noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
+            Standard deviation of each score from privacy noise alone, given how large and how smooth
+            the scores were estimated to be. None for a non-private model.
+        sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
+            Standard deviation of each score from sampling of the records. None for a non-private model.
+    =======
+            Noisy number of records in each cell.
+        noise_std : ndarray of shape (n_rows, n_columns)
+            Standard deviation of each score from privacy noise alone. The size and smoothness of the
+            scores, which were estimated, are treated as exact; a safety factor accounts for this.
+        sampling_std : ndarray of shape (n_rows, n_columns)
+            Standard deviation of each score from sampling of the records.
+    >>>>>>> main
     """
 
     features: tuple[int, int]
@@ -57,12 +66,12 @@ class PairTable:
         return np.hypot(self.noise_std, self.sampling_std)
 
     def cells(self, first: Index, second: Index) -> NDArray[np.intp]:
-        """Return the cell of each record, in row-major order, from its two bins."""
+        """Return the row-major index of each record's cell, given its two bins."""
         cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
         return cells
 
     def name(self, names: Sequence[str]) -> str:
-        """Return the name of the pair, such as ``"age & job"``, from all feature names."""
+        """Return the name of the pair, such as ``"age & job"``, given all feature names."""
         return " & ".join(names[k] for k in self.features)
 
     def curve(self, bins: tuple[FeatureBins, ...], guarantee: Guarantee) -> PairCurve:
@@ -95,7 +104,10 @@ class PairTable:
 def rows_of_bins(
     bins: FeatureBins, group_of_bin: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of a grid whose scores were estimated for groups of bins.
+    """Return the row of each bin in a grid, and the group of each row.
+
+    Neighboring bins of a numeric feature share a row if they are in the same group. Every other bin
+    has its own row.
 
     Parameters
     ----------
@@ -118,7 +130,7 @@ def rows_of_bins(
 
 
 def _axis(bins: FeatureBins, row_of_bin: NDArray[np.intp]) -> PairAxis:
-    """Return the bins of one side of a grid."""
+    """Describe one side of a grid for an explanation."""
     feature = bins.feature
     shared: dict[str, Any] = {"special": bins.special}
     if isinstance(feature, Categorical):

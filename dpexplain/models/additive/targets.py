@@ -38,7 +38,10 @@ def encoded_range(y: Any, schema: Schema) -> NDArray[np.float32]:
 
 
 def range_unit(schema: Schema) -> tuple[float, float]:
-    """Return half the range and the midpoint: the unit and zero of encoded targets."""
+    """Return the unit and the zero point of encoded targets.
+
+    The unit is half the public range, and the zero point is the midpoint of the range.
+    """
     target = schema.target
     assert isinstance(target, Range)
     return (target.high - target.low) / 2.0, target.midpoint

@@ -34,9 +34,9 @@ class AdditiveTerms:
         Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
         Direction in which each curve was constrained; None if it was not.
-    bag_std : tuple of ndarray, one per feature, shape (n_bins,), or None
-        Standard deviation of each score across the bags, whose mean is the score. None if there is
-        only one bag.
+    bag_std : tuple of ndarray, shaped like `scores`, or None
+        Standard deviation of each score between bags; the score itself is the mean over the bags.
+        None if there is only one bag.
     pairs : tuple of PairTable, default=()
         Scores of pairs of features, which are added to the scores of the features.
     """
@@ -67,7 +67,7 @@ class AdditiveTerms:
         )
 
     def on_line(self, scale: float, shift: float) -> AdditiveTerms:
-        """Multiply all scores by `scale`, and add `shift` to the intercept."""
+        """Multiply curves and intercept by `scale`, then add `shift` to the intercept."""
         return replace(
             self,
             scores=tuple(scale * curve for curve in self.scores),
@@ -76,7 +76,7 @@ class AdditiveTerms:
         )
 
     def contributions(self, columns: Sequence[Encoded]) -> NDArray[np.float64]:
-        """Return the contribution of each feature, then of each pair, to each record.
+        """Return the contributions of features, then of pairs, to each record's score.
 
         Parameters
         ----------
@@ -95,5 +95,5 @@ class AdditiveTerms:
         return np.stack(parts, axis=1)
 
     def cells_of_pairs(self, index: Sequence[Index]) -> list[NDArray[np.intp]]:
-        """Return the cell of each record in each pair, from its bins in all features."""
+        """Return each record's cell in the grid of each pair, given all of its bins."""
         return [pair.cells(*(index[k] for k in pair.features)) for pair in self.pairs]

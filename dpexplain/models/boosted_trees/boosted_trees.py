@@ -59,19 +59,19 @@ _CERTAIN = 1e-4  # minimum distance of proportions of positives from 0 and 1
 class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """Boosted decision tree classifier with pure differential privacy.
 
-    Top-down induced trees are boosted as in [1]_: the exponential mechanism chooses splits by a
-    proper criterion, and the leaf values and the coefficients of the linear combination of trees
-    are computed from noisy weights. The M-alpha loss lies between the Matsushita loss (alpha 1) and
-    the 0/1 loss (alpha 0). With more than two classes, each class has a one-vs-rest score, and the
-    scores share the budget.
+    Trees are grown from the root down and boosted as in [1]_: the exponential mechanism chooses
+    splits by the criterion of a proper loss, and the leaf values and the coefficients of the linear
+    combination of trees are computed from noisy weights. The M-alpha loss lies between the
+    Matsushita loss (alpha 1) and the 0/1 loss (alpha 0). With more than two classes, each class has
+    a one-vs-rest score, and the scores share the budget.
 
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
-    of one level are disjoint, so the budget need not be divided among them. Adding a record
-    never decreases a criterion, so the exponential mechanism does not need its factor of two.
-    Objective calibration depends on the depth of a node, not on its private weight. Noise is added
-    to the weights of a leaf, not to its prediction, whose sensitivity is its whole range.
-    ``variant="paper"`` divides the budget and adds noise to predictions as in the paper, and uses
-    equal coefficients.
+    of one level have no records in common, so the budget need not be divided among them. Adding a
+    record never decreases a criterion, so the exponential mechanism does not need the usual factor
+    of two. Objective calibration depends on the depth of a node, not on its private weight. Noise
+    is added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
+    entire range of predictions. ``variant="paper"`` divides the budget and adds noise to
+    predictions as in the paper, and uses equal coefficients.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=4
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
+        Maximum number of bins per numeric feature; trees split only at the edges of bins. Half of
         the edges are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
@@ -110,14 +110,14 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         Accepted for compatibility with other models; has no effect, because splits are chosen
         privately.
     reproducible_seed : int or None, default=None
-        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
-        The model is then NOT PRIVATE.
+        Seed of the noise, for demonstrations. With a seed, repeated fits on the same data are
+        identical, and the model is NOT PRIVATE.
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
         Public estimate of the maximum number of records. Criteria that need it cap sums of weights
-        at about this number. The guarantee holds for tables of any size, but large nodes of a
-        larger table are split less well.
+        at about this number. The guarantee holds for tables of any size, but if a table has more
+        records, its large nodes are split less well.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If
@@ -244,7 +244,11 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (1.0 - self.tree_budget_frac) * self._tree_epsilon
 
     def _split_epsilon(self, level: int) -> float:
-        """Return the epsilon of each split at a level; the nodes of a level are disjoint."""
+        """Return the epsilon of each split at a level.
+
+        The nodes of a level have no records in common, so the budget is not divided among their
+        splits, except if `variant` is "paper".
+        """
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level
 

@@ -16,7 +16,7 @@ class Clip(Protocol):
     """Interface of a clip, which bounds the residuals at each visit."""
 
     def next(self, records: BinnedRecords) -> float:
-        """Return the clip of the next visit, in internal units of the boosting loop."""
+        """Return the clip for the next visit, in internal units of the boosting loop."""
         ...
 
 
@@ -33,19 +33,19 @@ class FixedClip:
         self._clip = clip
 
     def next(self, records: BinnedRecords) -> float:
-        """Return the clip of the next visit."""
+        """Return the clip for the next visit."""
         return self._clip
 
 
 class AdaptiveClip:
-    """Clip that follows a private quantile of the shrinking residuals.
+    """Clip that follows a privately estimated quantile of the residuals.
 
-    Every few passes, a private query estimates whether more or less than the target proportion of
-    the residuals lies within the clip: a record inside the clip adds ``1 - quantile``, and a record
-    outside subtracts ``quantile``. As `quantile` is at least one half, adding or removing a record
-    changes the answer by at most `quantile`, and replacing a record changes it by at most 1. Both
-    amounts are scaled to the lattice so that the answer needs no more noise than the leaf sums of a
-    tree. A query is charged as one additional tree.
+    Let q be the proportion of the residuals that should lie within the clip. Every few passes, a
+    private query estimates whether the actual proportion is larger or smaller: a record adds
+    ``1 - q`` to the answer if its residual is within the clip, and subtracts q otherwise. As q is
+    at least one half, adding or removing a record changes the answer by at most q, and replacing a
+    record changes it by at most 1. Both amounts are scaled to the lattice so that the answer needs
+    no more noise than the leaf sums of a tree. A query is charged as one additional tree.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class AdaptiveClip:
         self._outside = -LATTICE
 
     def next(self, records: BinnedRecords) -> float:
-        """Return the clip of the next visit, after a private query if one is due."""
+        """Return the clip for the next visit, after a private query if one is due."""
         if self._visit % self._visits_between == 0:
             self._ask(records)
         self._visit += 1

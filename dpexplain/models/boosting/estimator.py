@@ -162,7 +162,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     @property
     def _clip_adapts(self) -> bool:
-        """Whether the clip adapts to the residuals if the recipe does not fix it."""
+        """Whether the clip adapts to the residuals if the recipe does not specify one."""
         return False
 
     def _check_settings(self) -> None:
@@ -206,7 +206,7 @@ class _PrivateBoosting(PrivateEstimator):
             )
 
     def _check_pairs(self) -> None:
-        """Raise ValueError if pairs are wanted and the other parameters do not allow them."""
+        """Raise ValueError if pairs are requested but other parameters rule them out."""
         if isinstance(self.pairs, Integral) and self.pairs == 0:
             return
         if self.schema is None:
@@ -276,11 +276,11 @@ class _PrivateBoosting(PrivateEstimator):
             source.check_sigma(phase.sigma_int)
 
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
-        """Yield the phases of a fit, including its possible boosting phases.
+        """Yield the phases that a fit can have.
 
-        If the number of passes is derived, the boosting phase is yielded for the smallest and for
-        the largest number. The caller checks the noise scales, so that a scale out of range is
-        found before the budget is charged.
+        If the number of passes is derived during the fit, the boosting phase is yielded twice: for
+        the smallest possible number and for the largest. The caller checks the noise scales of all
+        phases, so that a scale out of range is found before the budget is charged.
         """
         settings, budget = self._recipe(), self._budget(n_features, self.schema)
         pairs = self._pair_plan()
@@ -425,7 +425,7 @@ class _PrivateBoosting(PrivateEstimator):
         Returns
         -------
         Health
-            Alarms, followed by notes. An alarm states that a limit is exceeded: more than 20% of
+            Alarms, followed by notes. An alarm states that a limit is violated: more than 20% of
             the values of a feature are missing or unreadable, more than 5% are outside its
             categories, more than 90% are in its first or last bin (98% if that bin contains zero;
             features with fewer than 10 values are not tested), a class has less than 2% of the
@@ -437,8 +437,9 @@ class _PrivateBoosting(PrivateEstimator):
         -----
         If the data respect all limits, the probability of any alarm is at most 1% per fit: each
         limit is tested against the known Gaussian noise of the released counts and sums, and the
-        tests share the 1% (Bonferroni). The last limit is respected if there are at least twice as
-        many records as the noise can hide at the level of its test. Proportions in the messages are
+        tests share the 1% (Bonferroni). For the last limit, "respected" means that the number of
+        records is at least twice the critical value of its test. (If there were no records, the
+        noisy number would rarely exceed this critical value.) Proportions in the messages are
         estimates. The absence of alarms does not mean that there are no mistakes: if the table or
         epsilon is small, the noise can hide them.
 

@@ -59,7 +59,7 @@ def release_factors(adjacency: str, max_rows_per_person: int) -> tuple[float, fl
     Adding or removing a record changes one count by 1 and one leaf sum by at most the clip.
     Replacing a record changes two counts by 1 (an L2 distance of sqrt 2) and, in the worst case,
     one leaf sum by twice the clip. All rows of a person can fall in the same bin and leaf, so both
-    sensitivities grow linearly with the number of rows.
+    sensitivities grow linearly with the number of rows per person.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def private_bins(
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
     Records are read once and assigned to the finest cells. The noisy number of records determines
-    how many of these cells are joined before noisy counts are released.
+    how many neighboring cells are joined into one before noisy counts are released.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Release the number of records if budgeted, and choose the number of cells."""
+    """Return the noisy number of records, if it has a budget, and the number of cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(
@@ -206,15 +206,15 @@ def fit_private(
     settings : Recipe
     budget : Budget
     clip_adapts : bool
-        Whether the clip follows a quantile of the residuals if the recipe does not fix it.
+        Whether the clip follows a quantile of the residuals if the recipe does not specify a clip.
     mechanism : Mechanism
     rng : numpy.random.Generator
         Generator of the public structure. It is never used for noise.
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of the curve of each feature; None if unconstrained.
     n_bags : int
-        Number of fits on random parts of the records, which share the budget; 1 for one fit on all
-        records.
+        Number of fits that share the budget, each on a random part of the records; 1 for one fit on
+        all records.
     coins : Coins
         Secret random bits that determine which records are in which bag. They are not stored.
     pair_plan : PairPlan or None, default=None
@@ -349,7 +349,8 @@ def curves_and_grids(
     Returns
     -------
     curves : Schedule
-        First part of the passes, with the noise of the whole schedule.
+        Schedule of the passes that come before the pair terms. Each release has as much noise as if
+        all passes of `plan` were made.
     grids : GridBudget
         Budget of the pair terms: exactly what the remaining passes would have cost.
     """
@@ -399,10 +400,11 @@ def _bin_counts(
 def _rare_together(
     bins: FeatureBins, counts: NDArray[np.float64], min_count: float
 ) -> NDArray[np.intp]:
-    """Return the unit of each bin: sparse categories share the last category unit.
+    """Return the group of each bin, with all sparse categories in one group.
 
-    The units of the other categories are in declared order or, if the categories have no order,
-    sorted by name. Each special bin is a separate unit.
+    Trees never split a group. Each of the other categories is a separate group. These groups come
+    first, in declared order or, if the categories have no order, sorted by name. The group of the
+    sparse categories comes next, and then a separate group for each special bin.
     """
     assert isinstance(bins.feature, Categorical)
     rare = counts[: bins.n_value_bins] < min_count

@@ -34,15 +34,15 @@ because almost all of their records are often in one bin."""
 
 @dataclass(frozen=True)
 class Excess:
-    """Noisy amount by which a number of records exceeds its limit.
+    """Noisy amount by which a number of records violates its limit.
 
     Attributes
     ----------
     kind, feature, words : str
         As in `Finding`.
     records : float
-        Noisy number of records minus its maximum, or its minimum minus the noisy number. Without
-        noise, this difference is at most 0 if the limit is respected.
+        Noisy number of records minus the maximum allowed, or the minimum required minus the noisy
+        number. Without noise, this difference is at most 0 if the limit is respected.
     noise_std : float
         Standard deviation of the noise in `records`.
     """
@@ -55,7 +55,7 @@ class Excess:
 
     @property
     def p_value(self) -> float:
-        """Bound on the probability of this excess if the limit is respected."""
+        """Bound on the probability of an excess this large if the limit is respected."""
         return float(ndtr(-self.records / self.noise_std))
 
 
@@ -113,7 +113,7 @@ def _share(count: float, binned: PrivateBins) -> float:
 
 
 def _excess(what: tuple[str, str, str], count: float, limit: float, binned: PrivateBins) -> Excess:
-    """Compare a count with a given proportion of the records.
+    """Return the excess of a count over a given proportion of the records.
 
     The errors of the count and of the number of records are independent or positively correlated
     (the number of records is a weighted mean of sums of such counts), so the variance of the
@@ -127,8 +127,8 @@ def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
     """Test the number of records in each class, using the first tree.
 
     Before the first tree, all classes have the same predicted probability. The residual sum of a
-    class over all leaves is therefore the number of records in this class minus the mean over all
-    classes, times a known factor if residuals are clipped.
+    class over all leaves is therefore the number of records in this class minus the mean number per
+    class, times a known factor if residuals are clipped or the tree belongs to one of several bags.
     """
     if not classes:
         return

@@ -21,10 +21,10 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 
 
 class Step(Protocol[HolderIn]):
-    """Interface of a boosting step, which computes the update of a visit."""
+    """Interface of a step, which computes the score update for one visit to a feature."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
-        """Return the update of each bin of the visited feature, in score units."""
+        """Return the score update of each bin of the visited feature, in internal units."""
         ...
 
 
@@ -38,7 +38,7 @@ class PrivateStep:
     learning_rate : float
         Fraction of a leaf's mean residual that is added at each step.
     clip : Clip
-        Bound on a record's residual at each visit, in score units.
+        Bound on a record's residual at each visit, in internal units of the boosting loop.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def boost(
     visits : iterable of Visit
         Visits in order. Private fits draw their trees in advance.
     step : Step
-        Private or non-private step, which computes the update of each visit.
+        Private or non-private step, which computes the score update for each visit.
     n_bins : sequence of int
         Number of bins of each feature.
     bound : float

@@ -1,7 +1,7 @@
-"""Monotone constraints: each update is projected onto monotone curves.
+"""Monotone constraints: each curve is made monotone after every update.
 
-The projection uses only released curves and (noisy) counts, so in a private fit it is
-post-processing and costs no privacy.
+The curve is replaced by its projection, the nearest monotone curve. The projection uses only
+released curves and (noisy) counts, so in a private fit it is post-processing and costs no privacy.
 """
 
 from __future__ import annotations

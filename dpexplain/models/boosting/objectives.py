@@ -57,7 +57,7 @@ smaller curvature p (1 - p) of each class, and smaller residuals compared with t
 
 @dataclass(frozen=True)
 class Objective:
-    """Loss of a fit, with its kernels, the scale of its scores and their bounds.
+    """Loss of a fit, its kernels, and the scale and bounds of the scores.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Objective:
     link : {"logit", "identity", "log", "softmax"}
         Link function, which defines the scale of the scores.
     encode_target : callable
-        ``encode_target(y, schema)`` returns the target as the kernels expect it.
+        ``encode_target(y, schema)`` returns the target in the form that the kernels expect.
     scale, offset : float
         Conversion from the internal units of the boosting loop: a score s in these units is
         ``offset + scale * s`` on the link scale.
@@ -86,7 +86,7 @@ class Objective:
     curvature : callable
         Function that computes the curvature per bin, which the simulation of noise needs.
     step_factor : float, default=1.0
-        Step length of a private fit, divided by the step length for two classes or for squared
+        Step length of a private fit, relative to the step length for two classes and for squared
         error.
     """
 
@@ -152,7 +152,8 @@ class Objective:
         n_samples : float
             Noisy number of records.
         given_clip : float or None
-            Clip given by the user, in units of half the target range.
+            Clip given by the user, in units of half the target range. Only the Poisson loss uses
+            it; for the other losses, `plan` contains the clip.
         least_weight : float
             Minimum expected number of events in a leaf; see `CountStep`.
 
@@ -273,7 +274,7 @@ def regression(name: RegressionObjective, schema: Schema) -> Objective:
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation of centered curves between bags, by bin."""
+    """Return each bin's standard deviation between bags, with each curve centered."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 
@@ -287,7 +288,7 @@ def centered_terms(
     neutral: Sequence[NDArray[np.bool_]],
     monotone: Sequence[Direction | None],
 ) -> AdditiveTerms:
-    """Average the bags and center each term, in score units.
+    """Average the bags and center each term, on the link scale.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def centered_terms(
     objective : Objective
         Objective of the fit, which defines the scale of the scores.
     neutral : sequence of ndarray of shape (n_bins,)
-        True for bins whose contribution is set to zero, such as a bin for missing values that may
+        True for bins whose contribution is set to zero, such as a bin for missing values that might
         be empty: its score would depend only on the leaves to which it was assigned at random.
     monotone : sequence of {"increasing", "decreasing", None}
         Required direction of each curve; None if unconstrained.

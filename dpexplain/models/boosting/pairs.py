@@ -52,7 +52,7 @@ def shares(counts: BinCounts) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_bins,)
-        Proportions that add up to 1; 0 for special bins that may be empty.
+        Proportions that add up to 1; 0 for special bins that might be empty.
     """
     people = np.where(counts.perhaps_nobody, 0.0, np.maximum(counts.counts, 0.0))
     if not people.sum() > 0.0:
@@ -61,7 +61,7 @@ def shares(counts: BinCounts) -> FloatArray:
 
 
 def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:
-    """Return the bins ordered by value, or by the released curve for categories."""
+    """Return the order of the bins: by value or, if unordered, by the released curve."""
     if counts.ordered:
         return np.arange(len(counts.counts))
     return np.argsort(curve, kind="stable").astype(np.intp)

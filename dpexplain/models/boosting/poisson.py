@@ -1,9 +1,10 @@
 """Noisy Newton steps for counts: leaf sums divided by expected numbers of events.
 
-The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives it
-from its releases as if features were independent: the rate of a bin is the exponential of its
-score, multiplied by the mean exponential of the score of every other feature. If features are
-dependent, the steps are slightly too short or too long, but the fit converges to the same curve.
+The curvature of the Poisson loss is the rate, which differs between bins. A private fit derives the
+rates from its releases as if features were independent: the rate of a bin is the exponential of its
+score, multiplied by one factor for each other feature, which is the mean of the exponential of that
+feature's score. If features are dependent, the steps are slightly too short or too long, but the
+fit converges to the same curve.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ class CountStep:
         that the releases so far imply. This costs no privacy, because the noise scales with the
         clip.
     least_weight : float
-        Minimum expected number of events in a leaf, in units of the clip; about two standard
-        deviations of the noise. If any leaf of a tree has fewer, all leaves get the same update.
+        Minimum expected number of events in a leaf, divided by the clip. If any leaf of a tree has
+        fewer, all leaves get the same update. With the default recipe, this is twice the noise
+        standard deviation of a leaf sum in units of the clip.
     """
 
     def __init__(

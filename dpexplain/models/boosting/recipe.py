@@ -233,8 +233,9 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
     Returns
     -------
     float
-        Number of records, divided by the noise standard deviation of the sums of a single pass
-        over the features, in units of their sensitivity.
+        Number of records divided by the noise standard deviation that each leaf sum would have if
+        the fit made a single pass over the features. The standard deviation is in units of the
+        sensitivity.
     """
     return float(max(1.0, n_samples) * mu_train / np.sqrt(n_features))
 
@@ -276,7 +277,7 @@ def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
     ratio : float
         Ratio from `signal_ratio`.
     clip_adapts : bool
-        Whether the clip follows a quantile of the residuals if the recipe does not fix it.
+        Whether the clip follows a quantile of the residuals if the recipe does not specify a clip.
 
     Returns
     -------

@@ -47,8 +47,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     random_state : int or None, default=0
         Seed of the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name: each update is projected onto
-        the nearest monotone curve.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
         pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
@@ -65,7 +65,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target, or its logarithm for counts.
+        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
     guarantee_ : Guarantee
         States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
@@ -145,7 +145,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
-        the number of people.
+        the number of records (or of people, if `max_rows_per_person` is given).
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -201,14 +201,16 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people. `delta` is checked against it.
+        Publicly known number of records (or of people, if `max_rows_per_person` is given). `delta`
+        is checked against it.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If
         None, every row counts as a separate person.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-        Direction of the curves of ordered features, keyed by name. Each update is projected onto
-        the nearest monotone curve, weighted by noisy counts, which costs no privacy.
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve, with bins weighted by noisy counts. This costs no
+        privacy.
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each. A list such as ``[("age", "income")]`` declares pairs, which
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
@@ -220,7 +222,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random parts of the records (bags), whose curves are averaged;
-        explanations then show how much the bags differ. Each record may be in every bag, so for
+        explanations then show how much the bags differ. A record can be in every bag, so for
         the same guarantee, the noise of a bag is ``sqrt(outer_bags)`` times as large. The mean over
         the bags has as much noise as a single fit, but the budget allows fewer passes over the
         features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
@@ -241,7 +243,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target, or its logarithm for counts.
+        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

@@ -169,7 +169,7 @@ class PrivateBins:
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
         Merged bin of each cell that was counted.
     cell_noise_std : float
-        Noise standard deviation of the number of records in one cell.
+        Standard deviation of the noise in the count of one cell.
     min_bin_count : float
         Minimum noisy count of a merged bin.
     cells : tuple of FeatureBins
@@ -177,7 +177,7 @@ class PrivateBins:
     cell_counts : tuple of ndarray of shape (n_cells,), one per feature
         Noisy number of records in each cell.
     n_samples_std : float
-        Noise standard deviation of the number of records.
+        Standard deviation of the noise in `n_samples`.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -207,7 +207,7 @@ class PrivateFit:
     start : float
         Public initial score of every record, which was added to the curve of the first feature.
     visits : list of Visit
-        All trees of the first bag; the trees of other bags are similar.
+        All trees of the first bag. Other bags have different trees, which are not stored.
     steps : list of LeafStep, one per visit
         Releases of the first bag, with their updates.
     min_leaf_count : float

@@ -84,7 +84,7 @@ class Plan:
 
     @property
     def n_ensembles(self) -> int:
-        """Number of ensembles, each of which draws from all records."""
+        """Number of ensembles, each of which can use all records."""
         if self.variant == "seq":
             return self.n_trees
         return -(-self.n_trees // self.trees_per_ensemble)
@@ -113,7 +113,7 @@ class Plan:
 
     @property
     def level_epsilon(self) -> float:
-        """Epsilon of all splits at a level; the nodes of a level are disjoint."""
+        """Epsilon of all splits at one level, whose nodes contain disjoint records."""
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:
@@ -135,7 +135,7 @@ class Plan:
         return 8.0 if self.filtering == "none" else 1.0
 
     def noiseless(self) -> Plan:
-        """Return the noiseless plan: every tree uses all records, and none is filtered."""
+        """Return the noiseless plan: every tree uses all records, without filtering."""
         return replace(self, variant="seq", filtering="none")
 
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
@@ -154,7 +154,7 @@ class Plan:
 
         By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
         3. So the changes of two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
-        number of records (see `_gains`). The paper uses twice the largest change, which is 6.
+        number of records (see `_gains`). The paper uses 6, which is twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
         epsilon = self.level_epsilon * self.unit

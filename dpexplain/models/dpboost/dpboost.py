@@ -102,7 +102,7 @@ class _DPBoost(PrivateTrees):
         self._fit_planned(X, y, schema, mechanism, self._plan)
 
     def _fit_noiseless(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        """Fit the noiseless version: every tree uses all records, and none is filtered."""
+        """Fit the noiseless version: every tree uses all records, without filtering."""
         self._fit_planned(X, y, schema, mechanism, lambda n: self._plan(n).noiseless())
 
     def _fit_planned(
@@ -152,7 +152,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Number of trees per score.
     trees_per_ensemble : int, default=50
         Number of trees in an ensemble. They use disjoint records, so each of them has the full
-        budget of the ensemble. Ensembles share the budget of the fit, and each draws from all
+        budget of the ensemble. Ensembles share the budget of the fit, and each can use all
         records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
@@ -164,9 +164,10 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        "ensemble" is the paper's boosting at two levels; the others are its baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
-        of the remaining records with the full budget of the ensemble.
+        "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        average, half of the records that earlier trees of the ensemble have not used, with the full
+        budget of the ensemble.
     loss : {"logistic", "square"}, default="logistic"
         Loss for classes coded as -1 and 1; the paper's experiments use "square".
     filtering : {"drop", "clip"}, default="drop"
@@ -310,7 +311,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Number of trees.
     trees_per_ensemble : int, default=50
         Number of trees in an ensemble. They use disjoint records, so each of them has the full
-        budget of the ensemble. Ensembles share the budget of the fit, and each draws from all
+        budget of the ensemble. Ensembles share the budget of the fit, and each can use all
         records. Ignored by the variant "seq".
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
@@ -322,9 +323,10 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        "ensemble" is the paper's boosting at two levels; the others are its baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses half
-        of the remaining records with the full budget of the ensemble.
+        "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
+        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        average, half of the records that earlier trees of the ensemble have not used, with the full
+        budget of the ensemble.
     filtering : {"drop", "clip"}, default="drop"
         Treatment of a record whose gradient exceeds 1 in absolute value. "drop": the record is
         omitted from the tree, as in the paper. "clip": the gradient is clipped to [-1, 1].

@@ -23,7 +23,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
 
     The matrix of second moments is released once. One quarter of it (one half for more than two
     classes) bounds the Hessian of the loss [1]_, so a few noisy gradients of all records are
-    enough. The ridge penalty grows with the noise, so that directions that may be pure noise have
+    enough. The ridge penalty grows with the noise, so directions that could be pure noise have
     little effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category
     is one coordinate; missing values and other categories have separate coordinates. This model is
     meant as a strong baseline.
@@ -39,7 +39,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
-        the number of people.
+        the number of records (or of people, if `max_rows_per_person` is given).
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -60,20 +60,21 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     learning_rate : float, default=1.0
         Step length, in (0, 1]; a step of length 1 minimizes the quadratic upper bound on the loss.
     clip : float, default=1.0
-        Bound on a record's residual, which is a difference of probabilities, in (0, 1]; with 1,
-        nothing is clipped.
+        Bound on a record's residual (a difference of probabilities), in (0, 1]. If it is 1, nothing
+        is clipped.
     structure_seed : int or None, default=None
         Accepted for compatibility with other models; has no effect, because only the noise is
         random.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
-        The model is then NOT PRIVATE.
+        Seed of the noise, for demonstrations. With a seed, repeated fits on the same data are
+        identical, and the model is NOT PRIVATE.
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people. `delta` is checked against it.
+        Publicly known number of records (or of people, if `max_rows_per_person` is given). `delta`
+        is checked against it.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If

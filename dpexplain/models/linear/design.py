@@ -28,10 +28,10 @@ class Design:
     """Encoding of records for a linear model: a coordinate and value for each bin.
 
     A numeric feature has one coordinate, scaled to ``[-1, 1]``, and a separate coordinate for
-    missing values; a categorical feature has one coordinate for each category, for other categories
-    and for missing values, with the value 1. Coordinate 0 is the constant 1. So at most
-    ``n_features + 1`` coordinates of a record are nonzero, and none of them exceeds 1 in absolute
-    value.
+    missing values. A categorical feature has one coordinate for each category, one for other
+    categories and one for missing values. The one that applies to a record has the value 1.
+    Coordinate 0 is the constant 1. So at most ``n_features + 1`` coordinates of a record are
+    nonzero, and none of them exceeds 1 in absolute value.
 
     Attributes
     ----------
@@ -80,8 +80,8 @@ def design(
     counts : sequence of BinCounts
         Released number of records in each bin.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts, instead of to the public
-        bounds.
+        Whether to clip numbers to the range of the middle 98% of the records, according to the
+        released counts, instead of to the public bounds.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def cells_of(index: Sequence[Index]) -> NDArray[np.uint16]:
 
 
 def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
-    """Return the midpoint of each value bin, scaled to [-1, 1]."""
+    """Return the midpoint of each value bin, scaled and clipped to [-1, 1]."""
     middle = 0.5 * edges[:-1] + 0.5 * edges[1:]
     first, last = (0, len(middle) - 1) if counts is None else _ends(counts)
     low, high = middle[first], middle[last]

@@ -238,7 +238,7 @@ def fit_regression(
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts; see `design`.
+        Whether to clip numbers to the range of the middle 98% of the records; see `design`.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def fit_classification(
     clip: float,
     learning_rate: float,
 ) -> LinearFit:
-    """Fit by noisy gradient steps, preconditioned by released moments.
+    """Fit a classifier by noisy gradient steps, preconditioned by released moments.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def fit_classification(
     mechanism : Mechanism
         Every release passes through it.
     follow_counts : bool
-        Whether to clip numbers to the middle 98% of the released counts; see `design`.
+        Whether to clip numbers to the range of the middle 98% of the records; see `design`.
     clip : float
         Bound on a residual.
     learning_rate : float

@@ -35,7 +35,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
-        the number of people.
+        the number of records (or of people, if `max_rows_per_person` is given).
     schema : Schema or None, default=None
         Public bounds, categories and target range. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -57,12 +57,13 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.
     reproducible_seed : int or None, default=None
-        Seed of the noise that makes repeated fits on the same data identical, for demonstrations.
-        The model is then NOT PRIVATE.
+        Seed of the noise, for demonstrations. With a seed, repeated fits on the same data are
+        identical, and the model is NOT PRIVATE.
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people. `delta` is checked against it.
+        Publicly known number of records (or of people, if `max_rows_per_person` is given). `delta`
+        is checked against it.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If

@@ -105,7 +105,10 @@ def _as_draws(
 
 
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
-    """Return the centered errors of all bins and the intercept, one row per draw."""
+    """Return the errors of all bins and of the intercept, one row per draw.
+
+    The errors of the bins of each feature are centered.
+    """
     intercept = errors[:, 0].copy()
     parts = []
     tables = fit.design.by_feature(fit.design.tables(errors.T))

@@ -20,8 +20,8 @@ weights (public)                  ``2**weight_bits(P)`` each, so that
 factors of a record               bounded so that ``|factors| * |features| <= 2**lattice_bits``.
                                   This is the clip: one record adds at most ``2**lattice_bits``
                                   to any value of a sum
-sum over a block of records       ``BLOCK * 2**lattice_bits <= 2**12 * 2**40 <= 2**53``
-sum over all blocks               an int64: exact for fewer than ``2**22`` full blocks
+sum over a block of records       ``BLOCK * 2**lattice_bits <= 2**12 * 2**38 <= 2**53``
+sum over all blocks               an int64: exact for fewer than ``2**25`` records
 separate projections              applied to these sums in limbs of ``limb_bits(D)`` bits; rows
                                   are integers up to ``2**ROW_BITS``
 ================================  =============================================================
@@ -111,7 +111,10 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return how many bits of a sum can be multiplied by projection rows at a time.
+    """Return how many bits each limb of a sum has.
+
+    A sum is split into limbs (groups of bits), and each limb is multiplied by projection rows
+    separately. With this number of bits, these products are exact.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def limb_bits(n_inputs: int) -> int:
 
 
 def lattice_bits(noise_multiplier: float) -> int:
-    """Return the base-2 logarithm of the number of lattice steps per clip.
+    """Return the number of bits b for which the clip is ``2**b`` lattice steps.
 
     Parameters
     ----------
@@ -161,8 +164,8 @@ def to_integers(values: Floats, bits: int, bound: float | None = None) -> tuple[
     bits : int
         The integers are in ``[-2**bits, 2**bits]``.
     bound : float or None, default=None
-        Public bound on the values, beyond which they are clipped. If None, the largest value is
-        used, which is allowed only for public values.
+        Public bound on the absolute values; larger values are clipped. If None, the bound is the
+        largest absolute value, which is allowed only if the values are public.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def longest_record(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: int) -> Sample:
-    """Sum the clipped records of a sample, and count them, in lattice steps.
+    """Sum the clipped records of a sample and count them, both in lattice steps.
 
     Parameters
     ----------
@@ -65,12 +65,13 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
     longest : float
         Norm of the features, in feature steps, beyond which a record is clipped.
     lattice_bits : int
-        Base-2 logarithm of the bound on a record's contribution, in lattice steps.
+        The bound on a record's contribution is ``2**lattice_bits`` lattice steps.
 
     Returns
     -------
     ndarray of shape (n_basis + 1,), dtype int64
-        Exact sums of the features; the last value is the number of records, in lattice steps.
+        Exact sums of the features, scaled to lattice steps. The last value is the number of
+        records, multiplied by a fixed number of lattice steps.
     """
     sums = np.zeros(features.integers.shape[1], dtype=np.int64)
     limit = CLIP_MARGIN * _SHARE * 2.0**lattice_bits
@@ -86,7 +87,7 @@ def record_sums(features: Features, rows: Sample, longest: float, lattice_bits: 
 def mean_record(
     noisy: Floats, n_steps: int, noise_std: float, longest: float, lattice_bits: int
 ) -> Floats:
-    """Estimate the mean record from noisy sums, shrunk toward zero.
+    """Estimate the mean record from noisy sums, and shrink it toward zero.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def subtract_mean(
     samples : iterator of ndarray of int64
         Poisson samples, of which `n_steps` are consumed.
     n_steps : int
-        At least 1.
+        Number of samples to use, at least 1.
     plan : NoisePlan
     mechanism : Mechanism
     longest : float

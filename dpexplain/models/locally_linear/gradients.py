@@ -69,7 +69,7 @@ class GradientSums:
         Bound on the norm of one record's gradient; None if there is no bound, because training is
         not private.
     lattice_bits : int, default=0
-        Base-2 logarithm of the clip in lattice steps.
+        The clip is ``2**lattice_bits`` lattice steps.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class GradientSums:
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
-        """Return the weights as filters on the stored features."""
+        """Convert the weights of the filters to weights of the stored features."""
         if not self._basis.per_filter:
             return weights
         rows = self._basis.rows
@@ -163,7 +163,10 @@ class GradientSums:
         return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
 
     def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
-        """Convert gradient sums for filters to gradient sums for their weights."""
+        """Return the gradient sums with respect to the weights of the filters.
+
+        `sums` are gradients with respect to the weights that `_for_inputs` returns.
+        """
         if not self._basis.per_filter:
             return sums
         assert self._basis.integers is not None
@@ -183,7 +186,10 @@ class GradientSums:
 
 
 def _product(sums: Sums, rows: Floats) -> Sums:
-    """Multiply integer sums by rows exactly, in float64 limbs."""
+    """Multiply sums by rows.
+
+    Integer sums are split into limbs and multiplied in float64, so that the products are exact.
+    """
     if sums.dtype != np.int64:
         return np.asarray(sums @ rows)
     bits = limb_bits(len(rows))

@@ -90,7 +90,7 @@ def feature_bits(basis: Basis) -> int:
 
 
 def constant_steps(preparation: InputPreparation, basis: Basis) -> float:
-    """Return the constant feature in integer steps; its value is about 1."""
+    """Return the constant feature, which is about 1, as an integer number of steps."""
     whole = 2.0 ** feature_bits(basis)
     return float(np.clip(np.rint(whole / feature_bound(preparation, basis)), 1.0, whole))
 
@@ -159,9 +159,9 @@ def _input_steps(X: Any, schema: Schema, preparation: InputPreparation) -> Float
 def _normalize(values: Floats) -> None:
     """Center and normalize each row in place, on a lattice.
 
-    `InputPreparation` does the same in floating point. Here, sums over a row are exact, so the
-    position of the row in the table does not matter: with D inputs of b bits,
-    ``D * D * 2**(2 b) < 2**53``.
+    `InputPreparation` does the same in floating point. Here, the sums over a row are exact, because
+    D inputs of b bits satisfy ``D * D * 2**(2 b) < 2**53``. So the result does not depend on the
+    position of the row in the table.
     """
     n_inputs = values.shape[1]
     bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)

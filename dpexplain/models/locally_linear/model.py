@@ -114,7 +114,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         )
 
     def _further_settings(self) -> dict[str, Any]:
-        """Return recipe fields specific to the estimator."""
+        """Return the recipe settings that only this kind of estimator has."""
         return {}
 
     # Training.
@@ -163,7 +163,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         schema: Schema,
         mean: Floats | None = None,
     ) -> None:
-        """Store the filters as weights of the inputs, with their noise.
+        """Express the filters as weights of the inputs, and store them with their noise.
 
         If a mean record was subtracted, the biases absorb it: ``w (x - mean) + b``.
         """

@@ -67,7 +67,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         warning, and values above 50 require `allow_weak`.
     delta : float, default=1e-6
         Privacy parameter delta of the whole fit, in (0, 1). It should be well below 1 divided by
-        the number of people.
+        the number of records (or of people, if `max_rows_per_person` is given).
     schema : Schema or None, default=None
         Public bounds, categories and classes. If None, they are read from the data, with a
         `PrivacyWarning`, and the model is not private.
@@ -80,7 +80,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         follows [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
-        divergences, or the moments accountant of 2016, which the paper used. If None, "pld" is
+        divergences, or the moments accountant of 2016, which [1]_ used. If None, "pld" is
         used, or "moments" with the preset "paper". The ledger always states the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is
@@ -100,12 +100,12 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     clip : float or None, default=None
         Bound on the norm of one record's gradient.
     learning_rate : float or None, default=None
-        Learning rate of Adam: the size of the first step of each weight.
+        Learning rate of Adam: the maximum size of the first step of each weight.
     n_steps : int or None, default=None
         Number of noisy sums. If None, it is 40 (20 with the preset "paper") divided by the sampling
         probability. The first 1% of the sums estimate the mean record, which is subtracted from all
-        records; the others are gradients. No mean is subtracted with the preset "paper", with
-        separate projections, or if there are fewer than 25 sums.
+        records; the others are sums of gradients. No mean is subtracted with the preset "paper",
+        with separate projections, or if there are fewer than 25 sums.
     sampling_probability : float or None, default=None
         Probability that a person is in the sample of a step, in (0, 1], rounded down to a multiple
         of 2**-32. If None, it is 4,000 (500 for tables and with the preset "paper") divided by
@@ -122,7 +122,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     allow_weak : bool, default=False
         Whether to allow epsilon above 50.
     n_public : int or None, default=None
-        Publicly known number of people, used to set the sampling probability and to check `delta`.
+        Publicly known number of records (or of people, if `max_rows_per_person` is given), used to
+        set the sampling probability and to check `delta`.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number.
@@ -227,7 +228,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         self.progress = progress
 
     def reference_estimator(self) -> LocallyLinearClassifier:
-        """Return an unfitted reference model with the same schema and filters.
+        """Return an unfitted reference model with the same schema and filter settings.
 
         Returns
         -------
@@ -330,7 +331,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             self.__dict__.pop("_person", None)  # the persons of the rows are private
 
     def _sampler(self, person: NDArray[np.int32], probability: float) -> PoissonSampler:
-        """Create the sampler; audits override it."""
+        """Create the sampler; audits override this method."""
         return PoissonSampler(person, probability, self._coins())
 
     def _gradient_sums(

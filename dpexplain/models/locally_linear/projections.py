@@ -22,7 +22,7 @@ PROJECTIONS: tuple[str, ...] = get_args(Projection)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Basis:
-    """Basis of the filters: rows of integers times a unit, for exact products.
+    """Basis of the filters, stored as integers and a unit, for exact products.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ def make_basis(
     Returns
     -------
     Basis
-        The basis. The entries of random rows have variance 1/2, as in the experiments of the paper;
-        the rows of frequencies are orthonormal.
+        The basis. Random rows have entries of variance 1/2, as in the experiments of Harder et al.
+        (2020); the rows for frequencies are orthonormal.
     """
     if projection == "none":
         return Basis.of(None, n_inputs)
@@ -122,8 +122,8 @@ def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
     -------
     ndarray of shape (n_basis, prod(shape)), dtype float64
         Orthonormal rows in the order of increasing frequency. The frequency is the squared number
-        of half-waves per grid cell, summed over the dimensions; ties are in the order of the
-        dimensions.
+        of half-waves per grid cell, summed over the dimensions. Rows of equal frequency are sorted
+        by their number of half-waves in the first dimension, then in the second, and so on.
     """
     chosen = sorted(_frequencies(shape))[1 : n_basis + 1]
     rows = np.empty((len(chosen), math.prod(shape)))

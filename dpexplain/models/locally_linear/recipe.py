@@ -1,4 +1,4 @@
-"""Presets: defaults of the settings that are None, from public quantities only."""
+"""Presets: values, based only on public quantities, for settings that are None."""
 
 from __future__ import annotations
 
@@ -46,9 +46,11 @@ class Recipe:
     learning_rate : float
     stepped : bool
         Whether the learning rate falls by a fifth every five epochs, and Adam's moments are reset
-        at the same time, as in the paper. Otherwise, the learning rate falls linearly to zero.
+        at the same time, as in Harder et al. (2020). Otherwise, the learning rate falls linearly to
+        zero.
     start_share : float
-        Range of the random initial weights, relative to the range in the paper's experiments.
+        Range of the random initial weights, relative to the range in the experiments of Harder et
+        al. (2020).
     mean_share : float
         Fraction of the steps that estimate the mean record, which is subtracted from all records;
         0 if every filter index has its own projection.
@@ -175,7 +177,7 @@ class Schedule:
     n_mean_steps : int
         Number of initial steps that estimate the mean record.
     steps_per_epoch : int
-        Number of steps per epoch, in which a person is sampled once on average.
+        Number of steps in an epoch. During an epoch, a person is sampled once on average.
     """
 
     sampling_probability: float
@@ -191,7 +193,7 @@ def schedule(recipe: Recipe, n_public: int | None, sampling_probability: float |
     ----------
     recipe : Recipe
     n_public : int or None
-        Publicly known number of people.
+        Publicly known number of records (or of people, if rows are grouped by person).
     sampling_probability : float or None
         Setting given by the user; None for the default.
 

@@ -143,7 +143,8 @@ class LocallyLinearClassifier(LocallyLinearModel):
         TypeError
             If a fit parameter other than `X` and `y` is given.
         ValueError
-            If a parameter or the shape of the data is wrong.
+            If a parameter or the shape of the data is wrong, or if the data are unusable: for
+            example, if there are no records.
         """
         reject_unsupported(unsupported, "reference", "they fit the same records as private ones")
         X, y = split_target(as_table(X), y, self.schema)
@@ -179,7 +180,10 @@ class LocallyLinearClassifier(LocallyLinearModel):
         return self
 
     def _check_values(self, X: Any, y: Any) -> None:
-        """Raise ValueError if data values are unusable; only a non-private fit may do so."""
+        """Raise ValueError if the data are unusable.
+
+        A private fit must not do this, because the error would reveal something about the data.
+        """
         if len(X) == 0:
             raise ValueError(
                 f"0 sample(s) (shape={X.shape}) while a minimum of 1 is required; pass records."

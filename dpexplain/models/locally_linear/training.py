@@ -56,7 +56,7 @@ class NoisePlan:
     sampling_probability : float
         Probability that a person is in the sample of a step.
     lattice_bits : int
-        Base-2 logarithm of the clip in lattice steps.
+        The clip is ``2**lattice_bits`` lattice steps.
     n_changed : int
         Number of privacy units that are added or removed between neighboring data sets: 1, or 2 if
         one unit is replaced.
@@ -70,7 +70,7 @@ class NoisePlan:
     n_changed: int
 
     def phase(self, n_values: int) -> SampledPhase:
-        """Return the phase for a given number of values."""
+        """Return the phase of the noisy sums, each of which has `n_values` values."""
         bound = self.rows_per_person * 2.0**self.lattice_bits
         return SampledPhase(
             LABEL,

@@ -204,7 +204,7 @@ def _passing(
 
 
 def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each feature in one column of `Ways.feature`, with indices of its leaves."""
+    """Yield each feature in a column of `Ways.feature`, and the indices of its leaves."""
     order = np.argsort(feature, kind="stable")
     order = order[np.searchsorted(feature[order], 0) :]
     ends = np.flatnonzero(np.diff(feature[order])) + 1

@@ -71,7 +71,7 @@ def page_of(
     Raises
     ------
     TypeError, ValueError
-        If a part of `view` does not state whether it is private, or nothing in `view` may be
+        If a part of `view` does not state whether it is private, or if nothing in `view` may be
         released.
     """
     shown = releasable_view(view) if release_safe else view
@@ -112,9 +112,9 @@ def releasable_view(view: ViewState) -> ViewState:
     """Rebuild a view from the releasable part of its source.
 
     Choices are kept if they exist in the rebuilt view. Nothing in that view (orders, axis limits,
-    choices made by a program) depends on what was left out. Edits are kept only if their author saw
-    only releasable content, because an edit made next to a reference or records may be based on
-    them.
+    choices made by a program) depends on what was left out. Edits are kept only if the original
+    view contained nothing but releasable content. Otherwise, they could be based on the reference
+    or on records that their author saw.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def releasable_view(view: ViewState) -> ViewState:
     Raises
     ------
     TypeError, ValueError
-        If a part of `view` does not state whether it is private, or nothing in `view` may be
+        If a part of `view` does not state whether it is private, or if nothing in `view` may be
         released.
     """
     source, samples, public = view.origin
@@ -236,7 +236,7 @@ def _is_all_private(payload: dict[str, Any]) -> bool:
 
 
 def _static_html(view: ViewState) -> str:
-    """Draw the selected fit, or describe it if it has filters or is not private."""
+    """Draw the selected fit; use `fallback_html` if it has filters or is not private."""
     fit = view._fit()
     if fit is None or not fit["guarantee"]["private"] or view.payload["filters"] is not None:
         return fallback_html(view.shown, fit)
@@ -314,8 +314,8 @@ class Exports:
         Raises
         ------
         TypeError, ValueError
-            If a part of the view does not state whether it is private, or nothing in the view may
-            be released.
+            If a part of the view does not state whether it is private, or if nothing in the view
+            may be released.
         OSError
             If the file cannot be written.
 

@@ -141,7 +141,8 @@ def fallback_png(
     Returns
     -------
     bytes or None
-        A PNG file with the guarantee in its description; None if no private fit has terms.
+        A PNG file with the guarantee in its description; None if there is no private fit, or if the
+        model has no terms.
     """
     if fit is None or not fit["guarantee"]["private"]:
         fit = last_private(payload)
@@ -189,7 +190,7 @@ def last_private(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _escaped(text: str, limit: int) -> str:
-    """Escape a string for HTML, isolating its text direction."""
+    """Shorten a string, escape it for HTML and wrap it in ``<bdi>``."""
     return f"<bdi>{html.escape(shortened(text, limit), quote=True)}</bdi>"
 
 

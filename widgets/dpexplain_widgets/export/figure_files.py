@@ -38,7 +38,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Parameters
     ----------
     view : View
-        Its choices determine the fit and the term; the reference is drawn if the view shows it.
+        Its choices determine the fit and the term. If it shows the reference, so do the figures of
+        importances and of all epsilons.
     what : {"shape", "importance", "epsilons", "metric"}
         What to draw: the shape of the selected term, the importances of all terms, the shape of
         the selected term at every epsilon, or a metric at every epsilon.
@@ -54,8 +55,8 @@ def figure_file(view: ViewState, what: str, ending: str) -> bytes:
     Raises
     ------
     ValueError
-        If the source of the view cannot be drawn, it does not contain what the figure shows, or
-        `what` is not one of the figures.
+        If the source of the view cannot be drawn, if it does not contain what the figure shows, or
+        if `what` is not one of the figures.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -94,12 +95,13 @@ def table_of(view: ViewState, what: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The numbers, with the columns epsilon, delta, adjacency, private and guarantee.
+        The numbers, then the columns epsilon, delta, adjacency, private and guarantee. If no fit is
+        shown, the table is empty.
 
     Raises
     ------
     ValueError
-        If the view shows filters, or `what` is not one of the tables.
+        If the view shows filters, or if `what` is not one of the tables.
     """
     rows = _choice(_TABLES, "table", what)
     if view.payload["filters"] is not None:

@@ -1,9 +1,9 @@
 """Self-contained pages that show views without a kernel.
 
 A page is safe wherever it is opened. Its content-security policy allows only the two scripts
-whose hashes it lists, forbids the page to load or send anything, and (in browsers with Trusted
-Types) prevents text from becoming markup. Names from data are stored in the page as JSON, and
-displayed as text nodes.
+whose hashes it lists, prevents the page from loading or sending anything, and (in browsers with
+Trusted Types) prevents text from becoming markup. Names that come from data are stored in the page
+as JSON, and displayed as text nodes.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def write_page(
     Raises
     ------
     TypeError, ValueError
-        If a part of `source` does not state whether it is private, or nothing in `source` may be
-        released.
+        If a part of `source` does not state whether it is private, or if nothing in `source` may
+        be released.
     OSError
         If the file cannot be written.
 

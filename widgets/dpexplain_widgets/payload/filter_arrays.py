@@ -46,8 +46,9 @@ class ArrayWriter:
         values : ndarray
             Finite numbers; not negative if `kind` is unsigned.
         kind : {"i1", "i2", "u1", "u2", "f4"}
-            Number type: integers of one or two bytes, signed or unsigned, whose step is a fraction
-            of the largest absolute value; or floating point numbers in single precision.
+            Number type: signed or unsigned integers of one or two bytes, or floating point numbers
+            in single precision. For integers, the step is the largest absolute value divided by the
+            largest integer of the type.
 
         Returns
         -------
@@ -61,9 +62,11 @@ class ArrayWriter:
         return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
 
     def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
-        """Append absolute weights divided by their noise standard deviations, rounded up.
+        """Append the signal-to-noise ratios of weights.
 
-        Rounding does not change which weights are more than two standard deviations from zero.
+        The ratio of a weight is its absolute value divided by the standard deviation of its noise.
+        Ratios are rounded up to multiples of 1/32, and limited to 255/32. This does not change
+        which weights are more than two standard deviations from zero.
 
         Parameters
         ----------

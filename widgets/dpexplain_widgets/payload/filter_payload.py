@@ -42,15 +42,16 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" (by epsilon and repeat) and "reference" contain an index of the arrays of each fit;
-        the other keys describe the arrays.
+        "fits" contains a dictionary for each fit, by epsilon and repeat. "reference" is the
+        dictionary of the non-private reference, or None. Each dictionary has an index of the arrays
+        of its fit. The other keys describe what all fits share, such as the classes and inputs.
     arrays : bytes
         The arrays, at the offsets in the index.
 
     Raises
     ------
     ValueError
-        If samples cannot be read, or the arrays would be too large.
+        If samples cannot be read, or if the arrays would be too large.
     """
     comparison = source.matched() if isinstance(source, FilterComparison) else None
     banks = [[source]] if isinstance(source, FilterBank) and source.guarantee.private else []
@@ -91,7 +92,7 @@ def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
 
 
 def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
-    """Describe samples in the format of other views; the arrays contain the values."""
+    """Describe samples without their values, which are in the binary arrays."""
     if samples is None:
         return None
     index = samples.index if isinstance(samples, pd.DataFrame) else range(len(samples))
@@ -100,9 +101,11 @@ def _samples_outline(samples: Any, public: bool) -> dict[str, Any] | None:
 
 
 def _readings(bank: FilterBank) -> list[dict[str, Any]] | None:
-    """Return the rules that convert model inputs to column values, from public bounds.
+    """Return the rules that convert model inputs back to column values.
 
-    The result is None if the inputs of a record depend on each other, as in a normalized image.
+    The rules follow from public bounds. The result is None if the preparation of the inputs is
+    unknown, if the inputs form a grid, as in an image, or if each record was normalized, so that
+    its inputs depend on each other.
     """
     rule = bank.preparation
     if rule is None or bank.grid_shape is not None or rule.per_record != "none":
@@ -214,7 +217,7 @@ def filters_payload(
     -------
     payload : dict
         Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, without terms;
-        "filters" is the outline of the arrays.
+        "filters" is the outline that :func:`build_filters` returns.
     arrays : bytes
         Output of :func:`build_filters`.
     """
@@ -276,12 +279,12 @@ def filters_payload(
 
 
 def check_filters(payload: Mapping[str, Any]) -> None:
-    """Check that the outline of the filters has the same fits as its payload.
+    """Check that a payload contains the filters of all its fits, and no others.
 
     Parameters
     ----------
     payload : mapping
-        Payload that has the key "filters".
+        Payload whose key "filters" contains the outline that :func:`build_filters` returns.
 
     Raises
     ------

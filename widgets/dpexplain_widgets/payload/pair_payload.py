@@ -1,4 +1,4 @@
-"""Pairs of features as terms of a payload, whose bins are the cells, row by row."""
+"""Pairs of features as terms of a payload; each cell of the grid is a bin."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _noise(pair: PairCurve) -> dict[str, Any]:
 
 
 def _absent(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a pair that only another fit has, on the same grid."""
+    """Describe a pair that a fit does not have, on the grid of a fit that has it."""
     zeros = [0.0] * len(pair["labels"])
     return {
         **pair,
@@ -135,7 +135,7 @@ def _absent(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_same_pairs(payloads: Sequence[_Payload]) -> list[_Payload]:
-    """Add to each model the pairs that only other models have, as absent.
+    """Give all models the same pairs; a pair that a model lacks is marked as absent.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def build_payload(
         model is selected initially. The source may also be a payload, which is checked and used
         unchanged.
     samples : DataFrame or None, default=None
-        Records that a local view may show, with a column for every term.
+        Records that can be selected in a local view, with a column for every feature.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone. Otherwise, the payload marks them as not
         private.
@@ -69,10 +69,11 @@ def build_payload(
     Raises
     ------
     TypeError
-        If `source` is of any other type.
+        If `source` is of any other type, or if `samples` is not a DataFrame.
     ValueError
-        If a dictionary is not a complete payload, models have different terms, samples lack a
-        column, or a multiclass model is combined with other models.
+        If a payload is invalid, if models have different terms, if a multiclass model is combined
+        with other models, if `samples` lacks a column, is empty or has too many rows, or if there
+        are samples but no model.
     """
     with keeping_normals():
         payload = _payload(source)
@@ -127,7 +128,8 @@ def check_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If keys are missing or unknown, or the lists are inconsistent.
+        If keys are missing or unknown, if the payload has a different version, or if its lists are
+        inconsistent.
     """
     missing, unknown = _KEYS - set(payload), set(payload) - _KEYS
     if missing or unknown:
@@ -205,7 +207,7 @@ def _kinds(model: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _difference(first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Describe a term in which two models differ; "" if only the scale differs."""
+    """Describe one difference between the terms of two models; "" if there is none."""
     for one, two in ((first, other), (other, first)):
         if alone := [name for name in _kinds(one) if name not in _kinds(two)]:
             more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
@@ -233,7 +235,7 @@ def _in_order_of(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
 
 
 def all_fits(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the fits of the first model of a payload, and its reference if any."""
+    """List the fits of the first model of a payload, then the reference, if any."""
     fits = [fit for repeats in payload["fits"] for fit in repeats]
     return fits if payload["reference"] is None else [*fits, payload["reference"]]
 
@@ -401,8 +403,8 @@ def fit_payload(
     Returns
     -------
     dict or None
-        JSON values only; None if the fit and the payload have different pairs of features, so that
-        the whole payload must be rebuilt.
+        JSON values only; None if the fit and the payload have different pairs of features, in which
+        case the whole payload must be rebuilt.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def sample_rows(
     TypeError
         If `samples` is not a DataFrame.
     ValueError
-        If a column is missing or there are too many samples.
+        If a column is missing, or if there are no samples or too many.
     """
     if not isinstance(samples, pd.DataFrame):
         raise TypeError(
@@ -84,13 +84,14 @@ def sample_rows(
 def same_samples(
     payload: Mapping[str, Any], terms: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Convert the samples of a payload for other terms of the same features.
+    """Convert the samples of a payload to the terms of a new payload.
 
     Parameters
     ----------
     payload : mapping
     terms : sequence of mapping
-        Terms of the new payload. Pairs that are new consist of features that have a curve.
+        Terms of the new payload. Only pairs can be new, and both features of a new pair must have a
+        curve of their own.
 
     Returns
     -------

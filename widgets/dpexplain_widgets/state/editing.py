@@ -1,4 +1,4 @@
-"""Edits in a view: the log trait, the edited explanation and its cost."""
+"""Edits in a view: their log, the edited explanation, and its metrics."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class Editing(traitlets.HasTraits):
         ledger : PrivacyLedger or None, default=None
             Ledger of the private data.
         price : sequence of Event, default=()
-            Privacy events of one measurement. The page shows the cost and asks before each
-            measurement, and the ledger is charged before data are read. If `price` is empty, the
-            data are assumed to be public.
+            Privacy events of one measurement. The page shows the cost and asks for confirmation
+            before each measurement, and the ledger is charged before data are read. If `price` is
+            empty, the data are assumed to be public.
 
         Raises
         ------

@@ -27,8 +27,8 @@ class LocalChoice(traitlets.HasTraits):
     Attributes
     ----------
     sample : int or None
-        Index among the samples of the view; None for a typical sample, made up of the largest
-        released bin of each term.
+        Index among the samples of the view. None means a typical sample: the value of each term is
+        from its bin with the largest released count.
     what_if : dict
         Values that replace those of the sample, by term name: numbers within the public range,
         categories, or None for missing. These values are hypothetical, so they may be shown to
@@ -89,7 +89,7 @@ def check_input(payload: Mapping[str, Any], place: int, value: object) -> None:
     Raises
     ------
     traitlets.TraitError
-        If the term has no bin for the value.
+        If the term is a pair of features, or has no bin for the value.
     """
     term, term_fit = payload["terms"][place], all_fits(payload)[0]["terms"][place]
     name = term["name"][:60]

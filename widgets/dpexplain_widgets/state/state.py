@@ -82,7 +82,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @property
     def origin(self) -> Origin:
-        """The source of the view, or its payload if the payload was replaced later."""
+        """Source and samples of the view; only the payload if it was replaced later."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 
@@ -267,7 +267,7 @@ def most_important(payload: Mapping[str, Any]) -> str:
 
 
 def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Return the index of the largest epsilon up to 1; 0 if there is none."""
+    """Return the index of the largest epsilon that is at most 1; 0 if there is none."""
     return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
 
 

@@ -23,7 +23,7 @@ class LatestWins:
     Notes
     -----
     A new list replaces the pending epsilons of the previous list. The running fit finishes first,
-    and its result is used if :meth:`cancel` was not called.
+    and its result is used unless :meth:`cancel` is called.
     """
 
     def __init__(

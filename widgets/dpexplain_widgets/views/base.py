@@ -53,17 +53,17 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         payload. If `source` is a view, its payload is shown, and the choices of both views are
         linked.
     samples : DataFrame or None, default=None
-        Records for local explanations, with a column for every term.
+        Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone. Otherwise, they are treated as not private
-        and left out of release-safe files.
+        Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
+        not private and left out of release-safe files.
     **state
         Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
     Raises
     ------
     TypeError
-        If `source` cannot be shown or a choice does not exist.
+        If `source` cannot be shown, or if a choice does not exist.
     traitlets.TraitError
         If a choice is not available in `source`.
     """

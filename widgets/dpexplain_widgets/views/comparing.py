@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Tabulate the distance between each curve and its comparison, at each epsilon.
+    """Tabulate the distance of each curve from the curve it is compared with.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def disagreement_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each term and epsilon, with terms in model order.
+        One row for each term and epsilon, with terms in model order. The columns are described in
+        :attr:`dpexplain_widgets.views.disagreement.DisagreementView.selection`.
     """
     kind, fit_at = comparison_of(view)
     payload = view.shown

@@ -24,7 +24,7 @@ class DisagreementView(View):
     samples : DataFrame or None, default=None
         Records for local explanations in linked views.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
@@ -35,8 +35,8 @@ class DisagreementView(View):
     def selection(self) -> pd.DataFrame:
         """The numbers shown, with one row for each term and epsilon.
 
-        The columns are term, epsilon, against (the comparison), disagreement (relative to the
-        comparison; NaN if there is none), private (whether all fits used for the row are private)
-        and chosen.
+        The columns are term, epsilon, against (the kind of comparison), disagreement (the distance
+        relative to the comparison curve; NaN if it is undefined), private (whether all fits used
+        for the row are private) and chosen.
         """
         return disagreement_frame(self)

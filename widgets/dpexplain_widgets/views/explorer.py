@@ -24,10 +24,10 @@ class Explorer(Planning, View):
     samples : DataFrame or None, default=None
         Records for local explanations.
     refit : callable or None, default=None
-        Function that fits again at the epsilon chosen by dragging; see
+        Function that fits the model at a new epsilon, chosen with a slider; see
         :class:`dpexplain.compare.Refitter`.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 

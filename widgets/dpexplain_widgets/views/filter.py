@@ -18,7 +18,7 @@ class FilterView(View):
     samples : DataFrame, array-like or None, default=None
         Records for local explanations, in the input format of the model.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 

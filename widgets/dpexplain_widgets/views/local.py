@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 class LocalView(View):
     """Waterfall chart of the contributions to the score of one sample.
 
-    Whiskers, the labels "sign certain" and "sign uncertain", and the probability that the
-    prediction is on its side of the threshold refer to total uncertainty; errors of different terms
-    are assumed to be independent. Values can be changed within their public ranges, at no privacy
-    cost, because only released curves are used. A displayed sample is not covered by the guarantee
-    of the model. Release-safe files contain it only if it was marked as public.
+    Three things are based on total uncertainty: the whiskers, the labels "sign certain" and "sign
+    uncertain", and the certainty that the prediction is above (or below) the threshold. Errors of
+    different terms are assumed to be independent. Values can be changed within their public ranges,
+    at no privacy cost, because only released curves are used. A displayed sample is not covered by
+    the guarantee of the model. Release-safe files contain it only if it was marked as public.
 
     Parameters
     ----------
     source : Comparison, GlobalExplanation, dict or View
         What to show; see :class:`dpexplain_widgets.views.base.View`.
     samples : DataFrame or None, default=None
-        Records for local explanations, with a column for every term.
+        Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
@@ -47,8 +47,9 @@ class LocalView(View):
         The columns are term, value, made_up (whether the value is a what-if value), bin,
         contribution, total_std, sign_certainty (probability that the sign is correct; NaN if
         unknown), reference (contribution in the non-private reference; NaN if the reference is not
-        shown), flips (whether the sign differs in the reference) and private (whether the sample,
-        if any, is public and all numbers come from private models).
+        shown, or is the selected fit), flips (whether the contribution has the opposite sign in the
+        reference) and private (whether the sample, if any, is public and all numbers come from
+        private models).
         """
         return local_frame(self)
 
@@ -108,10 +109,10 @@ def shown_values(view: View) -> list[Any]:
 
     Returns
     -------
-    list of float, str or None
+    list of float, str, None or list
         The what-if value of a term if one is set, otherwise its value in the sample. If there is no
-        sample, the value is the category of the largest released bin, or a number near its
-        midpoint.
+        sample, the value is from the bin with the largest released count: a category, or a number
+        near the midpoint of the bin. A pair has a list with the values of its two features.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]
@@ -174,7 +175,7 @@ def bin_of(term: Mapping[str, Any], value: Any) -> int | None:
     ----------
     term : mapping
         A term in a fit of a payload.
-    value : float, str or None
+    value : float, str, None or list
         A number, a category, or None for missing; a list of two of these for a pair.
 
     Returns

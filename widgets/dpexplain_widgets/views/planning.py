@@ -1,4 +1,4 @@
-"""Plan the choice of epsilon, with new fits and estimates of the epsilon needed."""
+"""Help with choosing epsilon: new fits, and estimates of the epsilon needed."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ class Planning(ViewState):
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to show; if there is no fit at this epsilon, it is fitted first. A later request
-        replaces a request that is still pending.
+        Epsilon to show. If there is no fit at this epsilon, `refit` makes one first. A later
+        request replaces a request that is still pending.
     wanted_metric : float or None
-        Target value of the metric; `plan` then states the epsilon at which it is reached.
+        Target value of the metric; `plan` then states the epsilon at which 9 of 10 fits would reach
+        it.
     answer : dict
         The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
@@ -57,7 +58,7 @@ class Planning(ViewState):
     Raises
     ------
     TypeError
-        If `refit` is not callable, or there is no Comparison to add fits to.
+        If `refit` is not callable, or if there is no Comparison to add fits to.
     """
 
     plan = traitlets.Dict().tag(sync=True)
@@ -173,7 +174,10 @@ class Planning(ViewState):
         return bool(getattr(self._refit, "private", True))
 
     def _read(self, epsilon: float) -> None:
-        """Show an existing fit; drop any earlier request."""
+        """Show an existing fit, and drop earlier requests.
+
+        Requests for private fits that the user has already confirmed are kept.
+        """
         self._asked = []
         if not self._is_private:
             self._worker.cancel()
@@ -234,8 +238,9 @@ class Planning(ViewState):
     ) -> None:
         """Add a fit and show it.
 
-        If `refit` is not private, a fit requested by dragging replaces the previous such fit.
-        If `fit` is None, because other pairs of features are shown, everything is rebuilt.
+        If `refit` is not private, a fit requested with the slider replaces the previous such fit.
+        If the explanation has different pairs of features than those shown, `fit` is None, and
+        everything is rebuilt.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):

@@ -15,8 +15,9 @@ class RankView(View):
     """Bump chart of the ranks of terms by importance, across all epsilons.
 
     A ribbon shows the 95% rank interval of the selected term under total uncertainty. Terms that
-    rise above the noise are drawn with solid lines. The non-private reference, if shown, is drawn
-    apart from the epsilons. The keys Up and Down select a term, and Left and Right an epsilon.
+    rise above the noise are drawn with solid lines. The non-private reference, if shown, is in a
+    separate column after the epsilons. The keys Up and Down select a term, and Left and Right an
+    epsilon.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class RankView(View):
     samples : DataFrame or None, default=None
         Records for local explanations in linked views.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
@@ -34,7 +35,7 @@ class RankView(View):
 
     @property
     def selection(self) -> pd.DataFrame:
-        """The numbers shown, with one row for each term and epsilon; pairs have no rank.
+        """The numbers shown, with one row for each term and epsilon; pairs are left out.
 
         The columns are term, epsilon (infinite for the reference), rank, rank_low and rank_high
         (NaN if the joint noise is unknown), importance, above_noise, private and chosen.

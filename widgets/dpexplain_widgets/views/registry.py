@@ -69,12 +69,12 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """Return the front-end functions of the views for only one kind of model."""
+    """List the front-end functions of the views that have a given value of `shows`."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 
 def frame_of_tab(tab: str) -> Any:
-    """Return the function that tabulates a tab; None if its table contains bins."""
+    """Return the function that tabulates what a tab shows; None for a table of bins."""
     frame = next((view.frame for view in VIEWS if view.tab == tab), "")
     module, _, function = frame.partition(":")
     return getattr(import_module(f"dpexplain_widgets.views.{module}"), function) if frame else None

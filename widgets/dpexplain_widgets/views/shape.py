@@ -16,7 +16,7 @@ class ShapeView(View):
     samples : DataFrame or None, default=None
         Records for local explanations.
     samples_public : bool, default=False
-        Whether these records may be shown to anyone.
+        Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """

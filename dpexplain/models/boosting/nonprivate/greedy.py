@@ -54,7 +54,7 @@ def greedy_tree(gradient, curvature, max_leaves, min_curvature):  # type: ignore
     Returns
     -------
     ndarray of shape (n_bins,), dtype float64
-        ``sum of residuals / sum of curvature`` of the bin's leaf; 0 if a leaf has too little
+        ``sum of residuals / sum of curvatures`` of the bin's leaf; 0 if the leaf has too little
         curvature.
     """
     n_bins = gradient.shape[0]

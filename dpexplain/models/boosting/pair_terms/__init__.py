@@ -1,1 +1,1 @@
-"""Private pair terms of DP-EBM: a grid of cells over two features, with one score per cell."""
+"""Private pair terms of DP-EBM: a grid over two features, with one score per cell."""

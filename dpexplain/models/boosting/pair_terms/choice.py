@@ -52,7 +52,7 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     """Return the phase of one release: the sums and counts of all candidates.
 
     A record is in one cell of each grid, where it changes the sum by at most one clip and the
-    weighted count by one half. Replacing it changes every difference by at most twice as much.
+    weighted count by one half. Replacing a record at most doubles these changes, in the L2 norm.
 
     Parameters
     ----------
@@ -78,12 +78,13 @@ def candidate_pairs(
     n_samples: float,
     choice_multiplier: float,
 ) -> list[tuple[int, int]]:
-    """Return the pairs of the most important features, from released numbers.
+    """Return all pairs of the most important features, using only released numbers.
 
-    More features than `LEAST_FEATURES` are considered as long as the privacy noise is small
+    The number of features is at least `LEAST_FEATURES`, and larger if the privacy noise is small
     compared with the sampling error. The noise variance of a cell's sum grows with the number of
-    candidates. It may be at most `_TOLERATED` times the variance that the sum would have if all
-    residuals were at the clip.
+    pairs. Features are added while this variance (computed for add/remove adjacency and one row per
+    person) is at most `_TOLERATED` times the variance that the sum would have if all residuals were
+    at the clip.
 
     Parameters
     ----------
@@ -186,10 +187,11 @@ def choose_pairs(
 def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
     """Test whether the sums of a grid show a smooth interaction of two features.
 
-    Errors of the two curves are projected out: they change the score by row and by column, and thus
-    the sums in proportion to the curvature. The test statistic weights the projected sums by the
-    covariance that an interaction with smooth scores would cause. This is the locally most powerful
-    test against smooth scores [1]_.
+    Errors of the two curves do not affect the test. Such an error adds the same amount to the
+    scores of a whole row or column of the grid, and so changes the sums in proportion to their
+    curvature. All changes of this form are projected out. The test statistic weights the projected
+    sums by the covariance that an interaction with smooth scores would cause. This is the locally
+    most powerful test against smooth scores [1]_.
 
     Parameters
     ----------

@@ -134,7 +134,8 @@ def fit_pairs(
     records : BinnedRecords
         Records with the scores of the curves.
     grids : sequence of Grid
-        Cells of each pair; their columns follow the features in order.
+        Grid of each pair. The columns of the grids come after the columns of the features, in the
+        order of this sequence.
     terms : AdditiveTerms
         Released curves.
     objective : Objective
@@ -183,10 +184,11 @@ def fit_pairs(
 
 
 def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
-    """Return the scores of a pair for the rows of its explanation.
+    """Return the table of a fitted pair, in which a group can have several rows.
 
-    Rows of one group have equal scores. Records were counted by group, so the count of a group is
-    divided among its rows in proportion to the released counts of the feature.
+    Rows of the same group have equal scores. Records were counted by group, so the count of a group
+    is divided among its rows in proportion to the released counts of the feature. Columns are
+    treated in the same way.
     """
     first, second = pair.grid.sides
     rows, groups = zip(
@@ -215,6 +217,6 @@ def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
 def _shares_of_rows(
     counts: FloatArray, row_of_bin: NDArray[np.intp], group_of_row: NDArray[np.intp]
 ) -> FloatArray:
-    """Return the share of each row in the records of its group."""
+    """Return each row's share of the records in the row's group."""
     people = np.bincount(row_of_bin, weights=np.maximum(counts, 0.0)) + 1e-9
     return np.asarray(people / np.bincount(group_of_row, weights=people)[group_of_row])

@@ -40,7 +40,7 @@ class Side:
     weight : ndarray of shape (n_groups,)
         Noisy proportion of the records in each group; 0 in the group of rare special bins.
     score : ndarray of shape (n_groups,)
-        Mean of the released curve in each group, in score units.
+        Mean of the released curve in each group, on the link scale.
     n_ordered : int
         Number of leading groups whose order is meaningful; 0 for categories without order.
     has_rest : bool
@@ -117,7 +117,7 @@ class Grid:
     ----------
     sides : tuple of Side
     column : int
-        Index of the column of records that contains the cell.
+        Index of the column of `BinnedRecords` that contains the cell of each record.
     """
 
     sides: tuple[Side, Side]
@@ -153,14 +153,15 @@ class Grid:
 
     @property
     def weight(self) -> FloatArray:
-        """Proportion of the records in each cell if the features were independent."""
+        """Proportion of records expected in each cell if the features are independent."""
         return np.outer(self.sides[0].weight, self.sides[1].weight).ravel()
 
     def counts(self, noisy: FloatArray, n_samples: float, noise_std: float) -> FloatArray:
         """Estimate the number of records in each cell from noisy counts.
 
-        The counts expected for independent features are moved toward the noisy counts, as far as
-        their distance exceeds the noise.
+        The estimates lie between the counts expected for independent features and the noisy counts.
+        The more these two differ beyond what noise explains, the closer the estimates are to the
+        noisy counts.
 
         Parameters
         ----------
@@ -210,9 +211,11 @@ def curvature_of_cells(
 
     Returns
     -------
-    curvature, variance : ndarray of shape (n_cells,)
-        Second derivative of the loss, summed over the records of a cell, and variance of the sum
-        of clipped residuals, in internal units of the boosting loop.
+    curvature : ndarray of shape (n_cells,)
+        Second derivative of the loss, summed over the records of the cell.
+    variance : ndarray of shape (n_cells,)
+        Variance of the sum of clipped residuals in the cell, in internal units of the boosting
+        loop.
     """
     first, second = grid.sides
     others = [k for k in range(len(terms.scores)) if k not in (first.feature, second.feature)]

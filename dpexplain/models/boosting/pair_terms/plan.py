@@ -1,4 +1,4 @@
-"""Which pairs a fit may have, and what they cost: public settings."""
+"""Public settings of the pair terms: which pairs are allowed, and their cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PairPlan:
     Attributes
     ----------
     declared : tuple of (int, int)
-        Pairs of features that are declared; empty if pairs are chosen privately.
+        Pairs of features that the user declared; empty if pairs are chosen privately.
     candidates : tuple of int
         Features that may be part of a chosen pair.
     most : int
@@ -49,7 +49,7 @@ class PairPlan:
     def choice_share(self) -> float:
         """Share of mu squared that is spent on choosing pairs.
 
-        It refers to the mu squared of the boosting phase without the pair sums.
+        This is a share of the boosting phase's mu squared, without the part for the pair sums.
         """
         return 0.0 if self.declared else _CHOICE_SHARE
 
@@ -57,20 +57,20 @@ class PairPlan:
     def grid_share(self) -> float:
         """Share of mu squared that is spent on the grids.
 
-        It refers to the mu squared of the boosting phase without the pair sums.
+        This is a share of the boosting phase's mu squared, without the part for the pair sums.
         """
         return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
 
 
 def main_part(plan: Schedule, share: float) -> Schedule:
-    """Return the first part of a schedule, before the pairs are fitted.
+    """Return the part of a schedule that comes before the fit of the pairs.
 
     Parameters
     ----------
     plan : Schedule
         Schedule of a fit without pairs, of at least two passes.
     share : float
-        Share of the passes that pairs replace.
+        Share of the passes that is replaced by pair terms.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def check_works_with_pairs(*refused: tuple[bool, str, str]) -> None:
 def _declared(
     pairs: Sequence[tuple[str, str]], schema: Schema, directions: Sequence[Direction | None]
 ) -> tuple[tuple[int, int], ...]:
-    """Return the features of declared pairs."""
+    """Return declared pairs as pairs of feature indices."""
     names = list(schema.feature_names)
     found: list[tuple[int, int]] = []
     for pair in _listed(pairs):

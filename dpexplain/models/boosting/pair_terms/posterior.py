@@ -39,7 +39,7 @@ class Prior:
         Standard deviation of the scores before they are centered, in internal units of the boosting
         loop.
     lengths : tuple of float
-        Correlation length of the scores along each side, as a share of the range.
+        Correlation length of the scores along each side, as a share of the range of the feature.
     """
 
     size: float
@@ -55,19 +55,19 @@ class Posterior:
     scores : ndarray of shape (n_cells,)
         Posterior mean.
     response : ndarray of shape (n_cells, n_cells)
-        Change of each score per unit of each sum.
+        Change of each score (row) per unit change of each sum (column).
     """
 
     scores: FloatArray
     response: FloatArray
 
     def std(self, variance: FloatArray) -> FloatArray:
-        """Return the standard deviation of the scores if the sums have this variance."""
+        """Return the standard deviation of each score, given the variance of each sum."""
         return np.sqrt(self.response**2 @ variance)
 
 
 def covariance(side: Side, length: float) -> FloatArray:
-    """Return the prior correlations along one side, projected on centered scores.
+    """Return the prior correlations along one side, projected onto centered scores.
 
     The scores of a pair have mean zero along each row and each column, weighted by the released
     shares of the groups, because the curves of the two features contain everything else.
@@ -93,9 +93,12 @@ def covariance(side: Side, length: float) -> FloatArray:
 
 
 def _units(curvature: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the noise of each sum, and its signal-to-noise ratio per unit of score.
+    """Return the standard deviation and the signal-to-noise ratio of each sum.
 
-    In units of the noise, the sums are ``z = D theta + e``, with the covariance ``D K D + I``.
+    The ratio is the change of the sum per unit of score, divided by the standard deviation. In
+    units of their standard deviations, the sums are ``z = D theta + e``, where D contains the
+    ratios, theta the scores, and e errors of variance 1. If K is the prior covariance of theta, the
+    covariance of z is ``D K D + I``.
     """
     noise = np.sqrt(variance)
     return noise, np.minimum(curvature / noise, _MOST_CERTAIN)
@@ -110,7 +113,8 @@ def posterior(
     ----------
     grid : Grid
     sums : ndarray of shape (n_cells,)
-        Sum of residuals in each cell, plus the curvature times the score that the residuals had.
+        Sum of residuals in each cell, plus the curvature times the score of the cell when these
+        residuals were computed.
     curvature : ndarray of shape (n_cells,)
         Change of each sum per unit of score.
     variance : ndarray of shape (n_cells,)

@@ -1,4 +1,4 @@
-"""The pair terms of a fit, after its curves: choice, grids and scores."""
+"""Pair terms of a fit whose curves are finished: choice, grids and scores."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _exp32(exponent):  # type: ignore[no-untyped-def]
 def poisson_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update, then sum clipped ``y - exp(score)`` per leaf.
+    """Apply the last update, then sum clipped residuals ``y - exp(score)`` per leaf.
 
     Parameters and result are as in `logistic_leaf_sums`; `target` is the count divided by the
     largest public count, and `score` is the logarithm of the rate in that unit, clamped to [-16, 0]

@@ -84,8 +84,8 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     Returns
     -------
     kind : int
-        `_BY_RUN` if runs of neighboring bins share a value, `_BY_SET` if a few sets of bins do,
-        `_GATHER` otherwise.
+        `_BY_RUN` if the table consists of a few runs of equal values; otherwise, `_BY_SET` if it
+        has only a few distinct values and at most 64 bins; otherwise, `_GATHER`.
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.
     members : ndarray of shape (5,), dtype int64
@@ -206,7 +206,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
 def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update, then sum clipped ``y - p`` per leaf.
+    """Apply the last update, then sum clipped residuals ``y - p`` per leaf.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
 def squared_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
 ):
-    """Apply the last update, then sum clipped ``y - score`` per leaf.
+    """Apply the last update, then sum clipped residuals ``y - score`` per leaf.
 
     Parameters and result are as in `logistic_leaf_sums`, with `target` and `score` in units of half
     the target range (the public range is mapped to [-1, 1]).

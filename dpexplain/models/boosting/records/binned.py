@@ -1,7 +1,7 @@
-"""Binned records, to which updates are applied and which return sums.
+"""Binned records, which receive updates of their scores and answer with sums.
 
-The boosting loop never accesses a record. It sends an update per bin and receives sums per leaf,
-so the records can be stored anywhere.
+The boosting loop never accesses a single record. It sends an update for each bin and receives a sum
+for each leaf, so the records can be stored anywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpexplain.models.boosting.records import _kernels_sums as _kernels
 
 @dataclass(frozen=True)
 class Loss:
-    """Functions that compute sums of residuals and mean losses for one loss.
+    """Functions for one loss: sums of residuals over records, and the mean loss.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Loss:
         Number of scores per record and of sums per leaf: 1, or the number of classes if there are
         more than two.
     within : callable or None, default=None
-        Function that counts the residuals inside the clip and all residuals (private fits with an
-        adaptive clip).
+        Function that returns two counts: residuals within the clip, and all residuals (private fits
+        with an adaptive clip).
     """
 
     name: str
@@ -105,7 +105,7 @@ POISSON = Loss(
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Grid of cells over two features, which records keep as an additional column.
+    """Grid of cells over two features; each record's cell is stored in a column.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class BinnedRecords(Protocol):
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores during the next pass over the records."""
+        """Register an update per bin, which the next pass adds to the records' scores."""
         ...
 
     def leaf_sums(
@@ -155,7 +155,7 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count the residuals inside the clip and all residuals, shape (2,)."""
+        """Return two counts, shape (2,): residuals within the clip, and all residuals."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -200,7 +200,7 @@ class Records:
     n_bins : sequence of int
         Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
-        Label (0 or 1), or the target in units of half its range.
+        Target in the form that the kernels of `loss` expect, such as a label (0 or 1).
     loss : Loss
         Kernels to use.
     """
@@ -230,7 +230,7 @@ class Records:
         return f"<Records of {len(self._bins)} features>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores during the next pass over the records."""
+        """Register an update per bin, which the next pass adds to the records' scores."""
         self._settle()  # there is no pass between two updates when a fit is replayed
         self._last_feature = feature
         self._last_update = np.ascontiguousarray(update.T, dtype=np.float32)
@@ -252,7 +252,7 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count the residuals inside the clip and all residuals, shape (2,)."""
+        """Return two counts, shape (2,): residuals within the clip, and all residuals."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
@@ -299,19 +299,22 @@ class Records:
         return [self]
 
     def rows(self, first: int, last: int) -> Records:
-        """Return a range of records with scores of zero, without copying their bins."""
+        """Return a range of the records, without copying bins; all scores are zero."""
         bins = [b[first:last] for b in self._bins]
         return Records(bins, self._n_bins, self._target[first:last], self._loss)
 
     def bin_sums(self, feature: int) -> NDArray[np.float64]:
-        """Sum residuals and curvatures per bin, shape (2, n_bins). NOT PRIVATE."""
+        """Sum residuals and curvatures per bin. NOT PRIVATE.
+
+        The shape is (2, n_bins), or (2, n_bins, n_classes) if there are several scores per record.
+        """
         sums: NDArray[np.float64] = self._loss.bin_sums(
             *self._pending(feature), self._n_bins[feature]
         )
         return sums
 
     def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
-        """Return the arguments of a pass, and clear the pending update."""
+        """Return the kernel's arguments for a pass, and clear the pending update."""
         arguments = (
             self._score,
             self._target,

@@ -86,7 +86,7 @@ def _no_records(encoding: Encoding, grids: Sequence[FeatureBins]) -> EncodedReco
 
 
 class ChunkedRecords:
-    """Binned records in chunks of one process.
+    """Binned records in chunks, all of them in one process.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class ChunkedRecords:
         return "<ChunkedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores during the next pass over the records."""
+        """Store an update per bin, which the next pass adds to the scores of the records."""
         for part in self._parts:
             part.apply(feature, update)
 
@@ -112,15 +112,19 @@ class ChunkedRecords:
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count the residuals inside the clip and all residuals, shape (2,)."""
+        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features."""
+        """Return one sum over the records for each pair of features.
+
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
+        """
         return total(p.pair_sums(upper) for p in self._parts)
 
     def cross(self, crossing: Crossing) -> None:
-        """Add a column with the cell of each record."""
+        """Add a column with the cell of each record in a crossing of two features."""
         for part in self._parts:
             part.cross(crossing)
 

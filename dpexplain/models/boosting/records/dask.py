@@ -126,10 +126,11 @@ class Shard:
         arguments : tuple
             Arguments of the method.
         first : int
-            Index of the first of `updates` among all updates of the fit, so that a message received
-            twice is applied only once.
+            Index of the first of `updates` among all updates of the fit. It ensures that a message
+            received twice is applied only once.
         updates : sequence of (int, ndarray) or Crossing
-            Feature and update of each visit since `first`, and the grids of pairs.
+            Updates of the fit from index `first` on: each element is the feature and the update of
+            one visit, or the grid of a pair of features.
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
 
@@ -194,7 +195,7 @@ class _LostError(Exception):
 
 
 class Shards:
-    """All shards of a fit; lost shards are recovered.
+    """All shards of a fit; lost shards are rebuilt.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ class Shards:
             self._client.cancel(futures, force=True)
 
     def counts(self, n_cells: Sequence[int]) -> list[list[NDArray[np.int64]]]:
-        """Return the exact number of records per cell of each feature, by shard."""
+        """Return the exact number of records per cell of each feature, for each shard."""
         return self._of_all(lambda member: member.actor.counts(list(n_cells)))
 
     def bin(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> None:
@@ -296,7 +297,7 @@ class Shards:
         raise PartError("workers that were lost repeatedly")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
-        """Encode partitions, and combine the partitions of each worker in one shard."""
+        """Encode partitions, and combine the partitions of each worker into one shard."""
         from distributed import wait
 
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
@@ -348,7 +349,10 @@ class Shards:
         )
 
     def _brought_up(self, member: _Member) -> None:
-        """Replay all updates so far on a new shard, after comparing its digests."""
+        """Compare a new shard's digests with earlier ones, then bring it up to date.
+
+        The shard merges its cells, if the other shards have done so, and applies all past updates.
+        """
         found = _value(_called(lambda m: m.actor.digests(), member), member)
         for i, new in zip(member.partitions, found, strict=True):
             if self._digests.setdefault(i, new) != new:
@@ -448,7 +452,7 @@ class ClusterRecords:
         return "<ClusterRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores during the next pass over the records."""
+        """Store an update per bin, which the next pass adds to the scores of the records."""
         self._shards.add((feature, update))
 
     def leaf_sums(
@@ -458,15 +462,19 @@ class ClusterRecords:
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count the residuals inside the clip and all residuals, shape (2,)."""
+        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features."""
+        """Return one sum over the records for each pair of features.
+
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
+        """
         return total(self._shards.ask("pair_sums", upper))
 
     def cross(self, crossing: Crossing) -> None:
-        """Add a column with the cell of each record, at the next query."""
+        """Store a crossing; the next query adds a column with the cell of each record."""
         self._shards.add(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Open the source of a fit's records: in memory, in chunks or on a cluster."""
+"""Choice of the source of a fit's records: in memory, in chunks or on a cluster."""
 
 from __future__ import annotations
 

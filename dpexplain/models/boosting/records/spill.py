@@ -70,7 +70,7 @@ class Scratch:
         return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
 
     def close(self) -> None:
-        """Free the records; the file is deleted with its last memory map."""
+        """Free the records; the file is deleted when no array refers to it any longer."""
         self._in_memory, self._places = [], []
         if self._file is not None:
             self._file.close()

@@ -62,10 +62,9 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. If None and other fits may run in
-        parallel, one thread is used. If None and no other fit may run in parallel, the number is as
-        large as possible, up to the number of processors, so that each thread has at least
-        `LEAST_SHARE` records.
+        Number of threads; -1 for the number of processors. If None, one thread is used if other
+        fits may run in parallel. Otherwise, each thread gets at least `LEAST_SHARE` records, and
+        there are as many threads as this allows, up to the number of processors.
     n_records : int
         Number of records in this process, which is private. As the chosen number of threads can
         depend on it, nothing that is stored may depend on the number of threads.
@@ -88,7 +87,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 def _is_one_of_several() -> bool:
     """Return whether other fits may run in parallel with this fit.
 
-    This is assumed outside the main thread, in child processes and in tasks of joblib.
+    The answer is yes in any thread but the main one, in child processes, and in joblib tasks.
     """
     from joblib.parallel import get_active_backend
 
@@ -126,8 +125,8 @@ class Team:
         Returns
         -------
         BinnedRecords
-            The same records, with scores of zero; `records` itself if they are not in this
-            process.
+            The same records, with scores of zero. This is `records` itself if there is only one
+            thread, or if the records are not in this process.
         """
         parts = records.local()
         n = n_threads(self._n_jobs, sum(map(len, parts)))
@@ -163,7 +162,7 @@ class SharedRecords:
         return "<SharedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
-        """Add an update per bin to the scores during the next pass over the records."""
+        """Store an update per bin, which the next pass adds to the scores of the records."""
         for share in self._shares:
             share.apply(feature, update)
 
@@ -174,15 +173,19 @@ class SharedRecords:
         return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Count the residuals inside the clip and all residuals, shape (2,)."""
+        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-        """Return one sum over the records for each pair of features."""
+        """Return one sum over the records for each pair of features.
+
+        `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
+        upper half of both features or in the lower half of both, and -1 otherwise.
+        """
         return self._total(lambda share: share.pair_sums(upper))
 
     def cross(self, crossing: Crossing) -> None:
-        """Add a column with the cell of each record."""
+        """Add a column with the cell of each record in a crossing of two features."""
         for share in self._shares:
             share.cross(crossing)
 

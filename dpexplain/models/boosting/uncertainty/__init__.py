@@ -1,4 +1,4 @@
-"""Effect estimates for the population, with bands that include shrinkage.
+"""Effect estimates for the population, with bands that account for shrinkage.
 
 A private fit stops early, so its curves are shrunk. Its releases contain more information than the
 final curves: the curves at the time of each noisy leaf sum are known, so the expected value of the

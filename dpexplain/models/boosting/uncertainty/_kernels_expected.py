@@ -139,7 +139,7 @@ def _add_up(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, table, visit_feature, leaf_of_bin,
     bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
 ):  # fmt: skip
-    """Compute the part of `expected_sums` that depends on every point and every visit.
+    """Compute the part of `expected_sums` that loops over all points and visits.
 
     Here, `bins` has one row per feature. For two classes, the state of a point is its odds instead
     of its score; for a numeric target, it is the true score minus the current score, in units of

@@ -55,10 +55,12 @@ class Basis:
 def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     """Choose the basis functions of one term.
 
-    The prior of an ordered feature is an equal mix of a smooth curve with a linear part and a curve
-    that may jump (Brownian motion), along an axis halfway between values and ranks. In the prior of
-    an unordered feature, categories are independent. The mean prior variance over the records is 1.
-    If a term has only one bin, its only function is zero.
+    In the prior of an ordered feature, a curve is the sum of two independent parts: a smooth part,
+    which includes a straight line, and a part that can jump (Brownian motion). Both are functions
+    of an axis halfway between values and ranks. Their variances, averaged along this axis, are
+    equal before curves are centered. In the prior of an unordered feature, categories are
+    independent. Averaged over the records, the prior variance of a centered curve is 1. If all
+    records are in one bin, the only function is zero.
 
     Parameters
     ----------

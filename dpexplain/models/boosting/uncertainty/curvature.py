@@ -40,7 +40,8 @@ class Curvature:
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
         Second derivative of the loss, summed over the (noisily counted) records of each bin.
     variance : tuple of ndarray of the same shapes
-        (Co)variance of the sum of residuals over the records of each bin, in squared score units.
+        (Co)variance of the sum of residuals over the records of each bin. The unit of the sum is
+        the unit of `mass` times the unit of the score.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
         Weight of a record in the denominators of the updates.
     """
@@ -89,7 +90,7 @@ class Curvature:
 
     @property
     def mixing(self) -> FloatArray:
-        """Sensitivity of each score's residuals to each score, with a mean diagonal of 1."""
+        """Sensitivity of each score's residuals to each score; the diagonal has mean 1."""
         total = sum(m.sum(axis=0) for m in self.per_score)
         return np.asarray(total / max(float(np.trace(total)) / len(total), 1e-12))
 
@@ -105,7 +106,7 @@ class Curvature:
 
     @property
     def between_scores(self) -> FloatArray:
-        """Square root of the correlation matrix between the scores' residual sums."""
+        """Square root of the correlation matrix of the scores' residual sums."""
         if self.variance[0].ndim == 1:
             return np.ones((1, 1))
         total = np.sum([v.sum(axis=0) for v in self.variance], axis=0)
@@ -140,7 +141,10 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
 
 
 def clipped_variance(inside: float) -> float:
-    """Return the variance of clipped normal residuals, in units of the squared clip."""
+    """Return the variance of clipped normal residuals, in units of the squared clip.
+
+    `inside` is the proportion of the residuals that the clip leaves unchanged.
+    """
     normal = NormalDist()
     z = normal.inv_cdf((1.0 + inside) / 2.0)
     return (inside - 2.0 * z * normal.pdf(z)) / z**2 + 1.0 - inside
@@ -149,9 +153,9 @@ def clipped_variance(inside: float) -> float:
 def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:
     """Return the curvature and clipped residual variance of the logistic loss.
 
-    When the score rises, a residual ``y - p`` falls at the rate ``p (1 - p)`` inside the clip and
-    does not change outside. The sum of the other terms is assumed to be normal with the variance
-    that it has in the released model if features are independent.
+    When the score rises, a residual ``y - p`` inside the clip falls at the rate ``p (1 - p)``; a
+    residual outside does not change. The sum of the other terms is assumed to be normal with the
+    variance that it has in the released model if features are independent.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     clip : float
         Bound on a residual, in units of probability.
     inside : float or None
-        Unused, because this proportion follows from the probabilities.
+        Unused, because the proportion inside the clip follows from the probabilities.
 
     Returns
     -------
@@ -181,11 +185,11 @@ def poisson_curvature(
 ) -> Curvature:
     """Return the curvature and clipped residual variance of the Poisson loss.
 
-    When the score rises, a residual ``y - rate`` falls in proportion to the rate inside the clip.
-    Real counts vary more than Poisson counts, but how much more is not released. Counts are assumed
-    to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the bands is
-    therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would be too
-    narrow for counts that vary more.
+    When the score rises, a residual ``y - rate`` inside the clip falls in proportion to the rate.
+    Real counts vary more than Poisson counts, but no released number shows how much more. Counts
+    are assumed to be geometric here, with variance ``rate + rate ** 2``. The sampling part of the
+    bands is therefore too wide for Poisson counts; if counts were assumed to be Poisson, it would
+    be too narrow for counts that vary more.
 
     Parameters
     ----------
@@ -194,7 +198,7 @@ def poisson_curvature(
     clip : float
         Bound on a residual, in counts.
     inside : float or None
-        Unused, because this proportion follows from the rates.
+        Unused, because the proportion inside the clip follows from the rates.
     high : float
         Upper end of the public range of counts, which is the unit of residuals.
 
@@ -214,10 +218,10 @@ def poisson_curvature(
 
 
 def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the proportion of residuals inside the clip, and their clipped variance.
+    """Return the proportion of residuals inside the clip, and the clipped variance.
 
-    Both arrays contain one value for each rate. Counts have a geometric distribution and are
-    clipped to the public range.
+    Each array contains one value for each rate. The variance is that of all residuals after
+    clipping. Counts have a geometric distribution and are clipped to the public range.
     """
     counts = np.arange(int(min(high, _LARGEST_COUNT)) + 1.0)
     chance = np.exp(
@@ -245,7 +249,7 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     clip : float
         Bound on ``1 - p_y``, in units of probability.
     inside : float or None
-        Unused, because this proportion follows from the probabilities.
+        Unused, because the proportion inside the clip follows from the probabilities.
 
     Returns
     -------

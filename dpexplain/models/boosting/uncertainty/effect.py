@@ -58,7 +58,7 @@ class _Effort:
     n_steps : int
         Number of Gauss-Newton steps.
     most_pairs : int
-        Maximum number of correlations that the sums may correct.
+        Maximum number of pairs of features whose correlations are adjusted to explain the sums.
     """
 
     n_people: int
@@ -134,7 +134,8 @@ def calibrating_line(
     -------
     tuple of float, or None
         Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
-        positive, so the order of the scores does not change. None if no estimate is available.
+        positive, so the order of the scores does not change. None if no estimate is available, or
+        if the estimated scale is not positive.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:
@@ -230,7 +231,7 @@ class _Estimate:
         return self._summary(at, after)
 
     def _start(self) -> FloatArray:
-        """Return initial coefficients near the released curves."""
+        """Return initial coefficients, whose curves are close to the released curves."""
         parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
         parts[0] /= self._objective.scale
         for basis, curve in zip(self._bases, self._released, strict=True):
@@ -241,7 +242,10 @@ class _Estimate:
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
-        """Return the basis functions at each point, shape (n_people, n_coefficients)."""
+        """Return a column of ones and the values of all basis functions at each point.
+
+        The shape is (n_people, n_coefficients).
+        """
         bins = self._population.bins
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
@@ -282,7 +286,7 @@ class _Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Convert coefficients and their covariance to curves and errors per bin."""
+        """Compute the curves and their errors per bin, with the calibrating line."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.

@@ -1,6 +1,6 @@
 """Feature correlations estimated from released leaf sums.
 
-If features were independent, an error d of the visited curve would change a leaf sum by the
+If features were independent, an error d of the visited curve would lower a leaf sum by the
 curvature mass times d, and errors of other curves would change it only through their means. If two
 features are correlated, an error in one curve can be masked by the opposite error in the other: the
 fit does not repair these errors, and a band that assumes independent features is too narrow. The
@@ -8,10 +8,10 @@ curves at the time of each leaf sum are known. Therefore, correlations can be es
 regression with known noise, and simulations draw them from its posterior. If the sums contain
 little information, the draws remain widely spread. Pair sums are not used here.
 
-Notation: for each feature, functions of the bins are orthonormal with respect to the curvature
-mass, and the first function is constant. The coupling of two features is the matrix of the inner
-products (correlations) between the functions of one and the functions of the other. The block
-matrix of all couplings, with identity matrices on the diagonal, is positive semidefinite.
+Notation: each feature has a set of functions of its bins, which are orthonormal with respect to the
+curvature mass and orthogonal to constant functions. The coupling of two features is the matrix of
+the inner products (correlations) between the functions of one and the functions of the other. The
+block matrix of all couplings, with identity matrices on the diagonal, is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Correlation:
     Attributes
     ----------
     functions : tuple of ndarray of shape (n_bins, n_functions), one per feature
-        Orthonormal functions of the bins, multiplied by the square root of the mass.
+        Functions of the bins that are orthonormal with respect to the curvature mass, multiplied by
+        this mass.
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
@@ -77,10 +78,11 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return the sensitivity of sums over the functions to errors along the functions.
+        """Return the effect of errors along each function on the sum over each function.
 
-        For functions of different features, it is the drawn correlation. On the diagonal, it is the
-        part of a feature's own error that `own_share` does not include.
+        For functions of different features, the effect is the drawn correlation. For a function and
+        itself, it is 1 minus the feature's `own_share`; the rest of this effect is computed bin by
+        bin (see `replay_trees`).
         """
         found = self.draws.copy()
         start = self.start
@@ -162,7 +164,7 @@ def _mean_over_classes(table: FloatArray) -> FloatArray:
 
 
 def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: int) -> FloatArray:
-    """Return orthonormal functions times the square root of the mass."""
+    """Return functions that are orthonormal with respect to the mass, times the mass."""
     n_bins, root = len(mass), np.sqrt(np.maximum(mass, 0.0))
     weights = mass / max(float(mass.sum()), 1e-12)
     if ordered:
@@ -178,7 +180,7 @@ def _of_feature(mass: FloatArray, n_special: int, ordered: bool, n_functions: in
 
 
 class _Problem:
-    """Normal equations for all correlations and repaired fractions jointly."""
+    """Normal equations for all correlations and for all values of `own_share`."""
 
     def __init__(self, functions: Sequence[FloatArray]) -> None:
         self._start = _starts(functions)
@@ -195,7 +197,10 @@ class _Problem:
         self._products, self._target = np.zeros((n, n)), np.zeros(n)
 
     def add(self, k: int, found: Equations) -> None:
-        """Add the equations of one feature; the remaining residual of a bin is unknown."""
+        """Add the equations of one feature.
+
+        They also contain the remaining residual of each bin, which is unknown and integrated out.
+        """
         place = self._place[self._start[k] : self._start[k + 1]]
         known, members = place >= 0, found.members
         columns = np.column_stack([found.own, found.loads[:, known]])
@@ -207,7 +212,7 @@ class _Problem:
         self._target[at] += columns.T @ found.sums - crossed @ (inner @ (members.T @ found.sums))
 
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw correlations from the posterior, and estimate the repaired fractions.
+        """Draw correlations from the posterior, and estimate each `own_share`.
 
         The draws have the shape (n_draws, n_functions_total, n_functions_total).
         """

@@ -31,10 +31,10 @@ class Equations:
     sums : ndarray of shape (n_leaves,)
         Leaf sums minus their known contributions.
     own : ndarray of shape (n_leaves,)
-        Expected change due to the roughness of the feature's own curve, if the fit repairs it
+        Expected contribution of rough errors of the feature's own curve, if the fit repairs them
         fully.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
-        Expected change per unit of each correlation.
+        Expected contribution per unit of each correlation.
     members : ndarray of shape (n_leaves, n_bins)
         Coefficient of the remaining residual of each bin, which is unknown and measured in units of
         the noise; 0 for bins outside the leaf.
@@ -126,7 +126,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return the smooth and the rough part of the effect of the feature's own curve."""
+        """Return the effect of the feature's own errors, as a smooth and a rough part."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

@@ -51,8 +51,9 @@ def restructured(
     coupling : Correlation
         Draws of the correlations between features.
     mixing : float
-        Sensitivity of this score's residuals to the score itself, through the basis functions,
-        relative to the mean over all scores.
+        Factor by which ``coupling.reactions()`` is multiplied: the sensitivity of this score's
+        residuals to the score itself, relative to the mean over all scores. For several classes,
+        it is the sensitivity to errors relative to the class mean.
     intercept : float
         Part of the intercept that was learned, which excludes the initial score of the fit.
     learning_rate : float

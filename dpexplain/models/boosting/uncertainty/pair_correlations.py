@@ -66,12 +66,12 @@ def correlations(
 
 
 def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
-    """Return the probability that two normal variables are below `a` and `b`.
+    """Return the probability that two normal variables are below their limits.
 
     Parameters
     ----------
     a, b : ndarray of shape (n,)
-        Upper limits of the first and of the second variable.
+        Upper limits of the first and of the second variable, respectively.
     correlation : float
         Correlation of the two standard normal variables.
 

@@ -45,7 +45,7 @@ class Population:
         return f"<Population of {self.n_people} points>"
 
     def draw(self, correlations: FloatArray) -> None:
-        """Redraw the points with new correlations, keeping the proportion in each bin.
+        """Redraw the points with new correlations, but the same proportion in each bin.
 
         Parameters
         ----------

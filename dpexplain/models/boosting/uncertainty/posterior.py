@@ -61,7 +61,7 @@ def information(
     Parameters
     ----------
     slopes : ndarray of shape (n_sums, n)
-        Derivatives of the sums, in standard deviations of the noise of a sum.
+        Derivatives of the expected sums, in standard deviations of the errors of the sums.
     missing : ndarray of shape (n_sums,)
         Released minus expected sums, in the same unit.
     here : ndarray of shape (n,)

@@ -1,10 +1,10 @@
 """Posterior-mean curves from all released leaf sums.
 
 A private fit changes its curves in small steps and stops early, so a curve contains the noise of
-the last steps and is shrunk. The released sums contain more information: each one, shifted to the
-final scores, measures the residual left in its leaf, with independent noise of known size. Here,
-the curve is modeled as a smooth function and estimated by its posterior mean given all sums. This
-uses only released numbers, so it costs no privacy.
+the last steps and is shrunk. The released sums contain more information: each one, adjusted for
+all later changes of the scores, measures the residual that is left in its leaf at the end, with
+independent noise of known size. Here, the curve is modeled as a smooth function and estimated by
+its posterior mean given all sums. This uses only released numbers, so it costs no privacy.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def recovered_curves(
     seen : sequence of Evidence
         Released sums of each feature.
     curvature : Curvature
-        Curvature over the records in the sums, for one score.
+        Curvature for one score, summed over the records that the sums include.
     terms : AdditiveTerms
         Released curves of that score.
     sum_std : float
@@ -145,7 +145,7 @@ def _priors(axes: Sequence[FloatArray], n_bins: int, size: float) -> list[FloatA
 def _posterior_mean(
     roots: Sequence[FloatArray], precision: FloatArray, pull: FloatArray
 ) -> FloatArray:
-    """Average the posterior means of all priors, weighted by marginal likelihood.
+    """Average the posterior means under all priors, weighted by marginal likelihood.
 
     References
     ----------

@@ -55,14 +55,15 @@ class Evidence:
 def evidence(fit: PrivateFit, curvature: Curvature, bound: float) -> list[Evidence]:
     """Shift the released sums of each feature to the final scores.
 
-    The sums of the first visits are dropped.
+    This adds to each sum the expected effect of all later updates. The sums of the first visits are
+    dropped.
 
     Parameters
     ----------
     fit : PrivateFit
         A fit with its released leaf sums.
     curvature : Curvature
-        Curvature over the records in the sums.
+        Curvature, summed over the records that the sums include.
     bound : float
         Bound on scores per bin, in internal units of the boosting loop.
 
@@ -103,15 +104,16 @@ def stretches(
     evidences : sequence of Evidence
         One element per feature.
     curvature : Curvature
-        Curvature over the records in the sums.
+        Curvature, summed over the records that the sums include.
     noise_std : float
         Standard deviation of the noise of a sum.
 
     Returns
     -------
     list of ndarray of shape (n_features,)
-        One array per score: 1 plus the posterior mean of the missing fraction, with a normal prior
-        around 0.
+        Factors of all terms, with one array per score. A factor is 1 plus the posterior mean of the
+        fraction of the curve that is missing, and it is clipped to `_LIMITS`. The prior of this
+        fraction is normal with mean 0.
     """
     n_scores = evidences[0].curve.shape[1]
     factors = np.ones((n_scores, len(evidences)))

@@ -206,7 +206,11 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return constrained curves before projection, and where each visit starts."""
+    """Return the curves of constrained features as they are before each projection.
+
+    The first array concatenates the curves, visit by visit. The second array contains the index at
+    which the curve of each visit starts; it is not used for visits to unconstrained features.
+    """
     place = np.zeros(len(fit.visits), dtype=np.int64)
     if not any(fit.monotone):
         return np.zeros(0), place

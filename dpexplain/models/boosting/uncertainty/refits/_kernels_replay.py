@@ -125,11 +125,12 @@ def replay(  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
-    """Project errors of a curve onto monotone curves, in place.
+    """Compute the errors that a curve has after its monotone projection, in place.
 
     Parameters
     ----------
     errors : ndarray of shape (n_bins, n_simulations), dtype float32
+        Errors before the projection, replaced by the errors after it.
     curve : ndarray of shape (n_bins,), dtype float64
         Released curve before projection.
     people : ndarray of shape (n_bins,), dtype float64

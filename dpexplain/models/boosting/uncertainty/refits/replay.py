@@ -50,7 +50,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
     gain : ndarray of shape (n_leaves_total,), dtype float32
         Change in the score per unit of a leaf sum.
     together : ndarray of shape (n_visits,), dtype bool
-        Whether all leaves of a visit get one update, from the total of their sums.
+        Whether all leaves of a visit get the same update, computed from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
         Values of the functions of the bin's feature, multiplied by the mass of the bin. They fill
         the first columns of the row; the other columns are not used.
@@ -69,7 +69,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     people : ndarray of shape (n_bins_total,), dtype float64
         Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released curves before projection, visit by visit, if any curve is constrained.
+        Released curves of constrained features as they are before projection, visit by visit; not
+        used if no curve is constrained.
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """

@@ -1,7 +1,7 @@
 """Refits with new histograms, bins and trees, without leaf noise.
 
 Steps that run only once per simulation use numpy, because kernels would take more time to compile
-than they save. The test compares the result with the curve to which a fit must converge.
+than they save. A test compares the result with the curve to which a fit must converge.
 """
 
 from __future__ import annotations
