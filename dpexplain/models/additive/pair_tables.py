@@ -34,22 +34,13 @@ class PairTable:
         scores : ndarray of shape (n_rows, n_columns)
             Contribution of each cell, on the link scale.
         counts : ndarray of shape (n_rows, n_columns)
-    <<<<<<< HEAD
-            Number of records in each cell: noisy for a private model, exact otherwise.
+                Number of records in each cell: noisy for a private model, exact otherwise.
         noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
             Standard deviation of each score from privacy noise alone, given how large and how smooth
             the scores were estimated to be. None for a non-private model.
         sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
             Standard deviation of each score from sampling of the records. None for a non-private model.
-    =======
-            Noisy number of records in each cell.
-        noise_std : ndarray of shape (n_rows, n_columns)
-            Standard deviation of each score from privacy noise alone. The size and smoothness of the
-            scores, which were estimated, are treated as exact; a safety factor accounts for this.
-        sampling_std : ndarray of shape (n_rows, n_columns)
-            Standard deviation of each score from sampling of the records.
-    >>>>>>> main
-    """
+        """
 
     features: tuple[int, int]
     rows: tuple[NDArray[np.intp], NDArray[np.intp]]

@@ -57,28 +57,17 @@ def fit_bag(
             Records on which the loss is measured; the others are fitted. See `held_out_records`.
         max_rounds : int
             Maximum number of passes.
-    <<<<<<< HEAD
-    =======
-        rng : numpy.random.Generator
-            Random generator that chooses the records to fit. The other records are held out.
-    >>>>>>> main
-        project : sequence of callable or None, default=None
+            project : sequence of callable or None, default=None
             Projection of each feature's curve, as for `boost`.
         curves : list of ndarray or None, default=None
             Curves of the features if only the pairs are fitted.
 
         Returns
         -------
-    <<<<<<< HEAD
-        list of ndarray of shape (n_bins,)
+            list of ndarray of shape (n_bins,) or (n_bins, n_scores)
             One array per feature and pair: the score of each bin after the pass with the smallest
             held-out loss, not centered.
-    =======
-        list of ndarray of shape (n_bins,) or (n_bins, n_scores)
-            One array per feature: the score of each bin after the pass with the smallest held-out loss,
-            not centered.
-    >>>>>>> main
-    """
+        """
     records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
