@@ -21,26 +21,26 @@ FloatArray = NDArray[np.float64]
 class PairTable:
     """Scores of a pair of features, for each cell of a grid.
 
-        The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
-        row (or column). Each category and each special bin has its own row, although categories whose
-        scores were estimated together have equal rows.
+    The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
+    row (or column). Each category and each special bin has its own row, although categories whose
+    scores were estimated together have equal rows.
 
-        Attributes
-        ----------
-        features : tuple of int
-            Indices of the two features.
-        rows : tuple of ndarray of shape (n_bins,)
-            Row of each bin of the first feature, and column of each bin of the second.
-        scores : ndarray of shape (n_rows, n_columns)
-            Contribution of each cell, on the link scale.
-        counts : ndarray of shape (n_rows, n_columns)
-                Number of records in each cell: noisy for a private model, exact otherwise.
-        noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
-            Standard deviation of each score from privacy noise alone, given how large and how smooth
-            the scores were estimated to be. None for a non-private model.
-        sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
-            Standard deviation of each score from sampling of the records. None for a non-private model.
-        """
+    Attributes
+    ----------
+    features : tuple of int
+        Indices of the two features.
+    rows : tuple of ndarray of shape (n_bins,)
+        Row of each bin of the first feature, and column of each bin of the second.
+    scores : ndarray of shape (n_rows, n_columns)
+        Contribution of each cell, on the link scale.
+    counts : ndarray of shape (n_rows, n_columns)
+        Number of records in each cell: noisy for a private model, exact otherwise.
+    noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
+        Standard deviation of each score from privacy noise alone, given how large and how smooth
+        the scores were estimated to be. None for a non-private model.
+    sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
+        Standard deviation of each score from sampling of the records. None for a non-private model.
+    """
 
     features: tuple[int, int]
     rows: tuple[NDArray[np.intp], NDArray[np.intp]]

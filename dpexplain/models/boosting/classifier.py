@@ -17,67 +17,67 @@ from dpexplain.schema import Classes, Schema
 class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     """Explainable boosting machine for classification, without privacy.
 
-        This is the non-private reference for `DPExplainableBoostingClassifier`. It uses cyclic gradient
-        boosting of shallow trees, each of which splits a single feature (Algorithm 1 of [1]_). If there
-        are more than two classes, they share the trees, and each class has its own score (softmax).
+    This is the non-private reference for `DPExplainableBoostingClassifier`. It uses cyclic gradient
+    boosting of shallow trees, each of which splits a single feature (Algorithm 1 of [1]_). If there
+    are more than two classes, they share the trees, and each class has its own score (softmax).
 
-        Parameters
-        ----------
-        schema : Schema or None, default=None
-            Bounds, categories and classes; if None, they are read from the data.
-        max_bins : int, default=256
-            Maximum number of bins per numeric feature.
-        learning_rate : float, default=0.1
-            Fraction of a leaf's value that is added at each step.
-        max_rounds : int, default=1000
-            Maximum number of passes over the features; each bag stops earlier if the held-out loss no
-            longer improves.
-        max_leaves : int, default=3
-            Number of leaves per tree.
-        outer_bags : int, default=8
-            Number of fits on random parts of the records (bags), whose curves are averaged.
-        random_state : int or None, default=0
-            Seed of the bags.
-        monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
-                Direction of the curves of ordered features, keyed by name. After each update, the curve is
-            replaced by the nearest monotone curve.
-        pairs : int, "auto" or sequence of (str, str), default=0
-            Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
-            pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
-            differ by more than chance are chosen. They are fitted after the curves. Pairs need
-            two classes, and cannot contain a feature with a monotone constraint.
-    
-        Attributes
-        ----------
-        schema_ : Schema
-            The schema in use.
-        classes_ : ndarray of shape (n_classes,)
-            Class labels.
-        intercept_ : float or ndarray of shape (n_classes,)
-            Mean score, in log-odds.
-        guarantee_ : Guarantee
-            States that there is no privacy guarantee.
-        ledger_ : PrivacyLedger
-            Contains one non-private event.
-        n_features_in_ : int
-            Number of features.
-        feature_names_in_ : ndarray of shape (n_features,)
-            Names of the features.
+    Parameters
+    ----------
+    schema : Schema or None, default=None
+        Bounds, categories and classes; if None, they are read from the data.
+    max_bins : int, default=256
+        Maximum number of bins per numeric feature.
+    learning_rate : float, default=0.1
+        Fraction of a leaf's value that is added at each step.
+    max_rounds : int, default=1000
+        Maximum number of passes over the features; each bag stops earlier if the held-out loss no
+        longer improves.
+    max_leaves : int, default=3
+        Number of leaves per tree.
+    outer_bags : int, default=8
+        Number of fits on random parts of the records (bags), whose curves are averaged.
+    random_state : int or None, default=0
+        Seed of the bags.
+    monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
+        Direction of the curves of ordered features, keyed by name. After each update, the curve is
+        replaced by the nearest monotone curve.
+    pairs : int, "auto" or sequence of (str, str), default=0
+        Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
+        pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
+        differ by more than chance are chosen. They are fitted after the curves. Pairs need
+        two classes, and cannot contain a feature with a monotone constraint.
 
-        References
-        ----------
-        .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
-           Explainable Boosting", ICML 2021, arXiv:2106.09680.
+    Attributes
+    ----------
+    schema_ : Schema
+        The schema in use.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    intercept_ : float or ndarray of shape (n_classes,)
+        Mean score, in log-odds.
+    guarantee_ : Guarantee
+        States that there is no privacy guarantee.
+    ledger_ : PrivacyLedger
+        Contains one non-private event.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from dpexplain import Classes, Numeric, Schema
-        >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
-        >>> schema = Schema({"x": Numeric(0, 1)}, target=Classes(["no", "yes"]))
-        >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
-        >>> ExplainableBoostingClassifier(schema=schema).fit(X, y).predict([[0.1], [0.9]])
-        array(['no', 'yes'], dtype='<U3')
+    References
+    ----------
+    .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via
+       Explainable Boosting", ICML 2021, arXiv:2106.09680.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Classes, Numeric, Schema
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> schema = Schema({"x": Numeric(0, 1)}, target=Classes(["no", "yes"]))
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> ExplainableBoostingClassifier(schema=schema).fit(X, y).predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
     """
 
     _target_kind = Classes

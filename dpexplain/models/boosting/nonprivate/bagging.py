@@ -43,31 +43,31 @@ def fit_bag(
 ) -> Tables:
     """Fit on a random part of the records, with early stopping. NOT PRIVATE.
 
-        Parameters
-        ----------
-        index : sequence of ndarray of shape (n_samples,)
-            Bin of each record per feature, then its cell in each pair, if there are pairs.
-        n_bins : sequence of int
-            Number of bins of each feature, then of cells of each pair.
-        target : ndarray of shape (n_samples,), dtype float32
-            Target encoded by the objective.
-        objective : Objective
-        step : GreedyStep or PairStep
-        held_out : ndarray of shape (n_samples,), dtype bool
-            Records on which the loss is measured; the others are fitted. See `held_out_records`.
-        max_rounds : int
-            Maximum number of passes.
-            project : sequence of callable or None, default=None
-            Projection of each feature's curve, as for `boost`.
-        curves : list of ndarray or None, default=None
-            Curves of the features if only the pairs are fitted.
+    Parameters
+    ----------
+    index : sequence of ndarray of shape (n_samples,)
+        Bin of each record per feature, then its cell in each pair, if there are pairs.
+    n_bins : sequence of int
+        Number of bins of each feature, then of cells of each pair.
+    target : ndarray of shape (n_samples,), dtype float32
+        Target encoded by the objective.
+    objective : Objective
+    step : GreedyStep or PairStep
+    held_out : ndarray of shape (n_samples,), dtype bool
+        Records on which the loss is measured; the others are fitted. See `held_out_records`.
+    max_rounds : int
+        Maximum number of passes.
+    project : sequence of callable or None, default=None
+        Projection of each feature's curve, as for `boost`.
+    curves : list of ndarray or None, default=None
+        Curves of the features if only the pairs are fitted.
 
-        Returns
-        -------
-            list of ndarray of shape (n_bins,) or (n_bins, n_scores)
-            One array per feature and pair: the score of each bin after the pass with the smallest
-            held-out loss, not centered.
-        """
+    Returns
+    -------
+    list of ndarray of shape (n_bins,) or (n_bins, n_scores)
+        One array per feature and pair: the score of each bin after the pass with the smallest
+        held-out loss, not centered.
+    """
     records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
