@@ -122,6 +122,7 @@ def test_the_report_agrees_with_what_a_fit_reads_and_never_fails(data):
         checked = schema.check(X)
     checked._repr_html_()
     rows = checked.frame()
+    rows = rows[rows["in a private fit"].str.startswith("counted as")]
     for (name, feature), codes in zip(known.items(), encode_features(X, schema), strict=True):
         own = rows[rows["column"] == name].set_index("problem")["cells"]
         if isinstance(feature, Numeric):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def add_commands(commands: Any) -> None:
     check = add_command(
         parts,
         "check",
-        summary="Count the cells of a table that do not fit a schema, only for the data "
-        "holder. NOT PRIVATE: do not share the output.",
+        summary="Count the cells of a table that do not fit a schema, and question columns that "
+        "look like a mistake. Only for the data holder. NOT PRIVATE: do not share the output.",
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
@@ -100,7 +101,9 @@ def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
     schema = read_schema(asked.schema)
     X, y = whole_table(asked, as_text=True)
-    names = [name for name in X.columns if name in schema.features]
-    report = schema.check(X[names], y)
+    report = schema.check(X, y)
+    known = {*schema.features, *schema.id, schema.person}
+    if ignored := [name for name in X.columns if name not in known]:
+        print(f"columns not in the schema are ignored: {', '.join(ignored)}", file=sys.stderr)
     print("NOT PRIVATE: only for the data holder.\n")
     print("The schema fits every cell." if report.fits else table_text(report.frame(), rows=None))

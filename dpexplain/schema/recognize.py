@@ -29,11 +29,11 @@ from dpexplain.tables.spellings import comma_number, day_reader
 
 MOST_CATEGORIES: Final = 50  # longer lists are mostly codes and free text
 _MOST_WRITTEN: Final = 1_000
-_FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID column
+FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID column
 _ENOUGH: Final = 2_000
 _ODD: Final = 5  # number of distinct other cells that a column of numbers may contain
 _MAJORITY: Final = 0.8
-_MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
+MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
 _MARKER_WORDS: Final = frozenset(
     {"unknown", "missing", "not known", "not available", "?", "-", ".", "unk", "k.a.", "n.a."}
 )
@@ -174,7 +174,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
     typed = getattr(getattr(column, "dtype", None), "kind", "O") in "biufM"
     few = typed or len(counts) <= _MOST_WRITTEN
     plain = observed_feature(column) if few else Categorical(["text"])
-    role = _role(name, plain, counts) if has_names else ""
+    role = probable_role(name, plain, counts) if has_names else ""
     if role == "person" and found.person is None:
         found.person = name
         found.decide(
@@ -198,10 +198,24 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
     return listed or plain.categories == ("False", "True")
 
 
-def _role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return the probable role of a column: "id", "person", or "" for a feature."""
+def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
+    """Return the probable role of a column: "id", "person", or "" for a feature.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    plain : Feature
+        The column as a feature.
+    counts : Counter of str
+        Number of rows with each text.
+
+    Returns
+    -------
+    {"id", "person", ""}
+    """
     n_rows, folded = counts.total(), name.casefold()
-    if n_rows < _FEWEST_ROWS or isinstance(plain, Date):
+    if n_rows < FEWEST_ROWS or isinstance(plain, Date):
         return ""
     is_numeric = isinstance(plain, Numeric)
     if is_numeric and plain.step is None:  # type: ignore[union-attr]
@@ -271,7 +285,7 @@ def _numeric(
 ) -> Numeric:
     """Draft a numeric feature; extremes that look like markers count as missing."""
     values, markers = np.array(sorted(numbers)), []
-    while len(values) > 2 and (marker := _marker(values)) is not None:
+    while len(values) > 2 and (marker := extreme_marker(values)) is not None:
         markers.append(marker)
         values = values[values != marker]
     if markers:
@@ -284,12 +298,23 @@ def _numeric(
     return Numeric(low, high, step=step, missing=missing, decimal=decimal)
 
 
-def _marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a marker of missing values, or None."""
+def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
+    """Return an extreme value that looks like a marker of missing values, or None.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        At least two distinct numbers, in ascending order.
+
+    Returns
+    -------
+    float or None
+        The smallest or the largest value, if it looks like a marker.
+    """
     for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
         gap = min(abs(end - rest[0]), abs(end - rest[-1]))
         far = gap > rest[-1] - rest[0]
-        if end in _MARKERS and (far or (end < -1 and rest[0] >= 0)):
+        if end in MARKERS and (far or (end < -1 and rest[0] >= 0)):
             return float(end)
     return None
 

@@ -17,12 +17,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dpexplain.exceptions import SchemaError
+from dpexplain.schema import suspicions
 from dpexplain.schema._checks import short
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range, Target
+from dpexplain.schema.suspicions import Found, KnownRoles
 from dpexplain.tables.cells import UNREADABLE, cell_text, day_text
 from dpexplain.tables.columns import (
     Column,
     KnownColumns,
+    as_table,
     cells_of,
     columns_in_order,
     kind_in_parts,
@@ -81,7 +84,7 @@ class SchemaReport:
 
 
 def schema_report(
-    schema: KnownColumns, target: Target | None, X: ArrayLike, y: ArrayLike | None
+    schema: KnownRoles, target: Target | None, X: ArrayLike, y: ArrayLike | None
 ) -> SchemaReport:
     """Compare every cell of a table with a schema.
 
@@ -115,13 +118,23 @@ def schema_report(
         )
     rows = []
     columns = columns_in_order(X, schema)
+    outcome = None if y is None else one_column(y)
+    if outcome is not None and target is None:
+        raise SchemaError("the schema has no target to check y against; omit y.")
     for (name, feature), column in zip(schema.features.items(), columns, strict=True):
-        rows += _rows(name, column, _feature(column, feature))
-    if y is not None:
-        if target is None:
-            raise SchemaError("the schema has no target to check y against; omit y.")
+        found = _feature(column, feature) + suspicions.of_feature(name, column, feature)
+        if outcome is not None and target is not None:
+            found += suspicions.of_copies(column, feature, outcome, target)
+        rows += _rows(name, column, found)
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame):
+        for name, other, found in suspicions.of_other_columns(table, schema, target):
+            rows += _rows(name, other, found)
+    if outcome is not None and target is not None:
         name = f"{target.name or 'target'} (target)"
-        rows += _rows(name, one_column(y), _target(one_column(y), target))
+        found = _target(outcome, target) + suspicions.of_target(outcome, target)
+        rows += _rows(name, outcome, found)
+    rows += _rows("all columns", columns[0], suspicions.of_rows(columns, outcome))
     return SchemaReport(tuple(rows))
 
 
@@ -166,8 +179,6 @@ def _cleaned(column: Column, feature: Numeric | Categorical) -> NDArray[Any]:
 
 _LEFT_OUT = "the row is dropped"
 _MARKED = "marked as missing"
-# Problem, what a private fit does about it, and which cells have it.
-Found = list[tuple[str, str, NDArray[np.bool_]]]
 
 
 def _feature(column: Column, feature: Numeric | Categorical) -> Found:

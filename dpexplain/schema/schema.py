@@ -394,8 +394,9 @@ class Schema(FromInterpret):
         Returns
         -------
         SchemaReport
-            Cells that are empty, not a number or date, out of bounds, or not in a list: how many
-            there are, examples, and what a private fit does with them; ``frame()`` tabulates them.
+            Cells that are empty, not a number or date, out of bounds, or not in a list, and columns
+            that look like a mistake (an ID, an undeclared marker, a copy of the target): how many
+            cells, examples, and what a private fit does with them; ``frame()`` tabulates them.
 
         Raises
         ------

@@ -71,6 +71,12 @@ def grams_for_kilograms(X, y):
     return X.assign(age=1000.0 * X["age"]), y
 
 
+def grams_for_most(X, y):
+    X, y = grams_for_kilograms(X, y)
+    X.loc[: N // 7, "age"] = np.nan  # a seventh of all, so less than 90% of all are in the last bin
+    return X, y
+
+
 def too_small_a_unit(X, y):
     return X.assign(dose=X["dose"] / 1e6), y
 
@@ -86,6 +92,7 @@ def one_label_misspelt(X, y):
         (half_unreadable, [("missing", "age")]),
         (other_codes, [("other", "job")]),
         (grams_for_kilograms, [("last bin", "age")]),
+        (grams_for_most, [("last bin", "age")]),
         (too_small_a_unit, [("first bin", "dose")]),
         (one_label_misspelt, [("class", "")]),
         (lambda X, y: (X, np.where(y == "yes", 1, 0)), [("records", "")]),

@@ -105,22 +105,36 @@ def _of_features(binned: PrivateBins) -> Iterator[Excess]:
                 low, high = grid.edges[place], grid.edges[place + 1]
                 words = f"almost everyone is in the {end} bin of {name}: wrong unit?"
                 limit = MOST_AT_ZERO if low <= 0.0 <= high else MOST_AT_END
-                yield _excess((f"{end} bin", name, words), counts[place], limit, binned)
+                what = (f"{end} bin", name, words)
+                yield _excess(what, counts[place], limit, binned, missing=counts[-1])
 
 
 def _share(count: float, binned: PrivateBins) -> float:
     return float(np.clip(count / binned.n_samples, 0.0, 1.0))
 
 
-def _excess(what: tuple[str, str, str], count: float, limit: float, binned: PrivateBins) -> Excess:
+def _excess(
+    what: tuple[str, str, str],
+    count: float,
+    limit: float,
+    binned: PrivateBins,
+    *,
+    missing: float | None = None,
+) -> Excess:
     """Return the excess of a count over a given proportion of the records.
 
-    The errors of the count and of the number of records are independent or positively correlated
-    (the number of records is a weighted mean of sums of such counts), so the variance of the
-    difference is at most the sum of the two variances.
+    If the number of missing values is given, the proportion is that of the other records.
+
+    The errors of each count and of the number of records are independent or positively correlated
+    (the number of records is a weighted mean of sums of such counts), and those of two counts of a
+    feature are independent or negatively correlated (both are shifted so that the sum agrees with
+    the number of records). So the variance is at most the sum of the variances.
     """
-    std = float(np.hypot(binned.cell_noise_std, limit * binned.n_samples_std))
-    return Excess(*what, float(count - limit * binned.n_samples), std)
+    std = np.hypot(binned.cell_noise_std, limit * binned.n_samples_std)
+    base = binned.n_samples
+    if missing is not None:
+        std, base = np.hypot(std, limit * binned.cell_noise_std), base - missing
+    return Excess(*what, float(count - limit * base), float(std))
 
 
 def _of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:

@@ -1,0 +1,253 @@
+"""Signs of mistakes that only a whole column shows. NOT PRIVATE.
+
+Every cell of such a column may fit the schema: a record number fits a wide range, and -99 fits the
+bounds of a balance. The findings are questions for the data holder; a column can look like a
+mistake and be correct.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
+from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
+from dpexplain.tables.columns import Column, KnownColumns, values_of
+from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
+
+Found = list[tuple[str, str, NDArray[np.bool_]]]
+"""Problem, what a private fit does about it, and which cells have it."""
+
+_END: Final = 0.02  # width of each end of a range, as a proportion of the range
+_AT_END: Final = 0.98  # proportion of the numbers in one end that suggests a wrong unit
+_MOST_EMPTY_ROWS: Final = 0.01
+_FEWEST_COLUMNS: Final = 3  # one or two cells are often empty together
+_FEWEST_REPEATS: Final = 10
+_MOST_BINS: Final = 100
+_LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
+
+
+class KnownRoles(KnownColumns, Protocol):
+    """Interface of the parts of a schema that name columns."""
+
+    @property
+    def id(self) -> str | Sequence[str]:
+        """Columns that identify records."""
+
+    @property
+    def person(self) -> str | None:
+        """Column that identifies persons, or None."""
+
+
+def of_feature(name: str, column: Column, feature: Feature) -> Found:
+    """Return the signs of a mistake in the column of a feature.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    column : array or Series of shape (n_samples,)
+        Cells of any type.
+    feature : Feature
+        What the schema says about the column.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        Problem, what a private fit does about it, and a mask of the cells that show it.
+    """
+    texts = texts_of(column)
+    found = [*_constant(texts), *_numbers(column, feature)]
+    filled = _filled(texts)
+    counts = Counter(texts[filled])
+    if role := probable_role(name, _as_id(feature, counts), counts):
+        kind = "a record" if role == "id" else "a person"
+        found.append((f"looks like the ID of {kind}", "used as a feature", filled))
+    return found
+
+
+def of_target(column: Column, target: Target) -> Found:
+    """Return the signs of a mistake in the column of the target; see `of_feature`."""
+    return [*_constant(texts_of(column)), *_numbers(column, target)]
+
+
+def of_rows(features: Sequence[Column], y: Column | None) -> Found:
+    """Report rows without any value, if they are more than 1% of all rows.
+
+    Lines of a text file that cannot be read become such rows; a few of them are normal at the end
+    of an export.
+
+    Parameters
+    ----------
+    features : sequence of array or Series of shape (n_samples,)
+        All features.
+    y : array or Series of shape (n_samples,), or None
+        The target; None if only the features are checked.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        As for `of_feature`.
+    """
+    filled = [_filled(texts_of(column)) for column in (*features, *([] if y is None else [y]))]
+    if len(filled) < _FEWEST_COLUMNS or len(filled[-1]) != len(filled[0]):
+        return []
+    empty = ~np.logical_or.reduce(filled)
+    if len(empty) < FEWEST_ROWS or empty.mean() <= _MOST_EMPTY_ROWS:
+        return []
+    return [("no value in the row: wrong encoding or separator?", "no information", empty)]
+
+
+def of_other_columns(
+    table: pd.DataFrame, schema: KnownRoles, target: Target | None
+) -> Iterator[tuple[str, Column, Found]]:
+    """Find columns that identify persons if the schema names no person column.
+
+    Parameters
+    ----------
+    table : DataFrame
+        All columns of the table.
+    schema : Schema
+        The public features, ID columns and person column.
+    target : Range, Classes or None
+        Target, whose column is not examined.
+
+    Yields
+    ------
+    tuple of (str, Series, list)
+        Name and cells of the column, and what `of_feature` returns for a feature.
+    """
+    known = {*schema.feature_names, "" if target is None else target.name}
+    for place, name in enumerate(map(str, table.columns)):
+        if schema.person or name in known:
+            continue
+        column = table.iloc[:, place]
+        texts = pd.Series(texts_of(column), dtype=object)
+        counts = Counter(texts.dropna())
+        several = counts.total() > len(counts) > FEWEST_ROWS
+        kind = _as_id(None, counts)
+        if several and (name in schema.id or probable_role(name, kind, counts) == "person"):
+            again = texts.duplicated(keep=False).to_numpy() & texts.notna().to_numpy()
+            problem = "in several rows: is it the person column?"
+            yield name, column, [(problem, "protects rows, not persons", again)]
+
+
+def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:
+    """Report a feature that determines the target almost without error.
+
+    Each bin of the feature (at most 100, of about 10 records or more) predicts its own majority
+    class or mean rank. The feature is reported if this leaves at most 2% of the errors, or of the
+    variance, that a single prediction for all records would leave.
+
+    Parameters
+    ----------
+    column : array or Series of shape (n_samples,)
+        Cells of the feature.
+    feature : Feature
+        What the schema says about the feature.
+    y : array or Series of shape (n_samples,)
+        The target.
+    target : Range or Classes
+        What the schema says about the target.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        As for `of_feature`.
+    """
+    if isinstance(target, Classes):
+        outcome = encode_classes(y, target).astype(np.float64)  # type: ignore[arg-type]
+        outcome[outcome < 0] = np.nan
+    else:
+        outcome = read_numbers(y, target)
+    known = np.isfinite(outcome)
+    if len(outcome) != len(values_of(column)) or known.sum() < 5 * FEWEST_ROWS:
+        return []
+    bins = _bins(column, feature, known)
+    outcome = outcome[known]
+    if isinstance(target, Classes):
+        table = np.zeros((bins.max() + 1, len(target.labels)))
+        np.add.at(table, (bins, outcome.astype(np.intp)), 1.0)
+        all_errors, errors = (
+            len(bins) - table.sum(axis=0).max(),
+            len(bins) - table.max(axis=1).sum(),
+        )
+    else:
+        ranks = pd.Series(outcome).rank()
+        all_errors = float(np.square(ranks - ranks.mean()).sum())
+        errors = float(np.square(ranks - ranks.groupby(bins).transform("mean")).sum())
+    if all_errors < _FEWEST_REPEATS or errors > _LEFT_OVER * all_errors:
+        return []
+    problem = "gives the target away: is it known only afterward?"
+    return [(problem, "used as a feature", known)]
+
+
+def _bins(column: Column, feature: Feature, known: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the bin of each record with a known target; bins are not too small to predict."""
+    most = min(_MOST_BINS, int(known.sum()) // 10)
+    if isinstance(feature, Categorical):
+        codes = encode_categorical(column, feature)[known].astype(np.intp)
+        return codes if len(np.unique(codes)) <= most else np.zeros_like(codes)
+    ranks = pd.Series(read_numbers(column, feature)[known]).rank(pct=True).to_numpy()
+    empty = np.isnan(ranks)
+    return np.where(empty, most, np.ceil(np.where(empty, 1.0, ranks) * most) - 1).astype(np.intp)
+
+
+def _constant(texts: NDArray[Any]) -> Found:
+    filled = _filled(texts)
+    same = filled.sum() >= FEWEST_ROWS and len(set(texts[filled])) == 1
+    return [("the same value in every row", "no effect can be found", filled & same)]
+
+
+def _filled(texts: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([text is not None for text in texts], dtype=bool)
+
+
+def _numbers(column: Column, part: Feature | Target) -> Found:
+    """Look for undeclared markers of missing values, and for numbers in another unit."""
+    if isinstance(part, Categorical | Classes | Date):
+        return []
+    numbers = read_numbers(column, part)
+    finite = numbers[np.isfinite(numbers)]
+    if len(finite) < FEWEST_ROWS:
+        return []
+    found = [
+        (f"{marker:g} looks like a missing value", "used as a number", numbers == marker)
+        for marker in _markers(finite)
+    ]
+    nonzero = np.isfinite(numbers) & (numbers != 0.0)  # many amounts are zero
+    width = _END * (part.high - part.low)
+    for end, there in (
+        ("lowest", (numbers >= part.low) & (numbers < part.low + width)),
+        ("highest", (numbers <= part.high) & (numbers > part.high - width)),
+    ):
+        there &= nonzero
+        few = nonzero.sum() < FEWEST_ROWS or there.sum() < _AT_END * nonzero.sum()
+        words = f"almost all in the {end} {_END:.0%} of the range: wrong unit?"
+        found.append((words, "used as numbers", there & (not few)))
+    return found
+
+
+def _markers(numbers: NDArray[np.float64]) -> list[float]:
+    """Return numbers such as -99 that are far from all others or unusually frequent."""
+    values, counts = np.unique(numbers, return_counts=True)
+    often = counts[~np.isin(values, [*MARKERS, 0.0])].max(initial=1)
+    listed = np.isin(values, list(MARKERS))
+    frequent = listed & (counts >= max(_FEWEST_REPEATS, 5 * often))
+    extreme = extreme_marker(values) if len(values) > 2 else None
+    return [v for v, many in zip(values.tolist(), frequent, strict=True) if many or v == extreme]
+
+
+def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:
+    """Return what a column would be as an ID: a whole number, or a category."""
+    if isinstance(feature, Date | Categorical):
+        return feature
+    whole = all(text.lstrip("-").isdigit() for text in counts)
+    if feature is None and not whole:
+        return Categorical(["any"])
+    return Numeric(0, 1, step=1.0 if whole else None)

@@ -1,0 +1,104 @@
+"""Columns whose cells fit the schema and that still look like a mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpexplain import Categorical, Classes, Date, Numeric, Range, Schema
+from dpexplain.exceptions import PrivacyWarning
+
+N = 200
+RNG = np.random.default_rng(0)
+SCORE = Numeric(0, 1000)
+
+
+def doubts(feature, cells, y=None, target=None, **roles):
+    """Problems that a check reports for one column, by words."""
+    schema = Schema({"x": feature}, target=target, **roles)
+    table = cells if isinstance(cells, pd.DataFrame) else pd.DataFrame({"x": cells})
+    with pytest.warns(PrivacyWarning, match="NOT PRIVATE"):
+        return {(row[0], row[1]): row[3] for row in schema.check(table, y).rows}
+
+
+def test_ordinary_numbers_raise_no_doubt():
+    assert doubts(SCORE, RNG.uniform(0, 1000, N)) == {}
+    assert doubts(Numeric(0, 99, step=1), RNG.integers(0, 100, N)) == {}
+
+
+@pytest.mark.parametrize(
+    "feature", [Numeric(0, 9), Categorical(["7"]), Date("2000-01-01", "2020-01-01")]
+)
+def test_a_column_of_one_value_is_reported_with_or_without_empty_cells(feature):
+    cell = "2010-05-05" if isinstance(feature, Date) else "7"
+    cells = [cell] * (N - 1) + [""]
+    assert doubts(feature, cells)["x", "the same value in every row"] == N - 1
+    assert doubts(feature, cells[:5]) == {}
+
+
+@pytest.mark.parametrize("marker", [-99, 999])
+def test_a_marker_far_from_all_numbers_is_reported_once_it_occurs(marker):
+    cells = np.append(RNG.uniform(0, 100, N), marker)
+    assert doubts(Numeric(-1000, 1000), cells) == {("x", f"{marker} looks like a missing value"): 1}
+    assert doubts(Numeric(-1000, 1000, missing=[marker]), cells) == {("x", "marked as missing"): 1}
+
+
+def test_a_marker_amid_the_numbers_is_reported_if_it_is_far_too_frequent():
+    cells = np.append(RNG.uniform(-1000, 1000, N), [-99.0] * 10)
+    assert doubts(Numeric(-1000, 1000), cells) == {("x", "-99 looks like a missing value"): 10}
+    assert doubts(Numeric(-1000, 1000), cells[:-1]) == {}
+
+
+def test_numbers_at_an_end_of_the_range_are_reported_but_zeros_are_not():
+    low = np.where(np.arange(N) % 2, RNG.uniform(0, 15, N), 0.0)
+    found = {("x", "almost all in the lowest 2% of the range: wrong unit?"): N // 2}
+    assert doubts(SCORE, low) == found
+    assert doubts(SCORE, np.where(low > 0, 50 * low, 0.0)) == {}
+    high = doubts(SCORE, 1000 - RNG.uniform(0, 15, N))
+    assert list(high) == [("x", "almost all in the highest 2% of the range: wrong unit?")]
+
+
+def test_an_id_is_reported_by_its_values_or_its_name():
+    unlike = RNG.permutation(N)
+    record, person = "looks like the ID of a record", "looks like the ID of a person"
+    assert doubts(SCORE, unlike) == {("x", record): N}
+    schema = Schema({"member_id": SCORE})
+    with pytest.warns(PrivacyWarning):
+        rows = schema.check(pd.DataFrame({"member_id": 3 * (unlike // 2)})).rows
+    assert [row[1] for row in rows] == [person]
+
+
+@pytest.mark.parametrize("roles", [{}, {"id": "patient_id"}])
+def test_persons_in_several_rows_are_reported_if_no_column_is_named(roles):
+    table = pd.DataFrame({"x": RNG.uniform(0, 1000, N), "patient_id": np.arange(N) // 2})
+    found = {("patient_id", "in several rows: is it the person column?"): N}
+    assert doubts(SCORE, table, **roles) == found
+    assert doubts(SCORE, table, person="patient_id") == {}
+    assert doubts(SCORE, table.assign(patient_id=np.arange(N)), **roles) == {}
+
+
+@pytest.mark.parametrize("task", ["classes", "range"])
+def test_a_copy_of_the_target_is_reported_and_a_strong_effect_is_not(task):
+    x = RNG.uniform(0, 1000, 5 * N)
+    noisy = x + RNG.normal(0, 200, 5 * N)
+    if task == "classes":
+        target = Classes(["no", "yes"])
+        copy, effect = (np.where(each > 500, "yes", "no") for each in (x, noisy))
+    else:
+        target, copy, effect = Range(-2000, 2000), 0.9 * x, noisy
+    copied = {("x", "gives the target away: is it known only afterward?"): 5 * N}
+    assert doubts(SCORE, x, copy, target) == copied
+    assert doubts(SCORE, x, effect, target) == {}
+    assert doubts(SCORE, RNG.permutation(x), copy, target) == {}
+
+
+def test_rows_without_any_value_are_reported_above_one_percent():
+    schema = Schema({"a": SCORE, "b": SCORE}, target=Classes(["no", "yes"]))
+    for n_empty, reported in ((2, 0), (3, 1)):
+        cells = RNG.uniform(0, 1000, (N, 2))
+        y = RNG.choice(["no", "yes"], N).astype(object)
+        cells[:n_empty], y[:n_empty] = np.nan, None
+        with pytest.warns(PrivacyWarning):
+            rows = schema.check(pd.DataFrame(cells, columns=["a", "b"]), y).rows
+        assert sum(row[0] == "all columns" for row in rows) == reported
