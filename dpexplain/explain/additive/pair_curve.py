@@ -79,8 +79,8 @@ class PairAxis(Binned):
 class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Private models have pairs only if they were fitted with pairs. The pairs of an InterpretML model
-    have no known noise; see :func:`from_interpret`.
+    Models of this library have pairs only if they were fitted with pairs. The noise in pairs of
+    InterpretML models is not known; see :func:`from_interpret`.
 
     Parameters
     ----------
