@@ -83,7 +83,7 @@ bench-recipe: $(VENV)/.bench ## measure what each choice of the default recipe c
 	$(BIN)/python tests/benchmarks/recipe_choices.py $(BENCH_ARGS)
 
 .PHONY: bench-pairs
-bench-pairs: $(VENV)/.bench ## measure private pair terms, declared and chosen (BENCH_ARGS="--help")
+bench-pairs: $(VENV)/.bench ## measure pair terms, declared and chosen (BENCH_ARGS="--help")
 	$(BIN)/python tests/benchmarks/pairs.py $(BENCH_ARGS)
 
 .PHONY: bench-objectives

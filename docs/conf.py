@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "widgets")]
+sys.path[:0] = [str(REPOSITORY / folder) for folder in (".", "widgets", "docs")]
 
 import dpexplain  # noqa: E402
 
@@ -22,7 +22,7 @@ author = "dpexplain contributors"
 project_copyright = author
 version = release = dpexplain.__version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "run_code"]
 root_doc = "README"
 include_patterns = ["*.md", "docs/**.md", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipynb_checkpoints"]
@@ -37,6 +37,8 @@ autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["style.css"]
 html_title = f"dpexplain {release}"
 html_show_sourcelink = False
 html_copy_source = False
@@ -48,6 +50,8 @@ CONTENTS = """
 :hidden:
 :caption: Start
 docs/start/quick_start
+docs/gallery/pictures
+docs/gallery/dashboards
 docs/start/installation
 docs/start/why
 docs/start/faq
@@ -81,6 +85,7 @@ docs/howto/*
 :caption: Background and evidence
 docs/*
 docs/papers/index
+docs/papers/*
 ```
 
 ```{toctree}
@@ -105,6 +110,21 @@ def add_contents(app: Any, document: str, source: list[str]) -> None:
     """Put the table of contents behind the README, which is read on its own elsewhere."""
     if document == root_doc:
         source[0] += CONTENTS
+
+
+# Code that scrolls is reached by keyboard, and references keep no roles that ARIA has dropped.
+FOR_READERS = {
+    '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
+    ' role="list"': "",
+    ' role="doc-biblioentry"': "",
+}
+
+
+def help_readers(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Mend what keyboards and screen readers stumble over in the pages of Sphinx."""
+    for found, better in FOR_READERS.items():
+        if "body" in context:
+            context["body"] = context["body"].replace(found, better)
 
 
 def finish(app: Any, error: Exception | None) -> None:
@@ -143,4 +163,5 @@ def setup(app: Any) -> None:
     app.connect("source-read", add_contents)
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("autodoc-process-docstring", escape_shapes, priority=400)  # before numpydoc
+    app.connect("html-page-context", help_readers)
     app.connect("build-finished", finish)

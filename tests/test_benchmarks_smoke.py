@@ -186,6 +186,15 @@ def test_what_pairs_change_is_printed_with_those_that_were_chosen(load, capsys, 
     assert all(re.fullmatch(r"[+−]0\.[0-9]{3} ± 0\.[0-9]{3}", cell) for cell in row[3:5])
 
 
+@pytest.mark.full
+def test_pairs_without_privacy_are_printed_next_to_interpretml(load, capsys):
+    pytest.importorskip("interpret.glassbox")
+    load("pairs").main(["--without-privacy", "--datasets", "simulated", "--splits", "1"])
+    ((_, *rows),) = tables(capsys.readouterr().out)
+    assert [row[1] for row in rows] == ["without pairs", 'pairs="auto"', 'InterpretML, "3x"']
+    assert all(0.5 < float(row[2]) < 1 for row in rows)
+
+
 def test_files_are_left_out_in_one_line_each_where_no_folder_is_named(load, capsys, monkeypatch):
     monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
 

@@ -26,16 +26,28 @@ def test_claims_are_decided_by_the_tables_that_there_are(load, tmp_path):
     results.write_csv(pd.DataFrame({"mean": [0.9, 0.8]}), tmp_path / "one.csv")
     first = lambda tables: tables["one"]["mean"].iloc[0]  # noqa: E731
     stated = [
-        claims.Claim("Nori 2021", "high", lambda t: f"{first(t):.1f}", lambda t: first(t) > 0.85),
-        claims.Claim("Nori 2021", "low", lambda t: f"{first(t):.1f}", lambda t: first(t) < 0.85),
-        claims.Claim("Nori 2021", "other", lambda t: "", lambda t: t["two"].empty),
+        claims.Claim(
+            "A", "table 1", "high", lambda t: f"{first(t):.1f}", lambda t: first(t) > 0.85
+        ),
+        claims.Claim("A", "table 1", "low", lambda t: f"{first(t):.1f}", lambda t: first(t) < 0.85),
+        claims.Claim("A", "table 2", "other", lambda t: "", lambda t: t["two"].empty),
+        claims.untested("A", "figure 1", "drawn", "a drawing", claims.NOT_TESTABLE),
     ]
     results.write_csv(claims.decided(stated, claims.read_tables(tmp_path)), tmp_path / "claims.csv")
 
     table = pd.read_csv(tmp_path / "claims.csv")
-    assert list(table["holds"]) == ["yes", "no", "not measured"]
-    assert list(table["evidence"]) == ["0.9", "0.9", "no table of two"]
+    assert list(table["verdict"]) == ["holds", "does not hold", "not tested", "not testable"]
+    assert list(table["evidence"]) == ["0.9", "0.9", "no table of two", "a drawing"]
+    assert list(table["files"].fillna("")) == ["one.csv", "one.csv", "", ""]
     assert list(claims.read_tables(tmp_path)) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("right", "verdict"),
+    [([1, 1], "holds"), ([1, 0], "holds in part"), ([1, 0, 0], "does not hold")],
+)
+def test_a_claim_about_many_cases_holds_in_part_from_half_of_them_on(load, right, verdict):
+    assert load("claims").of_all(map(bool, right)) == verdict
 
 
 # --- the framework ---------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def additive_budget(
     References
     ----------
     .. [1] Nori et al., "Accuracy, Interpretability, and Differential Privacy via Explainable
-       Boosting", ICML 2021, Section 5, arXiv:2106.09680.
+       Boosting", ICML 2021, Section 4, arXiv:2106.09680.
 
     Examples
     --------

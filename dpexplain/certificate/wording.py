@@ -43,7 +43,7 @@ def changed_words(shown: Released) -> str:
     str
         Name of the changed field; "of a term" or "of a pair" if the guarantee of a term or pair is
         not that of the model; empty if no change was found. The guarantee of a pair need not
-        mention the edits of the model, because pairs cannot be edited.
+        mention the edits of the model, because earlier versions could not edit pairs.
     """
     edits = () if isinstance(shown, FilterBank) else shown.edits
     return next(_changed(shown.guarantee, edits), "") or next(_differing(shown), "")

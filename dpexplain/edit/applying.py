@@ -10,9 +10,11 @@ import numpy as np
 
 from dpexplain._utils.guarantee_words import EDITED_COVERS
 from dpexplain.edit.entry import Entry
-from dpexplain.edit.operation import Curve, Operation
+from dpexplain.edit.kernels import FloatArray
+from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_text, operation_text
 from dpexplain.edit.shaping import Recover, Stretch
+from dpexplain.edit.state import Cells, Curve, State
 from dpexplain.edit.whole import Composed, Revert
 from dpexplain.explain import (
     EditEffect,
@@ -20,6 +22,8 @@ from dpexplain.explain import (
     GlobalExplanation,
     Guarantee,
     MulticlassExplanation,
+    PairAxis,
+    PairCurve,
     ShapeFunction,
 )
 from dpexplain.explain._text import listing, shorten
@@ -28,7 +32,7 @@ from dpexplain.explain.additive.edits import EDITED, edit_note
 from dpexplain.explain.additive.multiclass import scores_of
 
 _BAND = 2.0
-"""Standard deviations that a curve may move and still be inside the noise band."""
+"""Standard deviations that a contribution may move and still be inside the noise band."""
 
 
 def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
@@ -77,62 +81,77 @@ def _edited(
 
 
 class _Score:
-    """Curves of the terms of one score during editing."""
+    """Terms of one score during editing."""
 
     def __init__(self, given: GlobalExplanation) -> None:
         self.given = given
         self.released = _released(given)
-        self.curves: dict[str, Curve] = {}
+        self.states: dict[str, State] = {}
         self.touched: set[str] = set()
 
-    def curve(self, name: str) -> Curve:
-        """Return the current state of a term."""
-        if name not in self.curves:
+    def state(self, name: str) -> State:
+        """Return the current state of a term or pair."""
+        if name not in self.states:
             try:
-                now = self.given[name]
+                now = self.given.part(name)
             except KeyError as error:
                 raise ValueError(str(error.args[0])) from None
-            curve = Curve(
-                self.released[name],
-                now.contribution,
-                self.released[name].contribution,
-                _shift_so_far(self.given, name),
-                lambda: denoised_curve(self.released, name),
-            )
-            self.curves[name] = _with_stretches(curve, self.given)
-        return self.curves[name]
+            self.states[name] = self._first_state(now)
+        return self.states[name]
+
+    def _first_state(self, now: ShapeFunction | PairCurve) -> State:
+        name, released = now.name, self.released.part(now.name)
+        values, center = now.contribution.ravel(), released.contribution.ravel()
+        shift = _shift_so_far(self.given, name)
+        if isinstance(released, PairCurve):
+            return Cells(released, values, center, shift, self._curve_on)
+        curve = Curve(released, values, center, shift, lambda: denoised_curve(self.released, name))
+        return _with_stretches(curve, self.given)
+
+    def _curve_on(self, axis: PairAxis) -> FloatArray:
+        curve = self.state(axis.name) if axis.name in self.given else None
+        return curve.on_axis(axis) if isinstance(curve, Curve) else np.zeros(axis.n_value_bins)
 
     def apply(self, step: Operation) -> None:
         """Apply a single operation to its term."""
-        self.curves[step.term] = step.on(self.curve(step.term))
+        self.states[step.term] = step.on(self.state(step.term))
         self.touched.add(step.term)
 
     def explanation(self, edits: tuple[EditRecord, ...]) -> GlobalExplanation:
         """Assemble the edited explanation."""
-        names = list(self.given)
-        shifts = [self.curve(name).shift for name in names]
+        shifts = [self.state(part.name).shift for part in self.given.parts]
         moved = any(shifts)
         intercept = self.released.intercept + sum(shifts) if moved else self.released.intercept
         guarantee = _edited_guarantee(self.given.guarantee, edits)
         return dataclasses.replace(
             self.given,
-            terms=tuple(self._term(name, guarantee) for name in names),
+            terms=tuple(self._term(term, guarantee) for term in self.given.terms),
+            pairs=tuple(self._pair(pair, guarantee) for pair in self.given.pairs),
             intercept=float(intercept),
             released_intercept=self.released.intercept if moved else None,
             guarantee=guarantee,
             edits=edits,
         )
 
-    def _term(self, name: str, guarantee: Guarantee) -> ShapeFunction:
-        term = self.given[name]
-        if name not in self.touched:
+    def _term(self, term: ShapeFunction, guarantee: Guarantee) -> ShapeFunction:
+        if term.name not in self.touched:
             return dataclasses.replace(term, guarantee=guarantee)
-        values = self.curves[name].values
+        values = self.states[term.name].values
         return dataclasses.replace(
             term,
             contribution=values,
-            released=self.released[name].contribution,
+            released=self.released[term.name].contribution,
             monotone=term.monotone if _keeps_direction(term, values) else None,
+            guarantee=guarantee,
+        )
+
+    def _pair(self, pair: PairCurve, guarantee: Guarantee) -> PairCurve:
+        if pair.name not in self.touched:
+            return dataclasses.replace(pair, guarantee=guarantee)
+        return dataclasses.replace(
+            pair,
+            contribution=self.states[pair.name].values.reshape(pair.contribution.shape),
+            released=self.released.pair(pair.name).contribution,
             guarantee=guarantee,
         )
 
@@ -149,9 +168,15 @@ def _released(given: GlobalExplanation) -> GlobalExplanation:
         )
         for term in given.terms
     )
+    pairs = tuple(
+        pair
+        if pair.released is None
+        else dataclasses.replace(pair, contribution=pair.released, released=None, edits=())
+        for pair in given.pairs
+    )
     intercept = given.intercept if given.released_intercept is None else given.released_intercept
     return dataclasses.replace(
-        given, terms=terms, intercept=intercept, released_intercept=None, edits=()
+        given, terms=terms, pairs=pairs, intercept=intercept, released_intercept=None, edits=()
     )
 
 
@@ -192,12 +217,12 @@ def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guar
 def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
     operation = entry.operation
     touched = [(score, name) for name in operation.terms for score in scores]
-    before = {(id(score), name): score.curve(name) for score, name in touched}
+    before = {(id(score), name): score.state(name) for score, name in touched}
     for step in operation.steps:
         for score in _scores_of(step, scores):
             score.apply(step)
     effects = [
-        _effect(score, before[id(score), name], score.curve(name))
+        _effect(score, before[id(score), name], score.state(name))
         for score, name in touched
         if _concerns(operation, score, name)
     ]
@@ -233,16 +258,14 @@ def _concerns(operation: Operation | Composed, score: _Score, name: str) -> bool
     )
 
 
-def _effect(score: _Score, before: Curve, after: Curve) -> EditEffect:
-    term = before.released
+def _effect(score: _Score, before: State, after: State) -> EditEffect:
     change = after.values - before.values
-    weights, changed = term.weights, change != 0.0
-    std = term.total_std
+    weights, changed, std = before.weights, change != 0.0, before.std
     outside = (
         None if std is None else int((np.abs(after.values - after.band_center) > _BAND * std).sum())
     )
     return EditEffect(
-        term.name,
+        before.released.name,
         int(changed.sum()),
         float(np.sqrt(weights @ change**2)),
         float(min(1.0, weights[changed].sum())),
@@ -250,4 +273,17 @@ def _effect(score: _Score, before: Curve, after: Curve) -> EditEffect:
         float(weights @ change),
         after.shift - before.shift,
         score.given.of_class,
+        _side_change(change, before.released) if isinstance(before, Cells) else None,
     )
+
+
+def _side_change(change: FloatArray, pair: PairCurve) -> float:
+    """Return the change in the mean of a row or column: root mean square, the larger of the two."""
+    weights = pair.weights
+    total = weights * change.reshape(weights.shape)
+    sizes = [weights.sum(axis) for axis in (0, 1)]
+    moves = [
+        np.divide(total.sum(axis), size, out=np.zeros_like(size), where=size > 0)
+        for axis, size in enumerate(sizes)
+    ]
+    return max(float(np.sqrt(size @ move**2)) for size, move in zip(sizes, moves, strict=True))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from dpexplain.edit.levels import Interpolate, Set
 from dpexplain.edit.operation import Operation
-from dpexplain.edit.whole import Composed
-from dpexplain.explain import GlobalExplanation, MulticlassExplanation, ShapeFunction
+from dpexplain.edit.whole import Composed, Remove, Revert
+from dpexplain.explain import GlobalExplanation, MulticlassExplanation, PairAxis, ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive.multiclass import scores_of
 
@@ -47,6 +47,31 @@ class TermLayout:
 
 
 @dataclasses.dataclass(frozen=True)
+class PairLayout:
+    """Grid of a pair.
+
+    Parameters
+    ----------
+    name : str
+        Name of the pair.
+    axes : sequence of TermLayout
+        Bins of the two features on the grid.
+    """
+
+    name: str
+    axes: tuple[TermLayout, ...]
+
+    def __post_init__(self) -> None:
+        """Convert the axes to a tuple."""
+        object.__setattr__(self, "axes", tuple(self.axes))
+
+    @property
+    def words(self) -> str:
+        """Description of the grid."""
+        return " by ".join(f"{shorten(axis.name)} in {axis.words}" for axis in self.axes)
+
+
+@dataclasses.dataclass(frozen=True)
 class Layout:
     """Terms of an explanation and their bins.
 
@@ -54,17 +79,25 @@ class Layout:
     ----------
     terms : sequence of TermLayout
         Bins of each term.
+    pairs : sequence of PairLayout, default=()
+        Grid of each pair.
     """
 
     terms: tuple[TermLayout, ...]
+    pairs: tuple[PairLayout, ...] = ()
 
     def __post_init__(self) -> None:
-        """Convert the terms to a tuple."""
+        """Convert the terms and pairs to tuples."""
         object.__setattr__(self, "terms", tuple(self.terms))
+        object.__setattr__(self, "pairs", tuple(self.pairs))
 
     def term(self, name: str) -> TermLayout | None:
         """Return the term with this name, or None if it does not exist."""
         return next((term for term in self.terms if term.name == name), None)
+
+    def pair(self, name: str) -> PairLayout | None:
+        """Return the pair with this name, or None if it does not exist."""
+        return next((pair for pair in self.pairs if pair.name == name), None)
 
 
 def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
@@ -78,10 +111,12 @@ def layout_of(explanation: GlobalExplanation | MulticlassExplanation) -> Layout:
     -------
     Layout
     """
-    return Layout(tuple(_term_layout(term) for term in scores_of(explanation)[0].terms))
+    first = scores_of(explanation)[0]
+    pairs = (PairLayout(p.name, tuple(map(_term_layout, p.axes))) for p in first.pairs)
+    return Layout(tuple(map(_term_layout, first.terms)), tuple(pairs))
 
 
-def _term_layout(term: ShapeFunction) -> TermLayout:
+def _term_layout(term: ShapeFunction | PairAxis) -> TermLayout:
     edges = None if term.bin_edges is None else tuple(term.bin_edges.tolist())
     return TermLayout(term.name, term.kind, edges, term.categories, term.special)
 
@@ -100,7 +135,8 @@ def check_layout(
     operations : sequence of Operation or Composed
         Operations to replay. If the bins of a term differ between the layouts, an operation that
         refers to the whole term, to values or to labels can still be replayed, unless it sets
-        a separate value for each bin. An operation that uses bin indices cannot be replayed.
+        a separate value for each bin. An operation that uses bin indices cannot be replayed. If the
+        grid of a pair differs, the pair can only be removed or reverted.
 
     Raises
     ------
@@ -108,6 +144,7 @@ def check_layout(
         If the layouts do not match; the message describes the difference.
     """
     for step in (single for operation in operations for single in operation.steps):
+        _check_grid(made_for, here, step)
         old, new = made_for.term(step.term), here.term(step.term)
         if old is None:
             continue
@@ -127,6 +164,23 @@ def check_layout(
                 f"{step.words!r} selects bins by position, which does not carry over; select them "
                 "with within= or names= instead."
             )
+
+
+def _check_grid(made_for: Layout, here: Layout, step: Operation) -> None:
+    old, new, name = made_for.pair(step.term), here.pair(step.term), shorten(step.term)
+    if old is None:
+        return
+    if new is None:
+        names = listing(pair.name for pair in here.pairs) if here.pairs else "none"
+        raise ValueError(
+            f"the log edits the pair {name!r}, and there is no such pair here; the pairs are "
+            f"{names}."
+        )
+    if old != new and not isinstance(step, Remove | Revert):
+        raise ValueError(
+            f"the log was made for a {name!r} with {old.words}, and it has {new.words} here. Cells "
+            "of one grid do not carry over to another; edit this pair here."
+        )
 
 
 def _names_places(step: Operation) -> bool:

@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpexplain.edit.kernels import FloatArray, IndexArray, interpolate
-from dpexplain.edit.operation import Curve, Mean, Operation, mean_of, number
+from dpexplain.edit.operation import Mean, Operation, number
+from dpexplain.edit.state import State, curve_only
 from dpexplain.explain._record import choice
 from dpexplain.explain._text import short_number, signed_number
 
@@ -20,7 +21,7 @@ class Set(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
         Contribution, in the unit of the score. A sequence has one value for each chosen bin, in
@@ -41,7 +42,7 @@ class Set(Operation):
         else:
             object.__setattr__(self, "value", number("value", self.value))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         if isinstance(self.value, tuple) and len(self.value) != len(bins):
             raise ValueError(
                 f"set got {len(self.value)} values for {len(bins)} bins; give one value, or one "
@@ -63,7 +64,7 @@ class Shift(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     by : float
         Constant to add, in the unit of the score.
@@ -79,7 +80,7 @@ class Shift(Operation):
         super().__post_init__()
         object.__setattr__(self, "by", number("by", self.by))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         return curve.values[bins] + self.by
 
     @property
@@ -94,7 +95,7 @@ class Scale(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; if `mean` is "change" or "intercept", the contributions are scaled
         around zero instead.
     factor : float
@@ -111,7 +112,7 @@ class Scale(Operation):
         super().__post_init__()
         object.__setattr__(self, "factor", number("factor", self.factor))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         return self.factor * curve.values[bins]
 
     @property
@@ -126,7 +127,7 @@ class Interpolate(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
         Indices of chosen bins that keep their values, in addition to the first and the last one.
@@ -135,6 +136,7 @@ class Interpolate(Operation):
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
 
     kind: ClassVar[str] = "interpolate"
+    curves_only: ClassVar[bool] = True
     usual_mean: ClassVar[Mean] = "change"
     needs_order: ClassVar[bool] = True
     least_bins: ClassVar[int] = 3
@@ -145,7 +147,8 @@ class Interpolate(Operation):
         keep = tuple(sorted({int(place) for place in self.keep}))
         object.__setattr__(self, "keep", keep)
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        curve = curve_only(curve, self.kind)
         kept = np.searchsorted(bins, self.keep)
         known = [k < len(bins) and bins[k] == p for k, p in zip(kept, self.keep, strict=True)]
         if not all(known):
@@ -165,7 +168,7 @@ class Align(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default, except if `to` is "average".
     to : {"left", "right", "average"}
         Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.
@@ -174,6 +177,7 @@ class Align(Operation):
     to: Literal["left", "right", "average"] = dataclasses.field(kw_only=True)
 
     kind: ClassVar[str] = "align"
+    curves_only: ClassVar[bool] = True
     usual_mean: ClassVar[Mean] = "change"
 
     def __post_init__(self) -> None:
@@ -181,9 +185,9 @@ class Align(Operation):
         super().__post_init__()
         choice("to", self.to, ("left", "right", "average"))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         values = curve.values[bins]
-        level = {"left": values[0], "right": values[-1], "average": mean_of(curve, bins)}[self.to]
+        level = {"left": values[0], "right": values[-1], "average": curve.mean(bins)}[self.to]
         return np.full(len(bins), level)
 
     @property

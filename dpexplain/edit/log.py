@@ -16,7 +16,7 @@ from dpexplain.edit.layout import Layout, check_layout, layout_of
 from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_text
 from dpexplain.edit.whole import Composed
-from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation
+from dpexplain.explain import EditRecord, GlobalExplanation, MulticlassExplanation, PairCurve
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
 
@@ -85,7 +85,8 @@ class EditLog:
         """Start a log that stores the terms and bins of an explanation.
 
         If the log is later applied to an explanation with other bins, edits that refer to bins by
-        index, or that set a separate value for each bin, are rejected.
+        index, or that set a separate value for each bin, are rejected. Edits of a pair on another
+        grid are also rejected, except for removing and reverting it.
 
         Parameters
         ----------
@@ -347,8 +348,8 @@ class EditLog:
         -------
         DataFrame
             One row for each bin that differs, and one for the intercept if it differs. The columns
-            are class (if there are several), term, bin, before, after, change and people_share
-            (the proportion of records in the bin).
+            are class (if there are several), term, bin (or cell of a pair), before, after, change
+            and people_share (the proportion of records in the bin).
         """
         states = [self.apply(explanation, state) for state in (before, after)]
         pairs = zip(*(scores_of(state) for state in states), strict=True)
@@ -416,12 +417,13 @@ class EditLog:
 
 def _changes(old: GlobalExplanation, new: GlobalExplanation) -> list[list[Any]]:
     rows: list[list[Any]] = []
-    for name in old:
-        left, right = old[name].contribution, new[name].contribution
-        labels, weights = old[name].bin_labels, old[name].weights
+    for part in old.parts:
+        left, right = (each.part(part.name).contribution.ravel() for each in (old, new))
+        labels = part.cell_labels if isinstance(part, PairCurve) else part.bin_labels
+        weights = part.weights.ravel()
         for i in np.flatnonzero(left != right):
             change = right[i] - left[i]
-            row = [old.of_class, name, labels[i], left[i], right[i], change, weights[i]]
+            row = [old.of_class, part.name, labels[i], left[i], right[i], change, weights[i]]
             rows.append(row)
     if old.intercept != new.intercept:
         step = new.intercept - old.intercept

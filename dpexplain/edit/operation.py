@@ -4,59 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from dpexplain.edit.kernels import FloatArray, IndexArray, weighted_mean, with_mean
-from dpexplain.edit.selection import Selection
-from dpexplain.explain import ShapeFunction
+from dpexplain.edit.kernels import FloatArray, IndexArray, with_mean
+from dpexplain.edit.selection import Selection, Where, cells_of, checked_where, where_words
+from dpexplain.edit.state import Cells, State, curve_only
 from dpexplain.explain._record import choice, finite, text
 from dpexplain.explain._text import shorten
 
 Mean: TypeAlias = Literal["keep", "change", "intercept"]
 MEANS = ("keep", "change", "intercept")
 _MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the intercept"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Curve:
-    """State of a term during editing.
-
-    Attributes
-    ----------
-    released : ShapeFunction
-        The term as released.
-    values : ndarray of shape (n_bins,)
-        Current contributions.
-    band_center : ndarray of shape (n_bins,)
-        Center of the noise band: the released curve, stretched if an edit undid its shrinkage.
-    shift : float
-        Amount that the edits of this term have added to the intercept.
-    denoised : callable
-        Function without arguments that estimates the noiseless curve, and raises ValueError if this
-        is impossible.
-    """
-
-    released: ShapeFunction
-    values: FloatArray
-    band_center: FloatArray
-    shift: float
-    denoised: Callable[[], FloatArray]
-
-    @property
-    def places(self) -> FloatArray:
-        """Position of each value bin: midpoint of an interval, or index of a category."""
-        edges = self.released.bin_edges
-        if edges is None:
-            return np.arange(self.released.n_value_bins, dtype=np.float64)
-        return np.asarray((edges[:-1] + edges[1:]) / 2.0)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the value bins have an order."""
-        return self.released.kind == "numeric" or self.released.ordered
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +28,7 @@ class Operation(ABC):
     Parameters
     ----------
     term : str
-        Name of the term.
+        Name of the term, such as ``"age"``, or of a pair, such as ``"age & job"``.
     bins : sequence of int or None, default=None
         Indices of the bins; None for all value bins. Special bins (missing, other) change only if
         `bins` or `names` contains them.
@@ -76,6 +36,10 @@ class Operation(ABC):
         Alternatively, two values of a numeric feature; the bins between them are chosen.
     names : sequence of str or None, default=None
         Alternatively, labels of bins: categories, ``"missing"`` or ``"other"``.
+    where : dict or None, default=None
+        For a pair, the cells to change: for each feature, two numbers or one or more labels, such
+        as ``{"age": (30, 50), "job": ["nurse", "clerk"]}``. All value bins of a feature that is not
+        named are chosen, and all value cells if `where` is None.
     mean : {"keep", "change", "intercept"} or None, default=None
         Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
         keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs
@@ -90,6 +54,7 @@ class Operation(ABC):
     bins: tuple[int, ...] | None = dataclasses.field(default=None, kw_only=True)
     within: tuple[float, float] | None = dataclasses.field(default=None, kw_only=True)
     names: tuple[str, ...] | None = dataclasses.field(default=None, kw_only=True)
+    where: Where | None = dataclasses.field(default=None, kw_only=True)
     mean: Mean | None = dataclasses.field(default=None, kw_only=True)
     of_class: str = dataclasses.field(default="", kw_only=True)
 
@@ -97,6 +62,7 @@ class Operation(ABC):
     usual_mean: ClassVar[Mean] = "keep"
     needs_order: ClassVar[bool] = False
     least_bins: ClassVar[int] = 1
+    curves_only: ClassVar[bool] = False
     caution: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -108,6 +74,12 @@ class Operation(ABC):
         chosen = Selection(self.bins, self.within, self.names)
         for name in ("bins", "within", "names"):
             object.__setattr__(self, name, getattr(chosen, name))
+        object.__setattr__(self, "where", checked_where(self.where))
+        if self.where is not None and not chosen.whole:
+            raise ValueError(
+                "where= chooses cells of a pair; omit bins=, within= and names=, which choose bins "
+                "of a curve."
+            )
 
     @property
     def selection(self) -> Selection:
@@ -129,22 +101,26 @@ class Operation(ABC):
         """Description of the operation."""
         about = "" if not self.of_class else f" (class {shorten(self.of_class)})"
         mean = _MEAN_WORDS[self.mean or self.usual_mean]
-        return f"{self._verb()} {shorten(self.term)}{self.selection.words}{about}{mean}"
+        return f"{self._verb()} {shorten(self.term)}{self._where_words}{about}{mean}"
+
+    @property
+    def _where_words(self) -> str:
+        return self.selection.words if self.where is None else where_words(self.where)
 
     def _verb(self) -> str:
         return self.kind
 
-    def on(self, curve: Curve) -> Curve:
-        """Apply the operation to a curve.
+    def on(self, curve: State) -> State:
+        """Apply the operation to a curve, or to the cells of a pair.
 
         Parameters
         ----------
-        curve : Curve
+        curve : State
             The current state of the term.
 
         Returns
         -------
-        Curve
+        State
 
         Raises
         ------
@@ -152,7 +128,7 @@ class Operation(ABC):
             If the term is of the wrong kind, or does not have the chosen bins.
         """
         bins = self._checked_bins(curve)
-        before, weights = curve.values[bins], curve.released.weights[bins]
+        before, weights = curve.values[bins], curve.weights[bins]
         wanted = np.asarray(self._wanted(curve, bins), dtype=np.float64)
         mean, shift = self.mean or self.usual_mean, curve.shift
         if mean == "keep":
@@ -165,8 +141,30 @@ class Operation(ABC):
         values[bins] = wanted
         return dataclasses.replace(curve, values=values, shift=shift)
 
-    def _checked_bins(self, curve: Curve) -> IndexArray:
+    def _checked_bins(self, curve: State) -> IndexArray:
+        bins = self._chosen(curve)
+        if len(bins) < self.least_bins:
+            raise ValueError(
+                f"{self.kind} needs at least {self.least_bins} bins, and {len(bins)} of "
+                f"{shorten(curve.released.name)!r} are chosen."
+            )
+        return bins
+
+    def _chosen(self, state: State) -> IndexArray:
+        if isinstance(state, Cells) and not self.curves_only:
+            if not self.selection.whole:
+                raise ValueError(
+                    f"{shorten(self.term)!r} is a pair of features; choose its cells with where=, "
+                    "such as where={'age': (30, 50)}, not with bins=, within= or names=."
+                )
+            return cells_of(state.released, dict(self.where or ()))
+        curve = curve_only(state, self.kind)
         term = curve.released
+        if self.where is not None:
+            raise ValueError(
+                f"where= chooses cells of a pair, and {shorten(term.name)!r} is a curve of one "
+                "feature; use bins=, within= or names=."
+            )
         bins = self.selection.of(term)
         if self.needs_order:
             if not curve.ordered:
@@ -179,15 +177,10 @@ class Operation(ABC):
                     f"{self.kind} needs bins in an order, and a special bin of "
                     f"{shorten(term.name)!r} (missing, other) has no position; omit it."
                 )
-        if len(bins) < self.least_bins:
-            raise ValueError(
-                f"{self.kind} needs at least {self.least_bins} bins, and {len(bins)} of "
-                f"{shorten(term.name)!r} are chosen."
-            )
         return bins
 
     @abstractmethod
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         """Return the new contributions of the chosen bins, before the mean is adjusted."""
 
     def apply(self, target: Any, *, note: str = "", who: str = "", when: str = "") -> Any:
@@ -217,11 +210,6 @@ class Operation(ABC):
         from dpexplain.edit.log import EditLog
 
         return EditLog().edit(self, note=note, who=who, when=when).apply(target)
-
-
-def mean_of(curve: Curve, bins: IndexArray) -> float:
-    """Return the mean contribution of some bins, weighted by noisy counts."""
-    return weighted_mean(curve.values[bins], curve.released.weights[bins])
 
 
 def number(name: str, value: float) -> float:

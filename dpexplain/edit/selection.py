@@ -6,15 +6,20 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpexplain._utils.names import closest_name
 from dpexplain.edit.kernels import IndexArray
-from dpexplain.explain import ShapeFunction
+from dpexplain.explain import PairAxis, PairCurve, ShapeFunction
 from dpexplain.explain._text import listing, short_number, shorten
 
 _LISTED = 6
+
+Ends: TypeAlias = tuple[float, float]
+Where: TypeAlias = tuple[tuple[str, Ends | tuple[str, ...]], ...]
+"""Chosen values or labels of the features of a pair."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,12 +68,12 @@ class Selection:
         """Whether all value bins are selected."""
         return self.bins is None and self.within is None and self.names is None
 
-    def of(self, term: ShapeFunction) -> IndexArray:
+    def of(self, term: ShapeFunction | PairAxis) -> IndexArray:
         """Return the indices of the selected bins of a term.
 
         Parameters
         ----------
-        term : ShapeFunction
+        term : ShapeFunction or PairAxis
 
         Returns
         -------
@@ -137,7 +142,7 @@ def _ends(within: tuple[float, float]) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def _bins_within(term: ShapeFunction, within: tuple[float, float]) -> IndexArray:
+def _bins_within(term: ShapeFunction | PairAxis, within: tuple[float, float]) -> IndexArray:
     if term.bin_edges is None:
         raise ValueError(
             f"within= takes numbers, and {shorten(term.name)!r} has categories; use names=."
@@ -154,7 +159,7 @@ def _bins_within(term: ShapeFunction, within: tuple[float, float]) -> IndexArray
     return np.flatnonzero(inside).astype(np.int64)
 
 
-def _bins_named(term: ShapeFunction, names: tuple[str, ...]) -> IndexArray:
+def _bins_named(term: ShapeFunction | PairAxis, names: tuple[str, ...]) -> IndexArray:
     labels = list(term.bin_labels)
     for name in names:
         if name not in labels:
@@ -165,3 +170,98 @@ def _bins_named(term: ShapeFunction, names: tuple[str, ...]) -> IndexArray:
                 f"{listing(labels)}.{hint}"
             )
     return np.array(sorted(labels.index(name) for name in names), dtype=np.int64)
+
+
+def checked_where(where: Any) -> Where | None:
+    """Check the chosen values of the features of a pair.
+
+    Parameters
+    ----------
+    where : dict, tuple or None
+        For each feature, two numbers or one or more labels.
+
+    Returns
+    -------
+    tuple or None
+        The features in order of their names, each with its numbers or labels.
+
+    Raises
+    ------
+    ValueError
+        If the value is malformed.
+    """
+    if where is None:
+        return None
+    try:
+        given = dict(where)
+    except (TypeError, ValueError):
+        given = {}
+    if not given or not all(isinstance(name, str) for name in given):
+        raise ValueError(
+            "where= must name one or both features of the pair, such as {'age': (30, 50), 'job': "
+            "['nurse']}."
+        )
+    return tuple((name, _chosen_values(name, given[name])) for name in sorted(given))
+
+
+def _chosen_values(feature: str, chosen: Any) -> Ends | tuple[str, ...]:
+    try:
+        values = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+        if any(isinstance(value, Real) for value in values):
+            return _ends(values)
+        names = Selection(names=values).names
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"where= of {shorten(feature)!r} must be two finite numbers, the smaller one first, or "
+            "one or more labels of bins."
+        ) from None
+    assert names is not None
+    return names
+
+
+def _side(chosen: Ends | tuple[str, ...] | None) -> Selection:
+    if chosen is None:
+        return Selection()
+    if isinstance(chosen[0], str):
+        return Selection(names=chosen)
+    return Selection(within=chosen)
+
+
+def where_words(where: Where) -> str:
+    """Describe the chosen cells of a pair."""
+    return " for " + " and ".join(f"{shorten(name)}{_values_words(v)}" for name, v in where)
+
+
+def _values_words(chosen: Ends | tuple[str, ...]) -> str:
+    side = _side(chosen)
+    return side.words if side.names is None else f" {listing(side.names, _LISTED)}"
+
+
+def cells_of(pair: PairCurve, where: dict[str, Ends | tuple[str, ...]]) -> IndexArray:
+    """Return the indices of the chosen cells of a pair, counting row by row.
+
+    Parameters
+    ----------
+    pair : PairCurve
+    where : dict
+        For each feature, two numbers or one or more labels; all value bins of a feature that is not
+        named are chosen.
+
+    Returns
+    -------
+    ndarray of int64
+        Indices of the cells, in increasing order.
+
+    Raises
+    ------
+    ValueError
+        If the pair does not have these features or bins.
+    """
+    if unknown := [name for name in where if name not in pair.feature_names]:
+        first, second = map(shorten, pair.feature_names)
+        raise ValueError(
+            f"where= names {shorten(unknown[0])!r}; the features of {shorten(pair.name)!r} are "
+            f"{first!r} and {second!r}."
+        )
+    rows, columns = (_side(where.get(axis.name)).of(axis) for axis in pair.axes)
+    return np.asarray((rows[:, None] * pair.axes[1].n_bins + columns).ravel())

@@ -57,8 +57,14 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
     for field in dataclasses.fields(operation):
         value = getattr(operation, field.name)
         if value != field.default or field.default is dataclasses.MISSING:
-            plain[field.name] = list(value) if isinstance(value, tuple) else value
+            plain[field.name] = _plain_value(field.name, value)
     return plain
+
+
+def _plain_value(name: str, value: Any) -> Any:
+    if name == "where":
+        return {feature: list(chosen) for feature, chosen in value}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def operation_from_plain(plain: Any) -> Operation | Composed:
@@ -100,7 +106,7 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
     return kind(**fields)
 
 
-_TEXTS = {"term", "of_class", "mean", "direction", "bend", "to"}
+_TEXTS = {"term", "of_class", "mean", "direction", "bend", "to", "along"}
 _LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
 
 
@@ -109,7 +115,13 @@ def _check_plain(name: str, key: str, value: Any) -> None:
     bad = f"{name}: the parameter {key!r} is of the wrong type."
     if key in _TEXTS and not isinstance(value, str):
         raise ValueError(bad)
-    if key in _LISTS:
+    if key == "where":
+        if not isinstance(value, dict) or not all(
+            isinstance(chosen, list) and not any(isinstance(v, bool) for v in chosen)
+            for chosen in value.values()
+        ):
+            raise ValueError(bad)
+    elif key in _LISTS:
         kinds = _LISTS[key]
         if not isinstance(value, list) or not all(
             isinstance(v, kinds) and not isinstance(v, bool)  # type: ignore[arg-type]

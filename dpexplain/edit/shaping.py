@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpexplain.edit.grids import monotone_lines, smooth_lines, smooth_plane
 from dpexplain.edit.kernels import (
     FloatArray,
     IndexArray,
@@ -15,9 +16,10 @@ from dpexplain.edit.kernels import (
     smooth,
     weighted_mean,
 )
-from dpexplain.edit.operation import Curve, Operation, number
-from dpexplain.edit.splines import smooth_as_noise_allows
-from dpexplain.explain._record import choice
+from dpexplain.edit.operation import Operation, number
+from dpexplain.edit.splines import smooth_as_noise_allows, smooth_surface
+from dpexplain.edit.state import Cells, Curve, Rectangle, State, curve_only
+from dpexplain.explain._record import choice, text
 from dpexplain.explain._text import short_number, shorten
 
 
@@ -27,7 +29,7 @@ class Smooth(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     reach : float or None, default=None
         If None, smoothing splines are used, with a smoothness that depends on the curve and its
@@ -35,40 +37,78 @@ class Smooth(Operation):
         a line is fitted around each bin, weighted by proximity and inverse variance. Proximity is
         given by a Gaussian kernel; `reach` is its standard deviation, as a proportion of the
         records, in (0, 1].
+    along : str, default=""
+        For a pair, the feature along which each line of cells is smoothed; "" to smooth in both
+        directions together. Features along which cells are smoothed must have ordered bins.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
+    along: str = dataclasses.field(default="", kw_only=True)
 
     kind: ClassVar[str] = "smooth"
     needs_order: ClassVar[bool] = True
     least_bins: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        """Check the parameter `reach`."""
+        """Check the parameters `reach` and `along`."""
         super().__post_init__()
+        text("along", self.along)
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
             if not 0.0 < self.reach <= 1.0:
                 raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the records.")
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        values, weights = curve.values[bins], curve.released.weights[bins]
-        std = curve.released.total_std
-        if self.reach is None:
-            if std is None:
-                raise ValueError(
-                    f"smooth needs reach= here, because the noise of {shorten(self.term)!r} is "
-                    "unknown."
-                )
-            return smooth_as_noise_allows(curve.places[bins], values, weights, std[bins])
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        values, weights = curve.values[bins], curve.weights[bins]
+        std = curve.std
+        if self.reach is None and std is None:
+            raise ValueError(
+                f"smooth needs reach= here, because the noise of {shorten(self.term)!r} is unknown."
+            )
         spread = std[bins] if std is not None else _spread_of_counts(weights)
+        if isinstance(curve, Cells):
+            return self._smooth_cells(
+                curve.rectangle(bins, "smooth", self.along), values, weights, spread
+            )
+        curve = _without_along(curve, self)
+        if self.reach is None:
+            return smooth_as_noise_allows(curve.places[bins], values, weights, spread)
         return smooth(values, weights, spread, self.reach)
+
+    def _smooth_cells(
+        self, cells: Rectangle, values: FloatArray, weights: FloatArray, std: FloatArray
+    ) -> FloatArray:
+        table, share, spread = (each.reshape(cells.shape) for each in (values, weights, std))
+        axis = cells.axis_of(self.along)
+        if min(cells.shape if axis is None else (cells.shape[axis],)) < self.least_bins:
+            raise ValueError("smooth needs at least 2 bins of each feature along which it smooths.")
+        if axis is not None:
+            places = cells.places(axis)
+            return smooth_lines(places, table, share, spread, axis, self.reach).ravel()
+        if self.reach is None:
+            places_of_both = cells.places(0), cells.places(1)
+            return smooth_surface(places_of_both, table, share, spread).ravel()
+        return smooth_plane(table, share, spread, self.reach).ravel()
 
     @property
     def words(self) -> str:
         """Description of the operation."""
         how = "as noise allows" if self.reach is None else f"with reach {short_number(self.reach)}"
-        return f"{super().words} {how}"
+        return f"{super().words}{_along_words(self.along)} {how}"
+
+
+def _without_along(state: State, operation: Smooth | Monotone) -> Curve:
+    """Return the state of a curve, after checking that no direction is given."""
+    if operation.along:
+        raise ValueError(
+            f"along= is for a pair of features, and {shorten(operation.term)!r} is a curve of one "
+            "feature; omit it."
+        )
+    return curve_only(state, operation.kind)
+
+
+def _along_words(along: str) -> str:
+    return f" along {shorten(along)}" if along else ""
 
 
 def _spread_of_counts(weights: FloatArray) -> FloatArray:
@@ -89,21 +129,21 @@ class Flatten(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        std = curve.released.total_std
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        std = curve.std
         if std is None:
             raise ValueError(f"flatten needs a noise band, and {shorten(self.term)!r} has none.")
         values = curve.values[bins]
         inside = np.abs(values) <= curve.released.band_factor * std[bins]
         if not inside.any():
             return values
-        level = weighted_mean(values[inside], curve.released.weights[bins][inside])
+        level = weighted_mean(values[inside], curve.weights[bins][inside])
         return np.where(inside, level, values)
 
 
@@ -116,14 +156,15 @@ class Denoise(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "denoise"
+    curves_only: ClassVar[bool] = True
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        return curve.denoised()[bins]
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        return curve_only(curve, self.kind).denoised()[bins]
 
 
 _FEATURE_BY_FEATURE = (
@@ -139,27 +180,28 @@ class Stretch(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "stretch"
+    curves_only: ClassVar[bool] = True
     caution: ClassVar[str] = _FEATURE_BY_FEATURE
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        return _stretched(curve, curve.values, bins)
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        return _stretched(curve_only(curve, self.kind), curve.values, bins)
 
-    def on(self, curve: Curve) -> Curve:
+    def on(self, curve: State) -> State:
         """Stretch a curve and the center of its noise band, using the released sums.
 
         Parameters
         ----------
-        curve : Curve
+        curve : State
             The current state of the term.
 
         Returns
         -------
-        Curve
+        State
         """
         band_center = super().on(dataclasses.replace(curve, values=curve.band_center))
         return dataclasses.replace(super().on(curve), band_center=band_center.values)
@@ -173,7 +215,7 @@ def _stretched(curve: Curve, values: FloatArray, bins: IndexArray) -> FloatArray
             f"the shrinkage of {shorten(curve.released.name)!r} is unknown; use scale with your "
             "own factor."
         )
-    level = weighted_mean(values[bins], curve.released.weights[bins])
+    level = weighted_mean(values[bins], curve.weights[bins])
     return np.asarray(level + factor * (values[bins] - level))
 
 
@@ -193,71 +235,104 @@ class Recover(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     """
 
     kind: ClassVar[str] = "recover"
+    curves_only: ClassVar[bool] = True
     caution: ClassVar[str] = _FEATURE_BY_FEATURE
     needs_order: ClassVar[bool] = True
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        recovered, std = curve.released.recovered, curve.released.total_std
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        recovered, std = curve_only(curve, self.kind).released.recovered, curve.std
         if recovered is None or std is None:
             raise ValueError(
                 f"the released sums of {shorten(self.term)!r} are unknown; use smooth instead."
             )
-        band_center = _stretched(curve, curve.released.contribution, bins)
+        released = curve.released.contribution
+        band_center = _stretched(curve_only(curve, self.kind), released, bins)
         reach = _RECOVERED_WITHIN * std[bins]
         return np.clip(recovered[bins], band_center - reach, band_center + reach)
 
-    def on(self, curve: Curve) -> Curve:
+    def on(self, curve: State) -> State:
         """Re-estimate a curve, and move the center of its noise band.
 
         In the chosen bins, the band is centered on the released curve with its shrinkage undone.
 
         Parameters
         ----------
-        curve : Curve
+        curve : State
             The current state of the term.
 
         Returns
         -------
-        Curve
+        State
         """
         after, bins = super().on(curve), self._checked_bins(curve)
         band_center = curve.band_center.copy()
-        band_center[bins] = _stretched(curve, curve.released.contribution, bins)
+        released = curve.released.contribution
+        band_center[bins] = _stretched(curve_only(curve, self.kind), released, bins)
         return dataclasses.replace(after, band_center=band_center)
 
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Replace a curve with the closest monotone curve.
+    """Replace a curve with the closest monotone curve, or make a pair monotone in one feature.
 
     The distance is the sum of squared differences, weighted by the noisy counts.
 
+    For a pair, the score that changes with the feature is the sum of its curve and of the pair. So
+    the pair is changed until, for each bin of the other feature, this sum is monotone from bin to
+    bin of the grid. The curve, as it is at the time of the edit, stays the same; make it monotone
+    first.
+
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
+    along : str, default=""
+        For a pair, the feature in which it becomes monotone, whose bins must be ordered.
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
+    along: str = dataclasses.field(default="", kw_only=True)
 
     kind: ClassVar[str] = "monotone"
     needs_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the direction."""
+        """Check the direction and the parameter `along`."""
         super().__post_init__()
+        text("along", self.along)
         choice("direction", self.direction, ("increasing", "decreasing"))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         sign = 1 if self.direction == "increasing" else -1
-        return monotone(curve.values[bins], curve.released.weights[bins], sign)
+        values, weights = curve.values[bins], curve.weights[bins]
+        if not isinstance(curve, Cells):
+            return monotone(_without_along(curve, self).values[bins], weights, sign)
+        if not self.along:
+            first, second = map(shorten, curve.released.feature_names)
+            raise ValueError(
+                f"monotone needs along={first!r} or along={second!r} for the pair "
+                f"{shorten(self.term)!r}: the feature in which it becomes monotone."
+            )
+        cells = curve.rectangle(bins, self.kind, self.along)
+        axis = cells.axis_of(self.along)
+        assert axis is not None
+        curve_there = cells.spread(curve.curve_on(cells.axes[axis]), axis)
+        score = values.reshape(cells.shape) + curve_there
+        fitted = monotone_lines(score, weights.reshape(cells.shape), sign, axis)
+        # A line that is already monotone keeps its values to the last bit.
+        return np.where(fitted == score, values.reshape(cells.shape), fitted - curve_there).ravel()
+
+    @property
+    def words(self) -> str:
+        """Description of the operation."""
+        return f"{super().words}{_along_words(self.along)}"
 
     def _verb(self) -> str:
         return f"make {self.direction}:"
@@ -271,7 +346,7 @@ class Convex(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
     bend : {"convex", "concave"}
         Curvature of the new curve.
@@ -280,6 +355,7 @@ class Convex(Operation):
     bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)
 
     kind: ClassVar[str] = "convex"
+    curves_only: ClassVar[bool] = True
     needs_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -287,9 +363,10 @@ class Convex(Operation):
         super().__post_init__()
         choice("bend", self.bend, ("convex", "concave"))
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         sign = 1 if self.bend == "convex" else -1
-        return convex(curve.places[bins], curve.values[bins], curve.released.weights[bins], sign)
+        curve = curve_only(curve, self.kind)
+        return convex(curve.places[bins], curve.values[bins], curve.weights[bins], sign)
 
     def _verb(self) -> str:
         return f"make {self.bend}:"

@@ -6,6 +6,8 @@ Dashboards preview edits with a JavaScript version
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dpexplain._utils.spline_covariance import bend_covariance, line_covariance
@@ -50,6 +52,56 @@ def smooth_as_noise_allows(
     .. [2] Wecker, Ansley, "The signal extraction approach to nonlinear regression and spline
        smoothing", Journal of the American Statistical Association 78 (1983).
     """
+    x = _from_zero(places)
+    line, bend = line_covariance(x), bend_covariance(x)
+    return _averaged(values, weights, std, lambda share: _WIDE**2 * line + share**2 * bend)
+
+
+def smooth_surface(
+    places: tuple[FloatArray, FloatArray],
+    values: FloatArray,
+    weights: FloatArray,
+    std: FloatArray,
+) -> FloatArray:
+    """Fit tensor products of cubic smoothing splines, and average them in the same way.
+
+    Parameters
+    ----------
+    places : pair of ndarray of shapes (n_rows,) and (n_columns,)
+        Increasing positions of the rows and of the columns.
+    values, weights, std : ndarray of shape (n_rows, n_columns)
+        Table, proportion of the records in each cell, and standard deviation of each value.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        The smoothed table; it stays within 1.5 standard deviations of `values` in each cell.
+    """
+    sides = [(line_covariance(x), bend_covariance(x)) for x in map(_from_zero, places)]
+
+    def prior(share: float) -> FloatArray:
+        first, second = (line + (share / _WIDE) ** 2 * bend for line, bend in sides)
+        return np.asarray(_WIDE**2 * np.kron(first, second))
+
+    flat = _averaged(values.ravel(), weights.ravel(), std.ravel(), prior)
+    return flat.reshape(values.shape)
+
+
+def _from_zero(places: FloatArray) -> FloatArray:
+    """Scale positions to the interval from 0 to 1."""
+    return np.asarray((places - places[0]) / (places[-1] - places[0]))
+
+
+def _averaged(
+    values: FloatArray,
+    weights: FloatArray,
+    std: FloatArray,
+    prior: Callable[[float], FloatArray],
+) -> FloatArray:
+    """Average the smooth values under priors of ten roughnesses, by marginal likelihood.
+
+    The prior is that of values with a size of 1.
+    """
     weight = positive_weights(weights)
     weight = weight / weight.sum()
     seen = values - float(weight @ values)
@@ -57,11 +109,9 @@ def smooth_as_noise_allows(
     if not size > 0.0:
         return values.copy()
     noise = np.maximum(std, _LEAST_NOISE * size) ** 2
-    x = (places - places[0]) / (places[-1] - places[0])
-    line, bend = line_covariance(x), bend_covariance(x)
     likelihoods, moves = [], []
     for share in _BENDS:
-        covariance = size**2 * (_WIDE**2 * line + share**2 * bend) + np.diag(noise)
+        covariance = size**2 * prior(share) + np.diag(noise)
         root = np.linalg.cholesky(covariance)
         white = np.linalg.solve(root, seen)
         likelihoods.append(-0.5 * float(white @ white) - float(np.log(np.diag(root)).sum()))

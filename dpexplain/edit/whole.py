@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpexplain.edit.kernels import FloatArray, IndexArray
-from dpexplain.edit.operation import Curve, Mean, Operation, mean_of
+from dpexplain.edit.operation import Mean, Operation
 from dpexplain.edit.selection import Selection
 from dpexplain.edit.shaping import Monotone, Recover
+from dpexplain.edit.state import State
 from dpexplain.explain._text import shorten
 
 
@@ -20,11 +21,12 @@ class Merge(Operation):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default. The bins to merge must be given.
     """
 
     kind: ClassVar[str] = "merge"
+    curves_only: ClassVar[bool] = True
     least_bins: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -33,8 +35,8 @@ class Merge(Operation):
         if self.selection.whole:
             raise ValueError("merge needs names=, bins= or within=: which bins to merge.")
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        return np.full(len(bins), mean_of(curve, bins))
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        return np.full(len(bins), curve.mean(bins))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,13 +48,13 @@ class _WholeTerm(Operation):
     def __post_init__(self) -> None:
         """Reject a selection of bins."""
         super().__post_init__()
-        if not self.selection.whole:
+        if not self.selection.whole or self.where is not None:
             raise ValueError(
-                f"{self.kind} applies to a whole term; omit bins=, within= and names=."
+                f"{self.kind} applies to a whole term; omit bins=, within=, names= and where=."
             )
 
-    def _checked_bins(self, curve: Curve) -> IndexArray:
-        return np.arange(curve.released.n_bins, dtype=np.int64)
+    def _checked_bins(self, curve: State) -> IndexArray:
+        return np.arange(len(curve.values), dtype=np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Remove(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`. In models of this library, terms have mean 0, so removing a term
         does not change the mean score; in other models, ``mean="intercept"`` keeps the mean score.
     """
@@ -74,7 +76,7 @@ class Remove(_WholeTerm):
         if self.mean == "keep":
             raise ValueError('a removed term has no mean to keep; use mean="intercept".')
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         return np.zeros(len(bins))
 
 
@@ -86,7 +88,7 @@ class Revert(_WholeTerm):
 
     Parameters
     ----------
-    term, bins, within, names, mean, of_class : see Operation
+    term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`, but only `term` and `of_class` may be given.
     """
 
@@ -98,22 +100,22 @@ class Revert(_WholeTerm):
         if self.mean is not None:
             raise ValueError("revert restores the released mean; omit mean=.")
 
-    def _wanted(self, curve: Curve, bins: IndexArray) -> FloatArray:
-        return curve.released.contribution[bins]
+    def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
+        return curve.released.contribution.ravel()[bins]
 
-    def on(self, curve: Curve) -> Curve:
-        """Restore the released curve.
+    def on(self, curve: State) -> State:
+        """Restore the released contributions.
 
         Parameters
         ----------
-        curve : Curve
+        curve : State
             The current state of the term.
 
         Returns
         -------
-        Curve
+        State
         """
-        released = curve.released.contribution.copy()
+        released = curve.released.contribution.ravel().copy()
         return dataclasses.replace(curve, values=released, band_center=released, shift=0.0)
 
 

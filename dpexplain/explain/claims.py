@@ -266,7 +266,7 @@ def _decision_claim(
 ) -> Claim:
     if not isinstance(record, pd.DataFrame) or len(record) != 1:
         raise ValueError("record must be a DataFrame of one row; select it with X.iloc[[k]].")
-    if any(term.released is not None for term in explanation.terms):
+    if any(part.released is not None for part in explanation.parts):
         raise ValueError(f"no claim about a decision of curves edited by hand. {_ALIKE}")
     local = explanation.explain_local(record)
     at = local._threshold_score(threshold)

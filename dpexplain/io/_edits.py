@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpexplain.edit import EditLog, Entry, operation_from_plain, operation_to_plain
-from dpexplain.edit.layout import Layout, TermLayout
+from dpexplain.edit.layout import Layout, PairLayout, TermLayout
 from dpexplain.explain import EditEffect, EditRecord
 from dpexplain.io._fields import Fields, integer, items, number, optional, text
 
@@ -21,6 +21,7 @@ def effect_to_plain(effect: EditEffect) -> dict[str, Any]:
         "mean_change": effect.mean_change,
         "intercept_change": effect.intercept_change,
         "of_class": effect.of_class,
+        **({} if effect.side_change is None else {"side_change": effect.side_change}),
     }
 
 
@@ -36,6 +37,7 @@ def effect_from_plain(value: Any, path: str) -> EditEffect:
         mean_change=fields.take("mean_change", number),
         intercept_change=fields.take("intercept_change", number),
         of_class=fields.take("of_class", text),
+        side_change=fields.maybe("side_change", number),
     )
     fields.finish()
     return effect
@@ -90,18 +92,23 @@ def log_to_plain(log: EditLog) -> dict[str, Any]:
         "undone": list(log.undone),
         "checkpoints": [{"name": name, "place": place} for name, place in log.checkpoints],
         "layout": None if log.layout is None else [_term_plain(t) for t in log.layout.terms],
+        **({} if log.layout is None or not log.layout.pairs else {"grids": _grids(log.layout)}),
     }
 
 
 def log_from_plain(value: Any, path: str = "log") -> EditLog:
     """Convert JSON values to an edit log."""
     fields = Fields(value, path)
+    layout = fields.take("layout", optional(_layout_from_plain))
+    grids = fields.maybe("grids", items(_pair_from_plain))
+    if grids and layout is None:
+        raise ValueError(f"{path}.grids needs a layout.")
     log = EditLog(
         entries=tuple(fields.take("entries", items(_entry_from_plain))),
         head=fields.take("head", integer),
         undone=tuple(fields.take("undone", items(integer))),
         checkpoints=tuple(fields.take("checkpoints", items(_checkpoint_from_plain))),
-        layout=fields.take("layout", optional(_layout_from_plain)),
+        layout=layout and Layout(layout.terms, tuple(grids or ())),
     )
     fields.finish()
     return log
@@ -135,6 +142,24 @@ def _term_plain(term: TermLayout) -> dict[str, Any]:
         "categories": None if term.categories is None else list(term.categories),
         "special": list(term.special),
     }
+
+
+def _grids(layout: Layout) -> list[dict[str, Any]]:
+    return [
+        {"name": pair.name, "axes": [_term_plain(axis) for axis in pair.axes]}
+        for pair in layout.pairs
+    ]
+
+
+def _pair_from_plain(value: Any, path: str) -> PairLayout:
+    fields = Fields(value, path)
+    pair = PairLayout(
+        fields.take("name", text), tuple(fields.take("axes", items(_term_from_plain)))
+    )
+    fields.finish()
+    if len(pair.axes) != 2:
+        raise ValueError(f"{path}.axes must be two features.")
+    return pair
 
 
 def _layout_from_plain(value: Any, path: str) -> Layout:

@@ -14,9 +14,7 @@ _SCHEMA: Final = (
     "declare it in a schema (schema=Schema({'age': Numeric(17, 90)}, target=...)), or convert it "
     "with Schema.from_interpret"
 )
-_PAIRS: Final = (
-    "private boosting models have pairs='auto', pairs=2, or a list of pairs of feature names"
-)
+_PAIRS: Final = "boosting models have pairs='auto', pairs=2, or a list of pairs of feature names"
 _OMIT: Final = "omit it, because fits here do not have this setting"
 
 REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Accuracy with and without private pair terms, and which pairs are chosen.
+"""Accuracy with and without pair terms, private or not, and which pairs are chosen.
 
 Run it with ``make bench-pairs``; ``make bench-pairs BENCH_ARGS="--help"`` lists its options.
 """
@@ -8,15 +8,18 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from bench_data import TABLES, found, splits
 from bench_measure import metric, score
-from bench_print import deviation, machine, number, plus_minus, table, versions
+from bench_models import filled
+from bench_print import deviation, machine, number, plus_minus, spread, table, versions
 from published import DELTA
 
 import dpexplain
@@ -48,8 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", nargs="+", choices=tuple(TABLES), metavar="NAME")
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument(
+        "--without-privacy", action="store_true", help="measure the non-private models instead"
+    )
     options = parser.parse_args(arguments)
     print(f"{machine()}\n{versions()}\n")
+    if options.without_privacy:
+        _print_without_privacy(options.datasets, options.splits)
+        return
     print(
         f"{options.splits} random splits, delta {DELTA:g}. Changes are against the same splits "
         "without pairs; positive is better: more AUROC, or less RMSE in per cent.\n"
@@ -61,6 +70,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     header = ["data", "epsilon", "without pairs", 'pairs="auto"', "declared", "chosen, in fits"]
     print(table(header, rows))
+
+
+def _print_without_privacy(names: Sequence[str] | None, n_splits: int) -> None:
+    """Print scores and CPU times of non-private fits, next to InterpretML's."""
+    print(f"{n_splits} random splits, one thread, no privacy.\n")
+    rows = []
+    for name, dataset in found(names, USUAL):
+        contenders = _without_privacy(dataset)
+        scores: dict[str, list[float]] = {words: [] for words in contenders}
+        seconds = dict.fromkeys(contenders, 0.0)
+        for train, test in splits(len(dataset.X), n_splits):
+            for words, (model, X) in contenders.items():
+                print(f"{name}, {words} ...", file=sys.stderr, flush=True)
+                start = time.process_time()
+                model.fit(X.iloc[train], dataset.y.iloc[train])
+                seconds[words] += time.process_time() - start
+                scores[words].append(
+                    score(model, X.iloc[test], dataset.y.iloc[test], dataset.schema)
+                )
+        rows += [
+            [
+                name,
+                words,
+                spread(float(np.mean(scores[words])), deviation(scores[words])),
+                f"{seconds[words] / n_splits:.1f}",
+            ]
+            for words in contenders
+        ]
+    print(table(["data", "model", "score", "CPU s"], rows))
+
+
+def _without_privacy(dataset: Dataset) -> dict[str, tuple[Any, pd.DataFrame]]:
+    """Non-private models, and the features as each of them reads them."""
+    schema = dataset.schema
+    kind = "Classifier" if isinstance(schema.target, Classes) else "Regressor"
+    own = getattr(dpexplain, f"ExplainableBoosting{kind}")
+    models = {
+        words: (own(schema=schema, pairs=pairs), dataset.X)
+        for words, pairs in (("without pairs", 0), ('pairs="auto"', "auto"))
+    }
+    try:
+        import interpret.glassbox
+    except ImportError:
+        return models
+    peer = getattr(interpret.glassbox, f"ExplainableBoosting{kind}")
+    model = peer(interactions="3x", n_jobs=1)
+    return {**models, 'InterpretML, "3x"': (model, filled(dataset.X, schema))}
 
 
 def _datasets(names: Sequence[str] | None) -> Iterator[tuple[str, Dataset]]:

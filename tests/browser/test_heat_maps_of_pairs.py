@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from dpexplain.edit import EditLog, Set
 from dpexplain_widgets import EditView, Explorer
 from page_checks import layout_problems, settle
 from pair_examples import PEOPLE, paired, swept
@@ -96,11 +97,24 @@ def test_other_parts_show_the_pair_or_say_why_not(open_pairs):
     page.locator(".dpx-tab-panel h3", has_text="Shape of").wait_for()
 
 
-def test_the_edit_view_says_that_a_pair_stays_as_it_is(new_page, tmp_path):
+def test_the_edit_view_lists_edits_of_pairs_that_were_made_in_python(new_page, tmp_path):
     view = EditView(paired(), term="age & job")
+    where = {"age": (20, 50), "job": ["nurse"]}
+    view.edit_log = EditLog().edit(Set("age & job", value=0.5, where=where))
     page = new_page(offline=True)
     page.goto(view.export_html(tmp_path / "page.html", release_safe=False).as_uri())
-    page.get_by_text("Only curves can be edited").wait_for()
+    page.get_by_text("Only curves can be edited on this page").wait_for()
+    page.get_by_text("between 20 and 50").wait_for()
+    words = page.locator(".dpx-edit-history").inner_text().translate({0x2068: "", 0x2069: ""})
+    assert "set: age & job for age between 20 and 50 and job nurse to 0.5" in words
+    page.get_by_role("button", name="Undo").click()
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    page.get_by_role("button", name="Redo").click()
+
+    view.term = "age"
+    page.goto(view.export_html(tmp_path / "curve.html", release_safe=False).as_uri())
+    page.get_by_text("edits a pair of features; view.edited shows its effect").wait_for()
+    page.get_by_text("Edits of pairs of features are not included.").wait_for()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import is_regressor
 
 from dpexplain.audit import record
-from dpexplain.edit import EditLog, Remove
+from dpexplain.edit import EditLog, Remove, Revert, Set
 from dpexplain.interop import to_interpret, to_sql
 from dpexplain.io import load, save
 from dpexplain.mechanisms import NoiseSource
@@ -133,13 +133,50 @@ def test_an_edited_model_keeps_its_pairs(fitted):
     np.testing.assert_array_equal(after[:, [0, 2, 3, 4]], before[:, [0, 2, 3, 4]])
 
 
-def test_pairs_that_were_changed_or_dropped_are_not_accepted_as_edits(fitted):
+def test_an_edit_of_a_pair_is_in_everything_that_the_model_predicts_and_exports(fitted, tmp_path):
+    model, X = fitted
+    region = {"age": (-1, 101), "dose": (0, 1)}
+    log = EditLog.of(model.explain_global(effect=False))
+    log = log.edit(Set("age & dose", value=0.25, where=region)).edit(Remove("age & ward"))
+    edited = log.apply(model)
+    explanation = log.apply(model.explain_global(effect=False))
+
+    terms = edited.eval_terms(X)
+    np.testing.assert_array_equal(terms[:, :3], model.eval_terms(X)[:, :3])
+    assert set(terms[X["age"].notna(), 3]) == {0.25}
+    assert not terms[:, 4].any()
+    np.testing.assert_array_equal(explanation.predict(X), edited.predict(X))
+    assert edited.explain_global(effect=False) == explanation
+    save(explanation, tmp_path / "edited.json")
+    assert load(tmp_path / "edited.json") == explanation
+    connection = sqlite3.connect(":memory:")
+    X.assign(row=range(len(X))).to_sql("t", connection, index=False)
+    found = pd.read_sql(to_sql(explanation, table="t", dialect="sqlite", keep=["row"]), connection)
+    column = "prediction" if hasattr(model, "objective") else "score"
+    np.testing.assert_allclose(found.sort_values("row")[column], scores(edited, X), rtol=1e-9)
+
+
+def test_edits_of_a_pair_cost_no_privacy_and_can_be_reverted(fitted):
+    model, X = fitted
+    edited = EditLog().edit(Remove("age & dose")).apply(model)
+    assert (edited.guarantee_.epsilon, edited.guarantee_.mu) == (
+        model.guarantee_.epsilon,
+        model.guarantee_.mu,
+    )
+    assert "age & dose" in repr(edited)
+    assert [edit.terms for edit in edited.edits_] == [("age & dose",)]
+    back = EditLog().edit(Revert("age & dose")).apply(edited)
+    np.testing.assert_array_equal(scores(back, X), scores(model, X))
+
+
+def test_pairs_that_were_changed_or_dropped_are_not_accepted_without_an_edit(fitted):
     model, _ = fitted
     own = model.explain_global()
     zero = replace(own.pairs[0], contribution=np.zeros_like(own.pairs[0].contribution))
-    for changed in (replace(own, pairs=(zero, *own.pairs[1:])), own.without_pairs()):
-        with pytest.raises(ValueError, match="pairs of features cannot be edited"):
-            model.with_curves(changed)
+    with pytest.raises(ValueError, match="the pair 'age & dose' differs, but no edit is recorded"):
+        model.with_curves(replace(own, pairs=(zero, *own.pairs[1:])))
+    with pytest.raises(ValueError, match="its pairs are none, those of this model 'age & dose'"):
+        model.with_curves(own.without_pairs())
 
 
 def test_pairs_count_among_the_terms_that_rise_above_the_noise(fitted):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import dpexplain
 from documentation import Site, build, described_parts
 
 pytestmark = pytest.mark.full
+
+LEAST_FIGURES, LEAST_DASHBOARDS = 12, 3
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +47,35 @@ def test_every_notebook_and_every_page_is_in_the_table_of_contents(site, reposit
     contents = site.pages[site.folder / "README.html"].links
 
     assert names - {link.split("#")[0] for link in contents} == set()
+
+
+def test_figures_of_the_gallery_are_in_words_and_in_light_and_dark(site):
+    page = (site.folder / "docs" / "gallery" / "pictures.html").read_text(encoding="utf-8")
+    figures = re.findall(r'<a class="(only-light|only-dark|on-paper)" [^>]+><img ([^>]+)>', page)
+    kinds = Counter(kind for kind, _ in figures)
+
+    assert kinds["only-light"] == kinds["only-dark"] >= LEAST_FIGURES
+    assert [image for _, image in figures if not re.search(r'alt="\w[^"]{20,}"', image)] == []
+
+
+def test_code_can_be_scrolled_by_keyboard(site):
+    page = (site.folder / "docs" / "start" / "quick_start.html").read_text(encoding="utf-8")
+
+    assert '<div class="highlight"><pre tabindex="0">' in page
+    assert '<div class="highlight"><pre>' not in page
+
+
+def test_dashboards_run_in_the_page_and_open_alone(site):
+    page = (site.folder / "docs" / "gallery" / "dashboards.html").read_text(encoding="utf-8")
+    framed = re.findall(r'<iframe src="(\S+)" title="[^"]{10,}"', page)
+
+    assert len(framed) >= LEAST_DASHBOARDS
+    assert re.findall(r'<p class="alone"><a href="(\S+)"', page) == framed
+    assert [
+        address
+        for address in framed
+        if not (site.folder / "docs" / "gallery" / address).resolve().is_file()
+    ] == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Claims of the papers, each held against the tables that were measured here."""
+"""Claims of the papers, each compared with the tables that were measured here."""
 
 from __future__ import annotations
 
@@ -8,17 +8,30 @@ from pathlib import Path
 
 import pandas as pd
 
+HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+NOT_TESTABLE, NOT_TESTED = "not testable", "not tested"
+VERDICTS = (HOLDS, IN_PART, FAILS, NOT_TESTABLE, NOT_TESTED)
+COLUMNS = ("paper", "place", "claim", "verdict", "evidence", "files", "differs")
+
 
 class NotMeasuredError(LookupError):
     """A claim needs a table, or rows of one, that no run has written yet."""
 
 
 class Tables(dict[str, pd.DataFrame]):
-    """The tables of a folder by the names of their studies."""
+    """The tables of a folder by the names of their studies; remembers which were read."""
 
-    def __missing__(self, name: str) -> pd.DataFrame:
-        """Say which study is missing; a claim that needs it is not decided."""
-        raise NotMeasuredError(f"table of {name}")
+    def __init__(self, *given: object) -> None:
+        super().__init__(*given)
+        self.read: list[str] = []
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """Return a table; without it, a claim is not decided."""
+        if name not in self:
+            raise NotMeasuredError(f"table of {name}")
+        if name not in self.read:
+            self.read.append(name)
+        return super().__getitem__(name)
 
 
 @dataclass(frozen=True)
@@ -29,18 +42,35 @@ class Claim:
     ----------
     paper : str
         As in `Study.paper`.
+    place : str
+        One of the places of the source.
     claim : str
         What the paper says, in a sentence.
     evidence : callable
         Takes the tables by name of study; returns the measured numbers in a sentence.
-    holds : callable
-        Takes the tables; whether they agree with the claim.
+    verdict : callable
+        Takes the tables; returns one of `VERDICTS`, or whether they agree with the claim.
+    differs : str
+        How the measured setting differs from the paper's, apart from what its study says.
     """
 
     paper: str
+    place: str
     claim: str
     evidence: Callable[[Tables], str]
-    holds: Callable[[Tables], bool]
+    verdict: Callable[[Tables], bool | str]
+    differs: str = ""
+
+
+def untested(paper: str, place: str, claim: str, why: str, verdict: str = NOT_TESTED) -> Claim:
+    """Return a claim that no table decides, with the reason."""
+    return Claim(paper, place, claim, lambda tables: why, lambda tables: verdict)
+
+
+def of_all(right: Iterable[bool]) -> str:
+    """Verdict on cases of which each agrees or not: all, at least half, or fewer."""
+    found = list(right)
+    return HOLDS if all(found) else IN_PART if 2 * sum(found) >= len(found) else FAILS
 
 
 def read_tables(folder: Path) -> Tables:
@@ -51,7 +81,7 @@ def read_tables(folder: Path) -> Tables:
 
 
 def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
-    """One row per claim: paper, claim, whether it holds here, and the evidence.
+    """One row per claim: source, place, claim, verdict, evidence, and the files that were read.
 
     Parameters
     ----------
@@ -61,15 +91,20 @@ def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``holds`` is "yes", "no", or "not measured" where a table or a row of it is missing.
+        ``verdict`` is one of `VERDICTS`; "not tested" also if a table or a row of it is missing.
+        ``files`` are the names of the tables, separated by spaces.
     """
     rows = []
     for claim in claims:
+        tables.read.clear()
         try:
-            verdict = "yes" if claim.holds(tables) else "no"
+            found = claim.verdict(tables)
             evidence = claim.evidence(tables)
         except LookupError as missing:
-            verdict, evidence = "not measured", f"no {missing.args[0]}"
-        row = {"paper": claim.paper, "claim": claim.claim, "holds": verdict, "evidence": evidence}
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["paper", "claim", "holds", "evidence"])
+            found, evidence = NOT_TESTED, f"no {missing.args[0]}"
+        verdict = found if isinstance(found, str) else HOLDS if found else FAILS
+        files = " ".join(f"{name}.csv" for name in tables.read if name in tables)
+        rows.append(
+            (claim.paper, claim.place, claim.claim, verdict, evidence, files, claim.differs)
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS))

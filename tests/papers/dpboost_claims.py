@@ -1,4 +1,4 @@
-"""What Li et al. 2020 claim of DPBoost, held against the measured tables."""
+"""What Li et al. 2020 claim of DPBoost, compared with the measured tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from claims import Claim, Tables
-
-PAPER = "Li 2020"
+from claims import NOT_TESTABLE, Claim, Tables, of_all, untested
+from sources import LI as PAPER
 
 
 def _errors(tables: Tables) -> pd.DataFrame:
@@ -29,8 +28,8 @@ def _counted(better: pd.Series, what: str) -> str:
     return f"{text}, not: {cases}"
 
 
-def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], bool]]:
-    """Evidence and verdict that DPBoost has the smaller error everywhere."""
+def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], str]]:
+    """Evidence and verdict that DPBoost has the smaller error: everywhere, somewhere, nowhere."""
 
     def smaller(tables: Tables) -> pd.Series:
         wide = _errors(tables)
@@ -38,7 +37,7 @@ def _beats(other: str) -> tuple[Callable[[Tables], str], Callable[[Tables], bool
 
     return (
         lambda tables: _counted(smaller(tables), "smaller error"),
-        lambda tables: bool(smaller(tables).all()),
+        lambda tables: of_all(smaller(tables)),
     )
 
 
@@ -77,103 +76,209 @@ def _gain(without: str, trees: int) -> Callable[[Tables], pd.Series]:
     return of
 
 
-def _effect(without: str) -> tuple[Callable[[Tables], str], Callable[[Tables], bool]]:
+def _effect(without: str) -> Callable[[Tables], str]:
     few, many = _gain(without, 50), _gain(without, 200)
-    return (
-        lambda t: (
-            f"error with both over '{without}': median {few(t).median():.3f} with 50 trees, "
-            f"{many(t).median():.3f} with 200; smaller in {int((few(t) < 1).sum())} of "
-            f"{len(few(t))} and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and "
-            "epsilon"
-        ),
-        lambda t: bool(few(t).median() < 0.99),
+    return lambda t: (
+        f"error with both over '{without}': median {few(t).median():.3f} with 50 trees, "
+        f"{many(t).median():.3f} with 200; smaller in {int((few(t) < 1).sum())} of "
+        f"{len(few(t))} and {int((many(t) < 1).sum())} of {len(many(t))} pairs of data and "
+        "epsilon"
     )
 
 
 def _shares(tables: Tables) -> pd.Series:
+    """Largest share of filtered records of the regressions, by data and epsilon."""
     table = tables["dpboost_effects"]
     found = table[(table["metric"] == "share filtered") & (table["model"] == "GLC and GDF")]
-    return found.groupby("data")["mean"].agg(["min", "max"])
-
-
-def _by_size(tables: Tables) -> pd.DataFrame:
-    """Error after the last ensemble by data and trees per ensemble."""
-    table = tables["dpboost_convergence"]
-    table = table[table["model"] == "DPBoost"].sort_values("n_trees")
-    groups = table.groupby(["data", "trees_per_ensemble"])["mean"]
-    return groups.last().unstack("trees_per_ensemble")
+    found = found[found["data"].isin(["abalone", "synthetic_reg"])]
+    return found.groupby(["data", "epsilon"])["mean"].max()
 
 
 def _per_tree(tables: Tables) -> pd.DataFrame:
     return tables["dpboost_time"].pivot_table("mean", "data", "model")
 
 
+def _steady(tables: Tables) -> pd.Series:
+    """Whether the error of DPBoost varies least over folds, by data and epsilon."""
+    table = tables["dpboost_error"]
+    wide = table[table["epsilon"].notna()].pivot_table("sd", ["data", "epsilon"], "model")
+    wide = wide[["DPBoost", "SEQ", "PARA"]].dropna()
+    return wide.idxmin(axis=1) == "DPBoost"
+
+
+def _points_at_one(tables: Tables) -> pd.Series:
+    """Test error of PARA minus that of DPBoost at epsilon 1, on classes."""
+    wide = _errors(tables).xs(1, level="epsilon")
+    return (wide["PARA"] - wide["DPBoost"])[["adult", "synthetic_cls"]]
+
+
 def _listed(values: pd.Series, form: str = "{:.2f}") -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
 
-_SEQ, _PARA, _GLC, _GDF = _beats("SEQ"), _beats("PARA"), _effect("GDF only"), _effect("GLC only")
+_SEQ, _PARA = _beats("SEQ"), _beats("PARA")
+_SOME = (
+    "adult, abalone and two smaller simulations (50,000 rows, 100 features), four of the ten data "
+    "sets; learning rate 0.1"
+)
+_LENGTH = (
+    f"{_SOME}, of which adult alone is in the figure; 1,000 trees (simulations 100); the paper's "
+    "caption says 1,000, its text 5,000"
+)
+_ABSENT = (
+    "the data are public, but not among those that the loaders know, and no study reads a file of "
+    "them yet"
+)
+
+
+def _printed_time(tables: Tables) -> pd.Series:
+    table = tables["dpboost_time"].dropna(subset="published")
+    return table.set_index(["data", "model"])["published"].unstack("model")
+
 
 CLAIMS = (
-    Claim(PAPER, "DPBoost has a smaller error than SEQ at every epsilon (figure 2)", *_SEQ),
-    Claim(PAPER, "DPBoost has a smaller error than PARA at every epsilon (figure 2)", *_PARA),
+    untested(
+        PAPER,
+        "table 1",
+        "Rows, features and task of the ten data sets",
+        "a description of the data; four of the ten stand in dpboost_error.csv, the simulations "
+        "smaller",
+        NOT_TESTABLE,
+    ),
+    untested(
+        PAPER,
+        "figure 1",
+        "Ensembles of trees on disjoint records, as a drawing",
+        "a drawing of the algorithm, which claims nothing",
+        NOT_TESTABLE,
+    ),
+    Claim(PAPER, "figure 2", "DPBoost has a smaller error than SEQ at every epsilon", *_SEQ, _SOME),
+    Claim(
+        PAPER, "figure 2", "DPBoost has a smaller error than PARA at every epsilon", *_PARA, _SOME
+    ),
     Claim(
         PAPER,
-        "At epsilon 10 DPBoost is near the same trees without privacy: within a quarter of their "
-        "error (figure 2)",
+        "section 4.1",
+        "At epsilon 1 the test error is lower by ten points on average over classifications",
+        lambda t: (
+            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}"
+        ),
+        lambda t: bool(_points_at_one(t).mean() >= 0.1),
+        f"{_SOME}; the paper does not say over which model, PARA is the nearer one",
+    ),
+    Claim(
+        PAPER,
+        "section 4.1",
+        "At epsilon 10 DPBoost is quite close to the same trees without privacy in many cases",
         lambda t: f"error over that without privacy: {_listed(_over_plain(t))}",
-        lambda t: bool((_over_plain(t) < 1.25).all()),
+        lambda t: of_all(_over_plain(t) <= 1.25),
+        f"close is taken as within a quarter of the error; the paper sets no number; {_SOME}",
     ),
     Claim(
         PAPER,
-        "With 5 per ensemble DPBoost goes on improving with more ensembles (figure 3)",
+        "section 4.1",
+        "DPBoost is more stable than SEQ and PARA",
+        lambda t: (
+            f"smallest deviation over folds in {int(_steady(t).sum())} of "
+            f"{len(_steady(t))} pairs of data and epsilon"
+        ),
+        lambda t: of_all(_steady(t)),
+        "abalone, adult and simulated classes, which have several folds",
+    ),
+    untested(
+        PAPER,
+        "figure 2",
+        "Panels of real-sim, covtype, SUSY, cod-rna, webdata and YearPredictionMSD",
+        _ABSENT,
+    ),
+    Claim(
+        PAPER,
+        "figure 3",
+        "With epsilon 5 per ensemble, DPBoost goes on improving with more ensembles",
         lambda t: f"error after the last ensemble over the first: {_listed(_improves(t))}",
-        lambda t: bool((_improves(t) < 1).all()),
+        lambda t: of_all(_improves(t) < 1),
+        _LENGTH,
     ),
     Claim(
         PAPER,
-        "After the last tree DPBoost has a smaller error than SEQ and PARA (figure 3)",
+        "figure 3",
+        "After the last tree DPBoost has a smaller error than SEQ and PARA (four of five data "
+        "sets)",
         lambda t: (
             "smallest error: "
             + ", ".join(f"{d} {m}" for d, m in _best_in_the_end(t).idxmin(axis=1).items())
         ),
-        lambda t: bool((_best_in_the_end(t).idxmin(axis=1) == "DPBoost").all()),
+        lambda t: of_all(_best_in_the_end(t).idxmin(axis=1) == "DPBoost"),
+        _LENGTH,
+    ),
+    untested(
+        PAPER,
+        "figure 3",
+        "Panels of real-sim, covtype, SUSY and cod-rna",
+        _ABSENT,
     ),
     Claim(
         PAPER,
-        "Geometric leaf clipping lowers the error (figure 4): by more than 1 % in the median of 50 "
-        "trees",
-        *_GLC,
-    ),
-    Claim(
-        PAPER,
-        "Gradient-based data filtering lowers the error (figure 4), here against clipping "
-        "gradients at the same bound: by more than 1 % in the median of 50 trees",
-        *_GDF,
-    ),
-    Claim(
-        PAPER,
-        "Filtering drops few records, less than 10 % (table 3)",
-        lambda t: (
-            "share by epsilon and number of trees: "
-            + ", ".join(f"{d} {r['min']:.2%} to {r['max']:.2%}" for d, r in _shares(t).iterrows())
-        ),
-        lambda t: bool((_shares(t)["max"] < 0.1).all()),
-    ),
-    Claim(
-        PAPER,
-        "Of 20, 40 and 50 trees per ensemble, more do not make the error larger, at epsilon 5 per "
-        "ensemble and so a smaller total",
-        lambda t: "error with 50 over 20: " + _listed(_by_size(t)[50] / _by_size(t)[20], "{:.3f}"),
-        lambda t: bool((_by_size(t)[50] <= 1.01 * _by_size(t)[20]).all()),
-    ),
-    Claim(
-        PAPER,
-        "Privacy costs time: a tree of DPBoost takes longer than one without (table 2)",
+        "table 2",
+        "A tree of DPBoost takes as long as one without privacy, or two to three times as long",
         lambda t: (
             "seconds per tree over that without: "
             + _listed(_per_tree(t)["DPBoost"] / _per_tree(t)["NP"])
+            + "; printed: "
+            + _listed(_printed_time(t)["DPBoost"] / _printed_time(t)["NP"])
         ),
-        lambda t: bool((_per_tree(t)["DPBoost"] > _per_tree(t)["NP"]).all()),
+        lambda t: of_all((_per_tree(t)["DPBoost"] / _per_tree(t)["NP"]).between(1, 3)),
+        "another machine and implementation, smaller simulations",
+    ),
+    untested(
+        PAPER,
+        "table 2",
+        "Rows of real-sim, covtype, SUSY, cod-rna, webdata and YearPrediction",
+        _ABSENT,
+    ),
+    Claim(
+        PAPER,
+        "figure 4",
+        "Geometric leaf clipping always improves DPBoost (abalone, YearPrediction, synthetic_reg)",
+        _effect("GDF only"),
+        lambda t: of_all([*(_gain("GDF only", 50)(t) < 1), *(_gain("GDF only", 200)(t) < 1)]),
+        "adult and simulated classes besides; YearPrediction not",
+    ),
+    Claim(
+        PAPER,
+        "table 3",
+        "Filtering drops no more than 8 % of records (abalone 1.44 %, synthetic_reg 0)",
+        lambda t: (
+            "largest share by epsilon: "
+            + ", ".join(f"{d} at {e:g} {v:.2%}" for (d, e), v in _shares(t).items())
+        ),
+        lambda t: of_all(_shares(t) <= 0.08),
+        "the paper does not say at which epsilon it counted; the simulation has 50,000 rows",
+    ),
+    untested(PAPER, "table 3", "Row of YearPredictionMSD: 8.06 %", _ABSENT),
+    Claim(
+        PAPER,
+        "appendix B",
+        "Filtering costs little accuracy",
+        _effect("GLC only"),
+        lambda t: bool(_gain("GLC only", 50)(t).median() < 1.01),
+        "against clipping gradients at the same bound, which is as private; little is taken as 1 % "
+        "of the error in the median of 50 trees, the paper argues from the number of records",
+    ),
+    *(
+        untested(
+            PAPER,
+            f"figure {figure}",
+            f"{what} with {size} trees per ensemble",
+            f"SEQ and PARA were measured with 50 trees only; DPBoost with {size} trees per "
+            "ensemble "
+            "is in dpboost_convergence.csv",
+        )
+        for figure, what, size in (
+            (5, "Error over epsilon", 20),
+            (6, "Error over epsilon", 40),
+            (7, "Error over the number of trees", 20),
+            (8, "Error over the number of trees", 40),
+        )
     ),
 )

@@ -22,6 +22,7 @@ from types import ModuleType
 import pandas as pd
 
 from claims import Claim, decided, read_tables
+from pages import write_pages
 from results import Kept, beside_published, described, tidy, write_csv
 from study import Cell, Row, Study
 
@@ -48,15 +49,16 @@ def main(given: Sequence[str] | None = None) -> None:
     for name in THREADS:  # one thread per process: the cells themselves run side by side
         os.environ.setdefault(name, "1")
     kept = Kept(options.keep / ("fast" if options.fast else "full"))
-    chosen = list(_chosen(options.only))
+    chosen = list(_chosen(options.only, needed=not options.compare_only))
     started = time.monotonic()
     failed = 0 if options.compare_only else _measure(chosen, kept, options)
     for study in chosen:
         (_compare if options.compare_only else _write)(study, kept, options)
     folder = _folder(options)
+    write_csv(described(studies()), folder / "studies.csv")
     if not options.fast:  # whose tables lack most of what claims are about
         write_csv(decided(claims(), read_tables(folder)), folder / "claims.csv")
-    write_csv(described(studies()), folder / "studies.csv")
+        write_pages(folder)
     minutes = (time.monotonic() - started) / 60
     print(f"{minutes:.1f} minutes. {_cpu_hours(chosen, kept, options.fast):.2f} CPU hours in all.")
     sys.exit(1 if failed else 0)
@@ -122,7 +124,8 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _chosen(names: Sequence[str] | None) -> Iterator[Study]:
+def _chosen(names: Sequence[str] | None, needed: bool = True) -> Iterator[Study]:
+    """Studies by name; where what they need is `needed`, those that lack it are left out."""
     known = {study.name: study for study in studies()}
     unknown = sorted(set(names or ()) - set(known))
     if unknown:
@@ -132,7 +135,7 @@ def _chosen(names: Sequence[str] | None) -> Iterator[Study]:
             continue
         missing = [package for package in study.needs if not importlib.util.find_spec(package)]
         missing += filter(None, [study.missing()])
-        if missing:
+        if missing and needed:
             print(f"{study.name}: left out, needs {', '.join(missing)}.")
         else:
             yield study

@@ -1,4 +1,4 @@
-"""What Nock and Henecka 2020 claim of boosted private trees, held against the measured tables."""
+"""What Nock and Henecka 2020 claim of boosted private trees, compared with the measured tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from claims import Claim, Tables
+from claims import NOT_TESTABLE, Claim, Tables, of_all, untested
+from sources import NOCK as PAPER
 
-PAPER = "Nock 2020"
 ALPHAS = ["O.C", "alpha 0.1", "alpha 1.0"]
 STRONG = (0.01, 0.1)
 
@@ -55,15 +55,24 @@ def _forest_evidence(budget: str) -> Callable[[Tables], str]:
     return text
 
 
-def _mostly_better(budget: str) -> Callable[[Tables], bool]:
-    """At epsilon up to 0.1 better in more than 80 % of decided cases, against both forests."""
+def _mostly_better(budget: str) -> Callable[[Tables], str]:
+    """Whether better in more than 80 % of decided cases, against each forest."""
 
-    def holds(tables: Tables) -> bool:
-        counts = _against_forests(budget)(tables).loc[list(STRONG)].sum()
+    def verdict(tables: Tables) -> str:
+        counts = _against_forests(budget)(tables).groupby("against").sum()
         decided = counts["share better"] + counts["share worse"]
-        return bool(decided > 0 and counts["share better"] > 0.8 * decided)
+        return of_all(counts["share better"] > 0.8 * decided)
 
-    return holds
+    return verdict
+
+
+def _under_strong(tables: Tables) -> str:
+    """Whether better on more domains than worse at epsilon up to 0.1, if any is decided."""
+    parts = [_against_forests(budget)(tables).loc[list(STRONG)] for budget in ("paper", "parallel")]
+    counts = pd.concat(parts).sum()
+    if counts.sum() == 0:
+        return NOT_TESTABLE
+    return of_all([bool(counts["share better"] > counts["share worse"])])
 
 
 def _few_trees(tables: Tables) -> pd.DataFrame:
@@ -84,11 +93,24 @@ def _free(tables: Tables) -> pd.Series:
     return best[ALPHAS].mean()
 
 
-def _grids(tables: Tables) -> pd.DataFrame:
-    """Mean error over domains and alphas of 20 trees of depth 4, by epsilon and grid."""
-    found = _rows(tables, metric="test error", budget="paper", n_trees=20, depth=4)
-    found = found[found["epsilon"].notna()]
-    return found.pivot_table("mean", "epsilon", "n_cuts")
+def _finer(tables: Tables) -> pd.DataFrame:
+    """Error of objective calibration with 10 and 50 cuts, best over epsilon, by domain."""
+    found = _rows(tables, metric="test error", model="O.C", n_trees=20, depth=4)
+    found = found[found["epsilon"].notna() & found["data"].isin(_FINER)]
+    wide = found.pivot_table("mean", ["data", "budget", "epsilon"], "n_cuts")
+    return wide.groupby(["data", "budget"]).min().rename(columns={10: "coarse", 50: "fine"})
+
+
+def _finer_words(tables: Tables) -> str:
+    found = _finer(tables)
+    parts = (f"{d} {b} {r['coarse']:.3f} {r['fine']:.3f}" for (d, b), r in found.iterrows())
+    return f"smallest error over epsilon with 10 and 50 cuts: {', '.join(parts)}"
+
+
+def _gains(tables: Tables) -> str:
+    gain = (_finer(tables)["coarse"] - _finer(tables)["fine"]).unstack("budget")
+    cases = [*(gain.loc[["qsar", "wine-white"]] > 0.02).to_numpy().ravel()]
+    return of_all([*cases, *(gain.loc["wine-red"] <= 0.02)])
 
 
 def _banknote(tables: Tables) -> pd.DataFrame:
@@ -99,76 +121,200 @@ def _banknote(tables: Tables) -> pd.DataFrame:
     return found.pivot_table("mean", "epsilon", "budget")
 
 
+def _banknote_words(tables: Tables) -> str:
+    parts = (
+        f"{e:g} {row['paper']:.3f} {row['parallel']:.3f}" for e, row in _banknote(tables).iterrows()
+    )
+    return (
+        "two thirds of runs are within, with budgets of the paper and parallel ones, by epsilon: "
+        f"{', '.join(parts)}; larger class {_GUESSED:.3f}"
+    )
+
+
+def _one_over_tenth(tables: Tables) -> pd.DataFrame:
+    """Mean error over domains of alpha 1 and 0.1 at each epsilon, best settings, parallel."""
+    found = _rows(tables, metric="test error", budget="parallel", n_cuts=10)
+    best = found.groupby([found["epsilon"].fillna(0.0), "data", "model"])["mean"].min()
+    return best.unstack("model")[["alpha 1.0", "alpha 0.1"]].groupby("epsilon").mean()
+
+
+def _first(epsilon: float) -> Callable[[Tables], set[str]]:
+    return lambda t: set(_best(t).columns[_best(t).loc[epsilon] == _best(t).loc[epsilon].max()])
+
+
+_PRINTED = {
+    0.01: ("14, 3, 5", {"O.C"}),
+    0.1: ("13, 2, 6", {"O.C"}),
+    1: ("9, 3, 9", {"O.C", "alpha 1.0"}),
+    10: ("5, 4, 11", {"alpha 1.0"}),
+    25: ("8, 6, 6", {"O.C"}),
+}
+
+
+def _column(epsilon: float) -> Claim:
+    counts, first = _PRINTED[epsilon]
+    return Claim(
+        PAPER,
+        "table 1",
+        f"Column of epsilon {epsilon:g}: {' and '.join(sorted(first, reverse=True))} best most "
+        "often "
+        f"({counts} times O.C, alpha 0.1, alpha 1)",
+        lambda t: _shares(_best(t).loc[[epsilon]]),
+        lambda t: _first(epsilon)(t) == first,
+        _FIXED,
+    )
+
+
 _GUESSED = 610 / 1372  # error on banknote of whoever names the larger class
+_FINER = ("qsar", "wine-white", "wine-red")
+_FIXED = (
+    "12 of 19 domains; the bound M on leaf values is fixed at 1 and the share of the budget for "
+    "splits at one half, where the paper varies both; alpha by depth; not settled whether this "
+    "or the "
+    "paper makes the difference"
+)
+_PLOTS = "plots without printed numbers; no study draws them domain by domain"
 
 CLAIMS = (
+    untested(
+        PAPER,
+        "figure 1",
+        "Link, inverse link and surrogate of the M-alpha loss",
+        "a definition; the unit tests of the losses check it",
+        NOT_TESTABLE,
+    ),
+    untested(
+        PAPER,
+        "figures of the proofs",
+        "Sketches of the proofs; sensitivity and boosting rates as theorems",
+        "theorems, which no table of errors decides",
+        NOT_TESTABLE,
+    ),
+    *map(_column, _PRINTED),
     Claim(
         PAPER,
-        "Under strong privacy (epsilon up to 0.1) objective calibration is best on most domains, "
-        "against an alpha of 0.1 and of 1 (table 1)",
-        lambda t: _shares(_best(t)),
-        lambda t: bool((_best(t).loc[list(STRONG)].idxmax(axis=1) == "O.C").all()),
+        "section 7",
+        "Objective calibration is the best technique under strong privacy",
+        lambda t: _shares(_best(t).loc[list(STRONG)]),
+        lambda t: of_all((_best(t).loc[list(STRONG)].idxmax(axis=1) == "O.C").tolist()),
+        _FIXED,
     ),
     Claim(
         PAPER,
-        "At epsilon 10 an alpha of 1 is best most often (table 1)",
-        lambda t: _shares(_best(t).loc[[10]]),
-        lambda t: bool(_best(t).loc[10].idxmax() == "alpha 1.0"),
-    ),
-    Claim(
-        PAPER,
-        "At epsilon up to 0.1 objective calibration beats random forests in more than 80 % of "
-        "decided cases, where leaves of a tree share its budget as in the paper",
+        "table 4",
+        "Objective calibration beats each random forest in more than 80 % of decided cases; leaves "
+        "of a tree share its budget as in the paper",
         _forest_evidence("paper"),
         _mostly_better("paper"),
+        f"{_FIXED}; a case is a domain with the best setting of each, in the paper a run",
     ),
     Claim(
         PAPER,
+        "table 4",
         "The same where disjoint leaves and nodes share nothing, in forests and boosted trees",
         _forest_evidence("parallel"),
         _mostly_better("parallel"),
+        "our budget, which the paper does not have; 12 of 19 domains",
     ),
     Claim(
         PAPER,
-        "At epsilon up to 0.1, 2 boosted trees have a smaller error than forests with ten times as "
-        "many, on most domains (budgets of the paper)",
+        "section 7",
+        "It is especially good against forests under strong privacy (epsilon up to 0.1)",
+        lambda t: (
+            f"{_forest_evidence('paper')(t)}, budgets of the paper; parallel: "
+            f"{_forest_evidence('parallel')(t)}"
+        ),
+        _under_strong,
+        f"{_FIXED}; no difference is significant there",
+    ),
+    Claim(
+        PAPER,
+        "table 4",
+        "Ensembles of fewer than a tenth of the trees beat forests in a majority of cases, here 2 "
+        "trees against 21 at epsilon up to 0.1",
         lambda t: (
             f"smaller in {int((_few_trees(t)['two'] < _few_trees(t)['forest']).sum())} of "
             f"{len(_few_trees(t))} pairs of domain and epsilon, mean error "
             f"{_few_trees(t)['two'].mean():.3f} against {_few_trees(t)['forest'].mean():.3f}"
         ),
         lambda t: bool((_few_trees(t)["two"] < _few_trees(t)["forest"]).mean() > 0.5),
+        f"{_FIXED}; budgets of the paper; differences need not be significant",
     ),
     Claim(
         PAPER,
-        "Objective calibration is competitive without privacy too: mean error within a hundredth "
-        "of the best alpha",
+        "section 7",
+        "Objective calibration is competitive without privacy: mean error within a hundredth of "
+        "the best alpha",
         lambda t: ", ".join(f"{m} {v:.3f}" for m, v in _free(t).items()),
         lambda t: bool(_free(t)["O.C"] <= _free(t).min() + 0.01),
+        "12 of 19 domains; a hundredth is our threshold",
     ),
     Claim(
         PAPER,
-        "Five times as many candidate splits leave the errors where they are: mean errors within a "
-        "hundredth at each epsilon",
+        "figure 2",
+        "Alpha 1 tends to give better results than 0.1, with and without privacy",
         lambda t: (
-            "mean error with 10 and 50 cuts by epsilon: "
-            + ", ".join(f"{e:g} {row[10]:.3f} {row[50]:.3f}" for e, row in _grids(t).iterrows())
-        ),
-        lambda t: bool(((_grids(t)[50] - _grids(t)[10]).abs() < 0.01).all()),
-    ),
-    Claim(
-        PAPER,
-        "On banknote more than two thirds of private runs stay below a bound on the error "
-        "(appendix 8.3; here: below that of naming the larger class)",
-        lambda t: (
-            "two thirds of runs are within, with budgets of the paper and parallel ones, by "
-            "epsilon: "
+            "mean error of alpha 1 and 0.1 by epsilon, 0 for none: "
             + ", ".join(
-                f"{e:g} {row['paper']:.3f} {row['parallel']:.3f}"
-                for e, row in _banknote(t).iterrows()
+                f"{e:g} {row.iloc[0]:.3f} {row.iloc[1]:.3f}"
+                for e, row in _one_over_tenth(t).iterrows()
             )
-            + f"; larger class {_GUESSED:.3f}"
         ),
-        lambda t: bool((_banknote(t)["paper"] < _GUESSED).all()),
+        lambda t: of_all(_one_over_tenth(t)["alpha 1.0"] < _one_over_tenth(t)["alpha 0.1"]),
+        "parallel budgets, with which weights and leaves keep an alpha of 1",
+    ),
+    Claim(
+        PAPER,
+        "figure 2",
+        "On banknote more than two thirds of the private runs of objective calibration stay below "
+        "a bound on the error; here, that of naming the larger class",
+        _banknote_words,
+        lambda t: of_all((_banknote(t) < _GUESSED).to_numpy().ravel().tolist()),
+        "the paper's bound is an error without noise; "
+        "20 trees of depth 4 at epsilon 0.01 and 0.1 only",
+    ),
+    Claim(
+        PAPER,
+        "section 7",
+        "50 cuts in place of 10 gain more than 2 % on qsar and white wine, nothing on red wine",
+        _finer_words,
+        _gains,
+        "20 trees of depth 4; the paper takes the best of all settings",
+    ),
+    untested(
+        PAPER,
+        "table 2",
+        "Rows and columns of the 19 domains",
+        "a description; twelve of them are measured here, with their public columns: "
+        "cardiotocography has 21 here and 9 in the paper",
+        NOT_TESTABLE,
+    ),
+    untested(
+        PAPER,
+        "table 2",
+        "Domains Hill with and without noise",
+        "loaders read both and the study has them, but no run yet: make papers "
+        "PAPERS_ARGS='--only objective_calibration'",
+    ),
+    untested(
+        PAPER,
+        "table 2",
+        "Domains CreditCardSmall, Mice, Firmteacher, Magic and EEG",
+        "the data are public, but not among those that the loaders know",
+    ),
+    untested(
+        PAPER,
+        "table 3",
+        "Depth and number of trees of the best private models, small or big, by domain",
+        "no rule says which values are small; objective_calibration.csv has the errors of 2, 5 "
+        "and 20 trees of depth 2, 4 and 6",
+    ),
+    untested(PAPER, "appendix 17", "Plots of the domains one by one", _PLOTS),
+    untested(
+        PAPER,
+        "section 6",
+        "The share of the budget that objective calibration spends on a split falls with depth",
+        "a definition; the transcript of a fit shows it",
+        NOT_TESTABLE,
     ),
 )

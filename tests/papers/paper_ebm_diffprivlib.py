@@ -153,7 +153,8 @@ def cells(fast: bool) -> list[Cell]:
     ]
 
 
-PROTOCOL = f"""diffprivlib 0.6.6, which the paper used too, delta 0. {N_SPLITS} random 80/20 splits,
+PROTOCOL = f"""diffprivlib 0.6.6, delta 0; the paper used the same library, before 2021. {N_SPLITS}
+random 80/20 splits,
 those of ebm_tables, whose criterion holds here too. Categories are columns of zeros and ones.
 As published: numbers in their own units, so that the bound on the norm of a row (logistic
 regression) and the bounds of columns (linear regression) are those of the public documentation:

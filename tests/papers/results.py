@@ -21,6 +21,7 @@ MOST_RATIO = 2.0
 
 PUBLISHED = ("published", "published_sd", "ratio", "in_sd", "cause")
 """Columns of a table that compare it with the paper."""
+_PRINTED = ("published", "published_sd")
 
 
 class Kept:
@@ -140,7 +141,9 @@ def described(studies: Iterable[Study]) -> pd.DataFrame:
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a tidy table with five significant figures."""
+    """Write a tidy table with five significant figures; published ones as they are printed."""
+    printed = {name: table[name].map("{:.6g}".format) for name in _PRINTED if name in table}
+    table = table.assign(**{name: text.replace("nan", "") for name, text in printed.items()})
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".part")
     table.to_csv(scratch, index=False, float_format="%.5g", lineterminator="\n")

@@ -21,14 +21,14 @@ _LONGEST_OPERATION = 100_000
 
 @dataclasses.dataclass(frozen=True)
 class EditEffect:
-    """Effect of one edit on one curve.
+    """Effect of one edit on one curve or pair.
 
     Parameters
     ----------
     term : str
         Name of the term.
     n_bins : int
-        Number of bins whose contribution changed.
+        Number of bins (or cells of a pair) whose contribution changed.
     rms : float
         Root mean square of the change, weighted by the (noisy) counts, in the unit of the score.
     people_share : float
@@ -44,6 +44,10 @@ class EditEffect:
         or reverted.
     of_class : str, default=""
         Class whose score changed, if there are several classes.
+    side_change : float or None, default=None
+        Only for a pair: root mean square change in the mean of a row or of a column, whichever is
+        larger, weighted by the (noisy) counts. Rows and columns of a fitted pair have mean 0, and
+        a pair whose means have moved contains a part of the effect of a single feature.
     """
 
     term: str
@@ -54,11 +58,14 @@ class EditEffect:
     mean_change: float
     intercept_change: float
     of_class: str = ""
+    side_change: float | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
         for name in ("term", "of_class"):
             text(name, getattr(self, name))
+        if self.side_change is not None:
+            object.__setattr__(self, "side_change", finite("side_change", self.side_change))
         for name in ("rms", "people_share", "mean_change", "intercept_change"):
             object.__setattr__(self, name, finite(name, getattr(self, name)))
         for name in ("n_bins", "n_outside"):
@@ -76,13 +83,18 @@ class EditEffect:
         if not self.n_bins:
             return "changes nothing"
         parts = [
-            f"changes {self.n_bins} {'bin' if self.n_bins == 1 else 'bins'} by "
+            f"changes {self._bins(self.n_bins)} by "
             f"{signed_number(self.rms).lstrip('+')} (root mean square) for "
             f"{100 * self.people_share:.0f}% of the records (noisy count)",
             self.band_words,
         ]
         if abs(self.mean_change) > 1e-9:
             parts.append(f"moves the mean by {signed_number(self.mean_change)}")
+        if self.side_change is not None and self.side_change > 1e-9:
+            parts.append(
+                "moves means of rows or columns by "
+                f"{signed_number(self.side_change).lstrip('+')} (root mean square)"
+            )
         if self.intercept_change:
             parts.append(f"moves the intercept by {signed_number(self.intercept_change)}")
         return ", ".join(parts)
@@ -94,9 +106,11 @@ class EditEffect:
             return "noise band unknown"
         if not self.n_outside:
             return "stays inside the noise band"
-        return (
-            f"leaves the noise band in {self.n_outside} {'bin' if self.n_outside == 1 else 'bins'}"
-        )
+        return f"leaves the noise band in {self._bins(self.n_outside)}"
+
+    def _bins(self, count: int) -> str:
+        unit = "bin" if self.side_change is None else "cell"
+        return f"{count} {unit}{'s' * (count != 1)}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,3 +235,22 @@ def edited_terms(records: Sequence[EditRecord]) -> str:
     shown = ", ".join(shorten(name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{shown or 'nothing'}{more}"
+
+
+def described_edits(edits: Sequence[str]) -> str:
+    """Describe the edits of a curve or pair by the last one, and count the others.
+
+    Parameters
+    ----------
+    edits : sequence of str
+        Descriptions of the edits, in order.
+
+    Returns
+    -------
+    str
+        The empty string if there are none.
+    """
+    if not edits:
+        return ""
+    before = f"{len(edits) - 1} more, then " if len(edits) > 1 else ""
+    return f"edited by hand after the fit: {before}{shorten(edits[-1], 80)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _HTML_ROWS = 10
+_Part = TypeVar("_Part", ShapeFunction, PairCurve)
 
 _COLUMN_WORDS = (
     "What is noise? importance, noise_floor and above_noise describe the released curves. What "
@@ -96,7 +97,7 @@ class GlobalExplanation(
         Intercept as released, if edits changed it; otherwise None.
     pairs : sequence of PairCurve, default=()
         Terms of two features each, added after the terms of one feature. They are not keys of the
-        mapping, and edits do not change them; see :meth:`pair`.
+        mapping; see :meth:`pair`.
     main_effects_only : bool, default=False
         Whether the model has interactions that no term shows, as in tree models. If so, the scores
         of the model are not sums of the terms.
@@ -148,6 +149,7 @@ class GlobalExplanation(
         self._check_guarantees()
         self._check_edits()
         self._set("terms", tuple(self._completed(term) for term in terms))
+        self._set("pairs", tuple(self._completed(pair) for pair in self.pairs))
         self._check_noise()
         check_schema(self.schema, self._features, self.classes)
 
@@ -155,11 +157,7 @@ class GlobalExplanation(
         pairs = tuple(self.pairs)
         if not all(isinstance(pair, PairCurve) for pair in pairs):
             raise ValueError("pairs must be PairCurve objects.")
-        unit = self.score_unit
-        self._set(
-            "pairs",
-            tuple(p if p.score_unit else dataclasses.replace(p, score_unit=unit) for p in pairs),
-        )
+        self._set("pairs", pairs)
 
     def _check_guarantees(self) -> None:
         weaker = [part.name for part in self.parts if not part.guarantee.private]
@@ -189,7 +187,7 @@ class GlobalExplanation(
         if self.effect_intercept is not None:
             self._set("effect_intercept", finite("effect_intercept", self.effect_intercept))
 
-    def _completed(self, term: ShapeFunction) -> ShapeFunction:
+    def _completed(self, term: _Part) -> _Part:
         unit = term.score_unit or self.score_unit
         edits = tuple(edit.words for edit in self.edits if term.name in edit.terms) or term.edits
         if (unit, edits) == (term.score_unit, term.edits):
@@ -227,7 +225,7 @@ class GlobalExplanation(
                 return term
         if any(pair.name == name for pair in self.pairs):
             raise KeyError(f"{shorten(name)!r} is a pair of features, not a term; see .pair(name).")
-        meant = closest_name(str(name), self)
+        meant = closest_name(str(name), [part.name for part in self.parts])
         hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
         raise KeyError(f"no term {shorten(str(name))!r}; the terms are {listing(self)}.{hint}")
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
-from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text
+from dpexplain.explain._record import FloatArray, Record, frozen, read_only, text, texts
 from dpexplain.explain._text import short_number
 from dpexplain.explain.additive._binned import NO_BIN, Binned
+from dpexplain.explain.additive.edits import described_edits
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE, NoisyPart
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
@@ -78,8 +79,8 @@ class PairAxis(Binned):
 class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Private models have pairs only if they were fitted with pairs. The pairs of an InterpretML model
-    have no known noise; see :func:`from_interpret`.
+    Models of this library have pairs only if they were fitted with pairs. The noise in pairs of
+    InterpretML models is not known; see :func:`from_interpret`.
 
     Parameters
     ----------
@@ -100,6 +101,11 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
         Standard deviation of each contribution due to the sampling of records; None if unknown.
+    released : array-like of the same shape or None, default=None
+        Contributions as released, if the pair was edited afterward; the standard deviations refer
+        to the released pair.
+    edits : sequence of str, default=()
+        Descriptions of manual edits of the pair; a :class:`GlobalExplanation` fills them in.
 
     Raises
     ------
@@ -116,6 +122,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     score_unit: str = ""
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
+    released: FloatArray | None = None
+    edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that the fields are consistent and freeze the arrays."""
@@ -130,6 +138,9 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         shape = (axes[0].n_bins, axes[1].n_bins)
         self._set("contribution", read_only("contribution", self.contribution, shape))
         self._set("count", read_only("count", self.count, shape))
+        if self.released is not None:
+            self._set("released", read_only("released", self.released, shape))
+        self._set("edits", texts("edits", self.edits))
         self._check_noise(shape)
 
     def _check_noise(self, shape: tuple[int, int]) -> None:
@@ -180,6 +191,11 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
             f"{short_number(self.noise_floor, 3)}, and the importance of the pair is "
             f"{short_number(self.importance, 3)}."
         )
+
+    @property
+    def edit_words(self) -> str:
+        """Description of the edits of the pair; empty if there are none."""
+        return described_edits(self.edits)
 
     @property
     def feature_names(self) -> tuple[str, str]:
@@ -332,7 +348,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         return (
             f"PairCurve({self.name!r}, {rows} × {columns} cells; importance "
             f"{short_number(self.importance, 3)}{unit}; {self.guarantee.short}; "
-            "see .frame(), .plot())"
+            f"{'edited; ' * bool(self.edits)}see .frame(), .plot())"
         )
 
     def _repr_html_(self) -> str:
@@ -344,6 +360,6 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
             _html.heading(self.name),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.note(f"{size}; {reach} {self.score_unit}".rstrip()),
-            _html.note(self.noise_words) if self.noise_words else "",
+            *(_html.note(words) for words in (self.noise_words, self.edit_words) if words),
             _html.note(".plot() draws the heat map, .frame() lists the cells"),
         )

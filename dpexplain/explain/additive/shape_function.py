@@ -20,8 +20,9 @@ from dpexplain.explain._record import (
     text,
     texts,
 )
-from dpexplain.explain._text import short_number, shorten, signed_number
+from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive._binned import Binned
+from dpexplain.explain.additive.edits import described_edits
 from dpexplain.explain.bands._noisy_shape import NoisyShape
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
@@ -214,11 +215,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     @property
     def edit_words(self) -> str:
         """Description of the edits of the curve; empty if there are none."""
-        if not self.edits:
-            return ""
-        last = shorten(self.edits[-1], 80)
-        before = f"{len(self.edits) - 1} more, then " if len(self.edits) > 1 else ""
-        return f"edited by hand after the fit: {before}{last}"
+        return described_edits(self.edits)
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Edits of the curves of a fitted model."""
+"""Edits of the curves and pairs of a fitted model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive.multiclass import scores_of
 from dpexplain.models.additive.terms import AdditiveTerms
 
+_UNRECORDED = (
+    "differs, but no edit is recorded; change it with the operations of dpexplain.edit, which "
+    "record edits."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Curves and intercept of one score as they were before the edits.
+    """Curves, pairs and intercept of one score as they were before the edits.
 
     Attributes
     ----------
@@ -23,10 +28,14 @@ class Released:
         Released curve of each term; None if the term was not edited.
     intercept : float or None
         Released intercept; None if edits did not change it.
+    pairs : tuple of (ndarray of shape (n_rows, n_columns) or None), default=()
+        Released contributions of each pair; None if the pair was not edited. Empty in a model that
+        was saved before pairs could be edited.
     """
 
     curves: tuple[NDArray[np.float64] | None, ...]
     intercept: float | None
+    pairs: tuple[NDArray[np.float64] | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +59,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Return the terms with the curves and the intercept of an explanation.
+    """Return the terms with the curves, pairs and intercept of an explanation.
 
     Parameters
     ----------
@@ -74,6 +83,10 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
         scores=scores,
         intercept=parts[0].intercept if one else np.array([part.intercept for part in parts]),
         monotone=tuple(term.monotone for term in parts[0].terms),
+        pairs=tuple(
+            replace(table, scores=pair.contribution)
+            for table, pair in zip(terms.pairs, parts[0].pairs, strict=True)
+        ),
     )
 
 
@@ -93,7 +106,11 @@ def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
 
 
 def _released(part: GlobalExplanation) -> Released:
-    return Released(tuple(term.released for term in part.terms), part.released_intercept)
+    return Released(
+        tuple(term.released for term in part.terms),
+        part.released_intercept,
+        tuple(pair.released for pair in part.pairs),
+    )
 
 
 def checked_scores(
@@ -101,7 +118,7 @@ def checked_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Check that an explanation belongs to a model and lists all edits of curves.
+    """Check that an explanation belongs to a model and lists all edits of curves and pairs.
 
     Parameters
     ----------
@@ -142,12 +159,8 @@ def _check_part(own: GlobalExplanation, other: GlobalExplanation) -> None:
             f"the explanation is of another model: it has the terms {listing(other)}, this model "
             f"{listing(own)}."
         )
-    if own.pairs != other.pairs:
-        raise ValueError(
-            "pairs of features cannot be edited, and those of the explanation differ from those of "
-            "the model. Edit curves only, and keep the pairs of model.explain_global()."
-        )
     recorded = {name for record in other.edits for name in record.terms}
+    _check_pairs(own, other, recorded)
     for term in own.terms:
         new = other[term.name]
         same = (term.bin_labels, term.special) == (new.bin_labels, new.special)
@@ -158,7 +171,24 @@ def _check_part(own: GlobalExplanation, other: GlobalExplanation) -> None:
             )
         changed = not np.array_equal(term.contribution, new.contribution)
         if changed and term.name not in recorded:
+            raise ValueError(f"the curve of {shorten(term.name)!r} {_UNRECORDED}")
+
+
+def _check_pairs(own: GlobalExplanation, other: GlobalExplanation, recorded: set[str]) -> None:
+    names = [[pair.name for pair in each.pairs] for each in (own, other)]
+    if names[0] != names[1]:
+        there, here = (listing(each) if each else "none" for each in reversed(names))
+        raise ValueError(
+            f"the explanation is of another model: its pairs are {there}, those of this model "
+            f"{here}."
+        )
+    for pair, new in zip(own.pairs, other.pairs, strict=True):
+        same = new.axes == pair.axes
+        if not same or not np.array_equal(pair.count, new.count):
             raise ValueError(
-                f"the curve of {shorten(term.name)!r} differs, but no edit is recorded; change it "
-                "with the operations of dpexplain.edit, which record edits."
+                f"the explanation is of another model: {shorten(pair.name)!r} has another grid or "
+                "counts. Replay the edits with EditLog.apply(model)."
             )
+        changed = not np.array_equal(pair.contribution, new.contribution)
+        if changed and pair.name not in recorded:
+            raise ValueError(f"the pair {shorten(pair.name)!r} {_UNRECORDED}")

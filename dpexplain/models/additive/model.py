@@ -6,6 +6,7 @@ import copy
 import html
 from dataclasses import replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -167,6 +168,7 @@ class AdditiveModel(BaseEstimator):
         """Return the explanation of one score."""
         target, noise = self.schema_.target, self._noise_of(of_class)
         released = None if self._edited is None else self._edited.of_class(of_class)
+        before = () if released is None else released.pairs
         return GlobalExplanation(
             terms=tuple(
                 self._shape_function(terms, i, noise, released, effect)
@@ -187,7 +189,10 @@ class AdditiveModel(BaseEstimator):
             schema=self.schema_,
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
-            pairs=tuple(pair.curve(terms.bins, self.guarantee_) for pair in terms.pairs),
+            pairs=tuple(
+                replace(pair.curve(terms.bins, self.guarantee_), released=scores)
+                for pair, scores in zip_longest(terms.pairs, before)
+            ),
         )
 
     @property

@@ -34,24 +34,26 @@ class PairTable:
     scores : ndarray of shape (n_rows, n_columns)
         Contribution of each cell, on the link scale.
     counts : ndarray of shape (n_rows, n_columns)
-        Noisy number of records in each cell.
-    noise_std : ndarray of shape (n_rows, n_columns)
-        Standard deviation of each score from privacy noise alone. The size and smoothness of the
-        scores, which were estimated, are treated as exact; a safety factor accounts for this.
-    sampling_std : ndarray of shape (n_rows, n_columns)
-        Standard deviation of each score from sampling of the records.
+        Number of records in each cell: noisy for a private model, exact otherwise.
+    noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
+        Standard deviation of each score from privacy noise alone, given how large and how smooth
+        the scores were estimated to be. None for a non-private model.
+    sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
+        Standard deviation of each score from sampling of the records. None for a non-private model.
     """
 
     features: tuple[int, int]
     rows: tuple[NDArray[np.intp], NDArray[np.intp]]
     scores: FloatArray
     counts: FloatArray
-    noise_std: FloatArray
-    sampling_std: FloatArray
+    noise_std: FloatArray | None = None
+    sampling_std: FloatArray | None = None
 
     @property
     def total_std(self) -> FloatArray:
         """Standard deviation of each score from privacy noise and sampling together."""
+        assert self.noise_std is not None
+        assert self.sampling_std is not None
         return np.hypot(self.noise_std, self.sampling_std)
 
     def cells(self, first: Index, second: Index) -> NDArray[np.intp]:

@@ -41,6 +41,11 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. After each update, the curve is
         replaced by the nearest monotone curve.
+    pairs : int, "auto" or sequence of (str, str), default=0
+        Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
+        pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
+        differ by more than chance are chosen. They are fitted after the curves. Pairs need
+        two classes, and cannot contain a feature with a monotone constraint.
 
     Attributes
     ----------

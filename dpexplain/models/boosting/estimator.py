@@ -42,7 +42,14 @@ from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.choice import choice_phase
 from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS
-from dpexplain.models.boosting.pair_terms.plan import PairPlan, Pairs, checked_pairs
+from dpexplain.models.boosting.pair_terms.plan import (
+    AUTO,
+    PairPlan,
+    Pairs,
+    check_works_with_pairs,
+    checked_pairs,
+    refused_targets,
+)
 from dpexplain.models.boosting.pairs import pair_phase
 from dpexplain.models.boosting.recipe import (
     CLASSIFIER_CLIPS,
@@ -135,7 +142,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Return an unfitted non-private model with the same schema and constraints.
+        """Return an unfitted non-private model with the same schema, constraints and pairs.
 
         Returns
         -------
@@ -144,7 +151,12 @@ class _PrivateBoosting(PrivateEstimator):
         return self._reference_class(**self._shared_with_reference())
 
     def _shared_with_reference(self) -> dict[str, Any]:
-        return {"schema": self.schema, "monotone_constraints": self.monotone_constraints}
+        return {
+            "schema": self.schema,
+            "monotone_constraints": self.monotone_constraints,
+            # For the reference, "auto" stands for more pairs than a private model has.
+            "pairs": AUTO if isinstance(self.pairs, str) else self.pairs,
+        }
 
     _reference_class: type[_Reference]
 
@@ -201,19 +213,14 @@ class _PrivateBoosting(PrivateEstimator):
             raise ValueError("pairs needs schema=, which says which features there are.")
         if self._pair_plan() is None:
             return
-        objective = self._objective(self.schema)
-        several, counts = objective.loss.n_scores > 1, objective.link == "log"
-        for refused, given, instead in (
+        check_works_with_pairs(
             (self.preset == "paper", "preset='paper'", "preset='default'"),
             (self._composition() != "joint", f"composition={self.composition!r}", "'joint'"),
             (self.outer_bags > 1, f"outer_bags={self.outer_bags}", "outer_bags=1"),
-            (several, "more than two classes", "a target of two classes"),
-            (counts, "objective='poisson'", "objective='squared'"),
+            *refused_targets(self._objective(self.schema)),
             (self.calibrated, "calibrated=True", "calibrated=False"),
             (self.max_rounds == 1, "max_rounds=1", "max_rounds of at least 2"),
-        ):
-            if refused:
-                raise ValueError(f"pairs does not work with {given}; use {instead}, or pairs=0.")
+        )
 
     def _pair_plan(self) -> PairPlan | None:
         """Return the public plan of the pair terms; None if there are none."""

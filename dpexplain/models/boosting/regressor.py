@@ -49,6 +49,11 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. After each update, the curve is
         replaced by the nearest monotone curve.
+    pairs : int, "auto" or sequence of (str, str), default=0
+        Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
+        pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
+        differ by more than chance are chosen. They are fitted after the curves. Pairs need
+        squared error, and cannot contain a feature with a monotone constraint.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -99,6 +104,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
         outer_bags: int = 8,
         random_state: int | None = 0,
         monotone_constraints: Constraints | None = None,
+        pairs: Pairs = 0,
         objective: RegressionObjective = "squared",
     ) -> None:
         super().__init__(
@@ -110,6 +116,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
             outer_bags=outer_bags,
             random_state=random_state,
             monotone_constraints=monotone_constraints,
+            pairs=pairs,
         )
         self.objective = objective
 

@@ -35,6 +35,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
         A term of kind "pair", with the keys that every term of a payload has.
     """
     first, second = pair.feature_names
+    about = f"{first} and {second} jointly, beyond their separate contributions"
     return {
         "name": pair.name,
         "kind": "pair",
@@ -42,7 +43,7 @@ def pair_outline(pair: PairCurve) -> dict[str, Any]:
         "unit": "",
         "is_date": False,
         "step": None,
-        "description": f"{first} and {second} jointly, beyond their separate contributions",
+        "description": "; ".join(filter(None, [about, pair.edit_words])),
     }
 
 

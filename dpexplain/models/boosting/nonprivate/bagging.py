@@ -11,6 +11,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import Projection
 from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.nonprivate.pair_trees import PairStep
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.records.binned import Records
 from dpexplain.models.boosting.released import Tables
@@ -21,51 +22,65 @@ _PATIENCE = 30
 """Number of passes without a smaller held-out loss after which a bag stops."""
 
 
+def held_out_records(n_samples: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Choose the records of a bag that are held out for early stopping. NOT PRIVATE."""
+    held_out = np.zeros(n_samples, dtype=bool)
+    held_out[rng.permutation(n_samples)[: int(_HELD_OUT * n_samples)]] = True
+    return held_out
+
+
 def fit_bag(
     index: Sequence[Index],
     n_bins: Sequence[int],
     target: NDArray[np.float32],
     objective: Objective,
-    step: GreedyStep,
+    step: GreedyStep | PairStep,
     *,
+    held_out: NDArray[np.bool_],
     max_rounds: int,
-    rng: np.random.Generator,
     project: Sequence[Projection | None] | None = None,
+    curves: Tables | None = None,
 ) -> Tables:
     """Fit on a random part of the records, with early stopping. NOT PRIVATE.
 
     Parameters
     ----------
     index : sequence of ndarray of shape (n_samples,)
-        Bin of each record per feature.
+        Bin of each record per feature, then its cell in each pair, if there are pairs.
     n_bins : sequence of int
-        Number of bins of each feature.
+        Number of bins of each feature, then of cells of each pair.
     target : ndarray of shape (n_samples,), dtype float32
         Target encoded by the objective.
     objective : Objective
-    step : GreedyStep
+    step : GreedyStep or PairStep
+    held_out : ndarray of shape (n_samples,), dtype bool
+        Records on which the loss is measured; the others are fitted. See `held_out_records`.
     max_rounds : int
         Maximum number of passes.
-    rng : numpy.random.Generator
-        Random generator that chooses the records to fit. The other records are held out.
     project : sequence of callable or None, default=None
         Projection of each feature's curve, as for `boost`.
+    curves : list of ndarray or None, default=None
+        Curves of the features if only the pairs are fitted.
 
     Returns
     -------
     list of ndarray of shape (n_bins,) or (n_bins, n_scores)
-        One array per feature: the score of each bin after the pass with the smallest held-out loss,
-        not centered.
+        One array per feature and pair: the score of each bin after the pass with the smallest
+        held-out loss, not centered.
     """
-    held_out = np.zeros(len(target), dtype=bool)
-    held_out[rng.permutation(len(target))[: int(_HELD_OUT * len(target))]] = True
     records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
-    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
-    constant = objective.best_constant(target[~held_out])
-    tables = best = started(records, n_bins, constant, objective.loss.n_scores)
-    smallest, waited = np.inf, 0
+    first = 0 if curves is None else len(curves)
+    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(first, len(n_bins))]
+    if curves is None:
+        constant = objective.best_constant(target[~held_out])
+        tables = started(records, n_bins, constant, objective.loss.n_scores)
+    else:
+        tables = [*curves, *(np.zeros(n) for n in n_bins[first:])]
+        for k, curve in enumerate(curves):
+            records.apply(k, curve)
+    best, smallest, waited = tables, np.inf, 0
     for _ in range(max_rounds):
         tables = boost(
             records, turn, step, n_bins, bound=objective.bound, start=tables, project=project

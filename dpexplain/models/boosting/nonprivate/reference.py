@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,17 @@ from dpexplain.binning.bins import Encoded
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints, projections
-from dpexplain.models.boosting.nonprivate.bagging import fit_bag
+from dpexplain.models.boosting.nonprivate.bagging import fit_bag, held_out_records
 from dpexplain.models.boosting.nonprivate.greedy import GreedyStep
+from dpexplain.models.boosting.nonprivate.pairs import BinnedTable, boosted_pairs
 from dpexplain.models.boosting.objectives import Objective, centered_terms
+from dpexplain.models.boosting.pair_terms.plan import (
+    PairPlan,
+    Pairs,
+    check_works_with_pairs,
+    checked_pairs,
+    refused_targets,
+)
 from dpexplain.models.inputs import (
     as_column,
     as_table,
@@ -29,6 +39,9 @@ from dpexplain.models.noiseless import keep_not_private
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
 from dpexplain.tables.targets import split_target
+
+_AUTO = 3
+"""Maximum number of pairs for ``pairs="auto"``, per feature."""
 
 
 class _Reference(AdditiveModel):
@@ -48,6 +61,7 @@ class _Reference(AdditiveModel):
         outer_bags: int = 8,
         random_state: int | None = 0,
         monotone_constraints: Constraints | None = None,
+        pairs: Pairs = 0,
     ) -> None:
         self.schema = schema
         self.max_bins = max_bins
@@ -57,6 +71,7 @@ class _Reference(AdditiveModel):
         self.outer_bags = outer_bags
         self.random_state = random_state
         self.monotone_constraints = monotone_constraints
+        self.pairs = pairs
 
     @without_records
     def fit(self, X: Any, y: Any, **unsupported: Any) -> Any:
@@ -114,6 +129,7 @@ class _Reference(AdditiveModel):
                 f"{type(self).__name__} needs a schema with "
                 f"target={self._target_kind.__name__}(...), got {self.schema.target!r}."
             )
+        self._pair_plan(self.schema)
 
     def _observed_schema(self, X: Any, y: Any) -> Schema:
         return observed_schema(X, y, self._target_kind)
@@ -125,7 +141,7 @@ class _Reference(AdditiveModel):
         y: Any,
         schema: Schema,
     ) -> AdditiveTerms:
-        objective = self._objective(schema)
+        objective, plan = self._objective(schema), self._pair_plan(schema)
         target = objective.encode_target(y, schema)
         index = [b.index(c) for b, c in zip(bins, columns, strict=True)]
         n_bins = [b.n_bins for b in bins]
@@ -143,6 +159,7 @@ class _Reference(AdditiveModel):
         monotone = checked_constraints(self.monotone_constraints, schema)
         project = projections(monotone, counts, [len(b.special) for b in bins])
         rng = np.random.default_rng(self.random_state)
+        held_out = [held_out_records(len(target), rng) for _ in range(self.outer_bags)]
         bags = [
             fit_bag(
                 index,
@@ -150,17 +167,45 @@ class _Reference(AdditiveModel):
                 target,
                 objective,
                 step,
+                held_out=rest,
                 max_rounds=self.max_rounds,
-                rng=rng,
                 project=project,
             )
-            for _ in range(self.outer_bags)
+            for rest in held_out
         ]
         nobody = [
             (np.arange(b.n_bins) >= b.n_value_bins) & (c == 0)
             for b, c in zip(bins, counts, strict=True)
         ]
-        return centered_terms(bins, bags, counts, objective, neutral=nobody, monotone=monotone)
+        centered = partial(
+            centered_terms,
+            bins,
+            counts=counts,
+            objective=objective,
+            neutral=nobody,
+            monotone=monotone,
+        )
+        if plan is None:
+            return centered(bags)
+        pairs, bags = boosted_pairs(
+            BinnedTable(index, n_bins, target),
+            held_out,
+            bags,
+            centered(bags),
+            objective,
+            plan,
+            learning_rate=self.learning_rate,
+            max_rounds=self.max_rounds,
+        )
+        return replace(centered(bags), pairs=pairs)
+
+    def _pair_plan(self, schema: Schema) -> PairPlan | None:
+        """Return the plan of the pairs; None if there are none."""
+        directions = checked_constraints(self.monotone_constraints, schema)
+        plan = checked_pairs(self.pairs, schema, directions, auto=_AUTO * schema.n_features)
+        if plan is not None:
+            check_works_with_pairs(*refused_targets(self._objective(schema)))
+        return plan
 
     def _check_values(self, X: Any, y: Any) -> None:
         """Check data values, which only a non-private fit may do."""

@@ -134,6 +134,12 @@ class Grid:
         return self.shape[0] * self.shape[1]
 
     @property
+    def used(self) -> NDArray[np.bool_]:
+        """Whether each cell may have a score: it is not in a group of rare special bins."""
+        known = [np.arange(s.n_groups) < s.n_groups - s.has_rest for s in self.sides]
+        return np.asarray(np.logical_and.outer(*known), dtype=np.bool_)
+
+    @property
     def leaf_of_cell(self) -> NDArray[np.uint8]:
         """Leaf of each cell: every cell is a leaf."""
         return np.arange(self.n_cells, dtype=np.uint8)

@@ -13,12 +13,13 @@ import numpy as np
 from dpexplain._utils.names import closest_name
 from dpexplain._utils.validation import shown
 from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.schema import Schema
 
 Pairs: TypeAlias = int | Literal["auto"] | Sequence[tuple[str, str]]
 
-_AUTO = 3
+AUTO = 3
 """Maximum number of pairs for ``pairs="auto"``."""
 
 _CHOICE_SHARE = 0.1
@@ -81,7 +82,7 @@ def main_part(plan: Schedule, share: float) -> Schedule:
 
 
 def checked_pairs(
-    pairs: Pairs, schema: Schema, directions: Sequence[Direction | None]
+    pairs: Pairs, schema: Schema, directions: Sequence[Direction | None], *, auto: int = AUTO
 ) -> PairPlan | None:
     """Validate the parameter `pairs`.
 
@@ -91,6 +92,8 @@ def checked_pairs(
     schema : Schema
     directions : sequence of {"increasing", "decreasing", None}
         Required direction of each curve; a constrained feature cannot be part of a pair.
+    auto : int, default=3
+        Maximum number of pairs for ``pairs="auto"``.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def checked_pairs(
     if not isinstance(pairs, int | Integral | str):
         declared = _declared(pairs, schema, directions)
         return PairPlan(declared, (), len(declared)) if declared else None
-    most = _AUTO if pairs == "auto" else pairs
+    most = auto if pairs == "auto" else pairs
     if isinstance(most, str | bool | np.bool_) or most < 0:
         raise ValueError(
             f"pairs={shown(pairs)} must be 'auto', a number of pairs such as 2, or a list of pairs "
@@ -123,6 +126,27 @@ def checked_pairs(
             f"has {len(free)}; use pairs=0, or remove a constraint."
         )
     return PairPlan((), free, min(int(most), len(list(combinations(free, 2)))))
+
+
+def refused_targets(objective: Objective) -> tuple[tuple[bool, str, str], ...]:
+    """Return the targets that do not work with pairs, for `check_works_with_pairs`."""
+    return (
+        (objective.loss.n_scores > 1, "more than two classes", "a target of two classes"),
+        (objective.link == "log", "objective='poisson'", "objective='squared'"),
+    )
+
+
+def check_works_with_pairs(*refused: tuple[bool, str, str]) -> None:
+    """Raise ValueError if a setting does not work with pairs.
+
+    Parameters
+    ----------
+    *refused : tuple of (bool, str, str)
+        Whether the setting is given, its words, and what to use instead.
+    """
+    for given, words, instead in refused:
+        if given:
+            raise ValueError(f"pairs does not work with {words}; use {instead}, or pairs=0.")
 
 
 def _declared(

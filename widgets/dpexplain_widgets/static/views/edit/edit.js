@@ -8,12 +8,13 @@ import { authorField, checkpointField, downloadButton, historyList } from "./edi
 import { drawEditLegend } from "./edit_legend.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
 import { measurePanel } from "./edit_measure.js";
+import { createPairEditor } from "./edit_pair.js";
 import { afterOperations, effectOf, startCurve, stepsOf } from "./arithmetic/edit_operations.js";
 import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
-import { bandWords, cautionWords, effectWords, operationWords, trailWords } from "./edit_words.js";
+import { bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "../../kit/format.js";
-import { byKind, createPairWords } from "../shape/pair_panel.js";
+import { byKind } from "../shape/pair_panel.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
@@ -239,15 +240,21 @@ class EditPanel {
   drawScores() {
     if (this.scoresWidth < 40 || this.shown === undefined) return;
     const { state, operations, curve } = this.shown;
+    const isEdited = (term) => operations.some((each) => stepsOf(each).some((step) => step.term === term.name));
+    const isPair = (term) => term.kind === "pair";
     const edited = state.payload.terms.map((term, i) => {
       if (i === state.termIndex) return curve;
-      if (!operations.some((each) => stepsOf(each).some((step) => step.term === term.name))) return null;
+      if (isPair(term) || !isEdited(term)) return null;
       return this.safely(() => afterOperations(this.startOf(state, i), operations), null).curve;
     });
     this.scores.draw(scoreChange(state.fit, edited), state.payload.score_unit, this.scoresWidth);
+    this.scores.omitPairs(state.payload.terms.some((term) => isPair(term) && isEdited(term)));
     const placeOf = (name) => state.payload.terms.findIndex((term) => term.name === name);
-    this.history.describe(trailWords(logOf(this.model), (name) =>
-      (placeOf(name) < 0 ? null : this.startOf(state, placeOf(name)))));
+    this.history.describe(trailWords(logOf(this.model), (name) => {
+      const place = placeOf(name);
+      if (place < 0) return null;
+      return isPair(state.payload.terms[place]) ? PAIR : this.startOf(state, place);
+    }));
   }
 
   levelOf(choice) {
@@ -284,10 +291,7 @@ function createCurveEditor(model, host, options) {
   return () => panel.destroy();
 }
 
-const NO_PAIRS = "Only curves can be edited. The chosen term is a pair of features; choose a term " +
-  "of one feature.";
-
 /** Put the edit view into `host`. Returns a function that ends it. */
-export const createEdit = byKind(createCurveEditor, createPairWords("Edit", NO_PAIRS));
+export const createEdit = byKind(createCurveEditor, createPairEditor);
 
 export default viewWidget("edit", createEdit);

@@ -83,7 +83,9 @@ function coarse(distribution) {
 export function scorePanel() {
   const words = html("p", { class: "dpx-note" });
   const picture = html("div", { class: "dpx-edit-scores" });
-  const element = html("div", {}, html("h4", {}, "Score distribution"), picture, words);
+  const omitted = html("p", { class: "dpx-note", hidden: "" }, "Edits of pairs of features are not included.");
+  const element = html("div", {}, html("h4", {}, "Score distribution"), picture, words, omitted);
+  const omitPairs = (some) => { omitted.hidden = !some; };
   const draw = (scores, unit, width) => {
     const [before, after] = scores.sides;
     const lines = scores.sides.map((side) => coarse(side.shares));
@@ -102,5 +104,5 @@ export function scorePanel() {
     setText(words, `Mean score ${means}, standard deviation ${deviations}. From the released histograms, ` +
       "assuming independent features; no privacy cost.");
   };
-  return { element, picture, draw };
+  return { element, picture, draw, omitPairs };
 }

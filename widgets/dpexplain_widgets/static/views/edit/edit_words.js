@@ -10,6 +10,17 @@ const VERBS = {
   merge: "merge", remove: "remove", revert: "revert",
 };
 
+// The chosen cells of a pair: two numbers or some labels for each feature.
+function whereWords(where) {
+  const sides = Object.entries(where).map(([feature, chosen]) => {
+    const numbers = typeof chosen[0] === "number";
+    const words = numbers ? `between ${formatNumber(chosen[0])} and ${formatNumber(chosen[1])}`
+      : chosen.slice(0, 4).map((name) => quotedName(name, 30)).join(", ");
+    return `${quotedName(feature, 40)} ${words}`;
+  });
+  return ` for ${sides.join(" and ")}`;
+}
+
 function stepWords(step) {
   const verb = {
     monotone: () => `make ${step.direction}`,
@@ -17,7 +28,7 @@ function stepWords(step) {
     align: () => `align ${step.to}`,
   }[step.operation]?.() ?? VERBS[step.operation] ?? step.operation;
   const named = (names) => names.slice(0, 4).map((name) => quotedName(name, 30)).join(", ");
-  const where = step.within
+  const where = step.where ? whereWords(step.where) : step.within
     ? ` between ${formatNumber(step.within[0])} and ${formatNumber(step.within[1])}`
     : step.names ? ` for ${named(step.names)}` : step.bins ? ` in ${plural(step.bins.length, "bin")}` : "";
   const how = {
@@ -27,7 +38,8 @@ function stepWords(step) {
     smooth: () => (step.reach === undefined ? " as noise allows" : ` with reach ${formatNumber(step.reach)}`),
     interpolate: () => (step.keep?.length ? `, through ${plural(step.keep.length, "chosen point")}` : ""),
   }[step.operation]?.() ?? "";
-  return `${verb}: ${quotedName(step.term, 40)}${where}${how}`;
+  const along = step.along ? ` along ${quotedName(step.along, 40)}` : "";
+  return `${verb}: ${quotedName(step.term, 40)}${where}${along}${how}`;
 }
 
 /** An operation in words. */
@@ -45,6 +57,9 @@ export function cautionWords(operations) {
   return asked ? FEATURE_BY_FEATURE : "";
 }
 
+/** Start of a pair of features, whose edits have their effect in Python only. */
+export const PAIR = "pair";
+
 /** Effects of the edits of the current state, by index in the log. */
 export function trailWords(log, startOf) {
   const curves = new Map();
@@ -54,6 +69,7 @@ export function trailWords(log, startOf) {
     const found = names.map((name) => {
       const before = curves.get(name) ?? startOf(name);
       if (!before) return `this model has no ${quotedName(name, 40)}`;
+      if (before === PAIR) return "edits a pair of features; view.edited shows its effect";
       try {
         const after = afterOperations(before, [operation]);
         curves.set(name, after);

@@ -200,14 +200,6 @@ export function createPairPanel(model, host, options) {
   return () => panel.destroy();
 }
 
-/** A note that a part supports curves only. */
-export function createPairWords(title, words) {
-  return (model, host) => {
-    host.append(html("header", { class: "dpx-head" }, html("h3", {}, title)), html("p", { class: "dpx-note" }, words));
-    return () => {};
-  };
-}
-
 /** A part that differs for curves and pairs. */
 export function byKind(createOfCurve, createOfPair) {
   return (model, host, options) => {

@@ -1,0 +1,133 @@
+"""Arithmetic for edits of pairs: smooth and monotone tables of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dpexplain.edit.kernels import FloatArray, monotone, positive_weights, smooth, with_mean
+from dpexplain.edit.splines import smooth_as_noise_allows
+
+Line = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+def each_line(
+    fit: Line, values: FloatArray, weights: FloatArray, std: FloatArray, axis: int
+) -> FloatArray:
+    """Apply a fit of a curve to each line of a table.
+
+    Parameters
+    ----------
+    fit : callable
+        Function of the values, weights and standard deviations of a line.
+    values, weights, std : ndarray of shape (n_rows, n_columns)
+    axis : {0, 1}
+        Direction of the lines: 0 for columns, 1 for rows.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+    """
+    lines = zip(*(np.moveaxis(each, axis, -1) for each in (values, weights, std)), strict=True)
+    return np.moveaxis(np.array([fit(*line) for line in lines]), -1, axis)
+
+
+def monotone_lines(values: FloatArray, weights: FloatArray, sign: int, axis: int) -> FloatArray:
+    """Fit monotone lines of a table by weighted least squares.
+
+    Parameters
+    ----------
+    values, weights : ndarray of shape (n_rows, n_columns)
+        Table, and proportion of the records in each cell.
+    sign : {1, -1}
+        1 for increasing lines, -1 for decreasing lines.
+    axis : {0, 1}
+        Direction of the lines, as in :func:`each_line`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        Each line keeps its weighted mean, and a line that is already monotone is returned as it is.
+    """
+
+    def fit(v: FloatArray, w: FloatArray, _: FloatArray) -> FloatArray:
+        if (sign * np.diff(v) >= 0.0).all():
+            return v
+        return with_mean(monotone(v, w, sign), v, w)
+
+    return each_line(fit, values, weights, values, axis)
+
+
+def smooth_lines(
+    places: FloatArray,
+    values: FloatArray,
+    weights: FloatArray,
+    std: FloatArray,
+    axis: int,
+    reach: float | None,
+) -> FloatArray:
+    """Smooth each line of a table as a curve.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n_bins,)
+        Increasing positions of the bins along a line.
+    values, weights, std : ndarray of shape (n_rows, n_columns)
+        Table, proportion of the records in each cell, and standard deviation of each value.
+    axis : {0, 1}
+        Direction of the lines, as in :func:`each_line`.
+    reach : float or None
+        As in :class:`Smooth`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+    """
+
+    def fit(v: FloatArray, w: FloatArray, s: FloatArray) -> FloatArray:
+        if reach is None:
+            return smooth_as_noise_allows(places, v, w, s)
+        return smooth(v, w, s, reach)
+
+    return each_line(fit, values, weights, std, axis)
+
+
+def smooth_plane(
+    values: FloatArray, weights: FloatArray, std: FloatArray, reach: float
+) -> FloatArray:
+    """Smooth a table by fitting a plane around each cell.
+
+    Parameters
+    ----------
+    values, weights, std : ndarray of shape (n_rows, n_columns)
+        Table, proportion of the records in each cell, and standard deviation of each value.
+    reach : float
+        Standard deviation of the Gaussian kernel. The distance between two cells in each direction
+        is the proportion of records between their rows or columns.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+
+    Notes
+    -----
+    Cells are weighted by proximity and inverse variance, as in :func:`smooth`.
+    """
+    weight = positive_weights(weights.ravel()).reshape(values.shape)
+    n_rows, n_columns = values.shape
+    middle = [np.cumsum(side) - side / 2.0 for side in (weight.sum(1), weight.sum(0))]
+    x, y = np.repeat(middle[0], n_columns), np.tile(middle[1], n_rows)
+    precision = 1.0 / np.maximum(std.ravel(), 1e-12) ** 2
+    precision = precision / precision.max()
+    by_x, by_y = (np.subtract.outer(each, each).T / reach for each in (x, y))
+    near = np.exp(-0.5 * (by_x**2 + by_y**2)) * precision
+    design = np.stack([np.ones_like(by_x), by_x, by_y], axis=-1)
+    loaded = near[..., None] * design
+    matrix = np.einsum("kci,kcj->kij", loaded, design)
+    # If few cells have all the weight, the slopes of the plane are undetermined.
+    ridge = np.diag([0.0, 1e-9, 1e-9])
+    matrix = matrix + matrix[:, :1, :1] * ridge
+    side = np.einsum("kci,c->ki", loaded, values.ravel())
+    level: FloatArray = np.linalg.solve(matrix, side[..., None])[:, 0, 0]
+    return level.reshape(values.shape)

@@ -1,0 +1,96 @@
+"""The claims of the papers have known places, verdicts and evidence, and the pages show them."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def load(repository, monkeypatch):
+    """Import a module of the studies by its name."""
+    for folder in ("benchmarks", "papers"):
+        monkeypatch.syspath_prepend(str(repository / "tests" / folder))
+    return importlib.import_module
+
+
+@pytest.fixture
+def folder(repository):
+    """Return the folder of the tables."""
+    return repository / "docs" / "papers"
+
+
+@pytest.fixture
+def claims(folder):
+    """Read the claims as they are written."""
+    return pd.read_csv(folder / "claims.csv", keep_default_na=False)
+
+
+def test_verdicts_and_places_are_from_a_fixed_vocabulary(load, claims):
+    by_key, verdicts = load("sources").BY_KEY, load("claims").VERDICTS
+
+    assert set(claims["verdict"]) <= set(verdicts)
+    for paper, place in zip(claims["paper"], claims["place"], strict=True):
+        assert place in by_key[paper].places
+
+
+def test_every_table_and_figure_of_a_paper_has_a_claim(load, claims):
+    for source in load("sources").SOURCES:
+        found = set(claims.loc[claims["paper"] == source.key, "place"])
+        assert set(source.shown) - found == set(), source.key
+
+
+def test_a_verdict_follows_from_files_that_exist_and_the_rest_has_a_reason(folder, claims):
+    decided = claims["verdict"].isin(["holds", "holds in part", "does not hold"])
+
+    assert (claims["evidence"] != "").all()
+    assert (claims.loc[decided, "files"] != "").all()
+    named = {name for files in claims["files"] for name in files.split()}
+    assert named <= {path.name for path in folder.glob("*.csv")}
+    assert not claims.duplicated(["paper", "place", "claim"]).any()
+
+
+def test_the_page_of_each_source_lists_its_claims(load, folder, claims):
+    pages = load("pages")
+    for source in load("sources").SOURCES:
+        text = (folder / f"{source.page}.md").read_text(encoding="utf-8")
+        assert text == pages.page(source, folder), "make papers PAPERS_ARGS='--compare-only'"
+        own = claims[claims["paper"] == source.key]
+        assert len(own) > 0
+        for row in own.to_dict("records"):
+            assert f"| {row['place']} | {row['claim']} | {row['verdict']} |" in text
+        assert f"{source.page}.md" in (folder / "index.md").read_text(encoding="utf-8")
+
+
+def test_every_difference_beyond_two_published_deviations_has_a_cause(folder):
+    for path in folder.glob("*.csv"):
+        table = pd.read_csv(path)
+        if "in_sd" not in table:
+            continue
+        compared = table[table["published"].notna()]
+        far = (compared["in_sd"].abs() > 2) | ~compared["ratio"].between(0.5, 2.0)
+        assert compared.loc[far & (compared["published"] != 0), "cause"].notna().all(), path.name
+        published = compared[compared["published_sd"].notna()]
+        expected = (published["mean"] - published["published"]) / published["published_sd"]
+        np.testing.assert_allclose(published["in_sd"], expected, rtol=1e-3, atol=0.02)
+
+
+@pytest.mark.full
+def test_the_claims_are_those_that_the_tables_decide(load, folder, claims):
+    run, rules = load("make_papers"), load("claims")
+
+    again = rules.decided(run.claims(), rules.read_tables(folder))
+
+    pd.testing.assert_frame_equal(again, claims, check_dtype=False)
+
+
+@pytest.mark.full
+def test_the_studies_are_described_as_their_modules_do(load, folder):
+    again = load("results").described(load("make_papers").studies())
+
+    written = pd.read_csv(folder / "studies.csv")
+    assert set(written["paper"]) == set(load("sources").BY_KEY)
+    pd.testing.assert_frame_equal(again, written, check_dtype=False)
