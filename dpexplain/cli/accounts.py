@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dpexplain.cli.errors import CommandError
@@ -18,6 +18,7 @@ from dpexplain.cli.options import LEDGER_SUFFIX
 if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
     from dpexplain.accounting._ledger.place import LedgerPlace
+    from dpexplain.accounting.ledger_state import LedgerState
 
 _DELTA = 1e-6
 
@@ -38,10 +39,11 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
     """
     from dpexplain.accounting._ledger.store import place_of
 
-    return place_of(_ledger_path(asked))
+    return place_of(ledger_path(asked))
 
 
-def _ledger_path(asked: argparse.Namespace) -> Path | str:
+def ledger_path(asked: argparse.Namespace) -> Path | str:
+    """Return the file or address of the ledger of a command; see `ledger_place`."""
     given: Path | str | None = asked.ledger
     table = _real(asked.table)
     if isinstance(given, str) and "#" not in given:
@@ -102,7 +104,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
     """
     from dpexplain.accounting import PrivacyLedger
 
-    path, place = _ledger_path(asked), ledger_place(asked)
+    path, place = ledger_path(asked), ledger_place(asked)
     shown = path if isinstance(path, Path) else place.address  # without a password
     if not place.exists():
         if asked.cap_epsilon is None and not asked.quiet:
@@ -112,13 +114,54 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
                 file=sys.stderr,
             )
         return PrivacyLedger(
-            asked.dataset or place.name or _real(asked.table).stem,
-            cap_epsilon=math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
-            delta=_DELTA if asked.delta is None else asked.delta,
+            **_limits(asked, place),
             path=path,
             person=asked.person,
             purpose=asked.purpose,
         )
+    return _opened(asked, path, shown)
+
+
+def ledger_state(asked: argparse.Namespace) -> LedgerState:
+    """Return the entries and limits of the ledger of a command; nothing is created.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, as for :func:`opened_ledger`.
+
+    Returns
+    -------
+    LedgerState
+        For a ledger that does not exist, the limits with which it would be created.
+
+    Raises
+    ------
+    CommandError
+        As for :func:`opened_ledger`.
+    """
+    from dpexplain.accounting.ledger_state import LedgerState
+
+    path, place = ledger_path(asked), ledger_place(asked)
+    if not place.exists():
+        return LedgerState(**_limits(asked, place))
+    shown = path if isinstance(path, Path) else place.address
+    return _opened(asked, path, shown)._store.current()
+
+
+def _limits(asked: argparse.Namespace, place: LedgerPlace) -> dict[str, Any]:
+    """Return the name and the limits of a new ledger."""
+    return {
+        "dataset": asked.dataset or place.name or _real(asked.table).stem,
+        "cap_epsilon": math.inf if asked.cap_epsilon is None else asked.cap_epsilon,
+        "delta": _DELTA if asked.delta is None else asked.delta,
+    }
+
+
+def _opened(asked: argparse.Namespace, path: Path | str, shown: Path | str) -> PrivacyLedger:
+    """Open a ledger that exists, and check that it has the limits given as options."""
+    from dpexplain.accounting import PrivacyLedger
+
     ledger = PrivacyLedger.open(path, person=asked.person, purpose=asked.purpose)
     for option, wanted, held in (
         ("--dataset", asked.dataset, ledger.dataset),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_table, check_place
 from dpexplain.cli.tables import read_schema, whole_table
 from dpexplain.cli.text import table_text
+
+if TYPE_CHECKING:
+    from dpexplain.schema import Schema
 
 
 def add_commands(commands: Any) -> None:
@@ -63,13 +66,7 @@ def add_commands(commands: Any) -> None:
 
 def run_draft(asked: argparse.Namespace) -> None:
     """Write a first draft of a schema from a table of public data."""
-    import dpexplain.io
-    from dpexplain.schema import Schema
-
-    _check_new(asked)
-    X, y = whole_table(asked)
-    draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
-    dpexplain.io.write_file(asked.out, draft.to_toml())
+    draft = write_draft(asked)
     print(
         f"saved to {asked.out}: {draft.schema.n_features} features. Now check every bound and list "
         "in it against the documentation of the data."
@@ -77,6 +74,18 @@ def run_draft(asked: argparse.Namespace) -> None:
     if draft.decisions:
         print("To decide (NOT PRIVATE: read from the data):")
         print("\n".join(f"- {text}" for text in draft.decisions))
+
+
+def write_draft(asked: argparse.Namespace) -> Any:
+    """Write a first draft of a schema from a table of public data, and return the draft."""
+    import dpexplain.io
+    from dpexplain.schema import Schema
+
+    _check_new(asked)
+    X, y = whole_table(asked)
+    draft = Schema.draft(X, y, task=asked.task, exclude=asked.exclude)
+    dpexplain.io.write_file(asked.out, draft.to_toml())
+    return draft
 
 
 def run_from_dictionary(asked: argparse.Namespace) -> None:
@@ -99,11 +108,32 @@ def _check_new(asked: argparse.Namespace) -> None:
 
 def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
-    schema = read_schema(asked.schema)
+    ignored, found = checked(asked, read_schema(asked.schema))
+    if ignored:
+        print(ignored, file=sys.stderr)
+    print(found)
+
+
+def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
+    """Compare a table with a schema; NOT PRIVATE.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments of the command ``schema check``.
+    schema : Schema
+        Schema with a target.
+
+    Returns
+    -------
+    tuple of str and str
+        The columns that are ignored, in a sentence, or "" if there are none; and the cells that do
+        not fit.
+    """
     X, y = whole_table(asked, as_text=True)
     report = schema.check(X, y)
     known = {*schema.features, *schema.id, schema.person}
-    if ignored := [name for name in X.columns if name not in known]:
-        print(f"columns not in the schema are ignored: {', '.join(ignored)}", file=sys.stderr)
-    print("NOT PRIVATE: only for the data holder.\n")
-    print("The schema fits every cell." if report.fits else table_text(report.frame(), rows=None))
+    names = [str(name) for name in X.columns if name not in known]
+    ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""
+    found = "The schema fits every cell." if report.fits else table_text(report.frame(), rows=None)
+    return ignored, f"NOT PRIVATE: only for the data holder.\n\n{found}"

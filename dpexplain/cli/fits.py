@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dpexplain.io
 from dpexplain.accounting._ledger.provenance import provenance_of
@@ -24,6 +24,9 @@ from dpexplain.cli.tables import Records, private_records, read_schema
 from dpexplain.cli.text import fit_text, sweep_text
 from dpexplain.explain.health import Health
 from dpexplain.schema import Schema
+
+if TYPE_CHECKING:
+    from dpexplain.accounting import PrivacyLedger
 
 _JSON = (".json",)
 
@@ -89,7 +92,51 @@ def run_fit(asked: argparse.Namespace) -> None:
     Invalid input is rejected before the ledger is charged.
     """
     check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
-    schema = read_schema(asked.schema)
+    fitted = fit_and_save(asked, read_schema(asked.schema))
+    with after_the_charge():
+        if not asked.quiet:
+            print(fit_text(fitted.explanation, fitted.health, fitted.ledger, asked.out))
+
+
+class Fitted(NamedTuple):
+    """Result of `fit_and_save`.
+
+    Attributes
+    ----------
+    explanation : Display
+        The saved explanation.
+    health : Health or None
+        Health check of the fit; None for models that have none.
+    ledger : PrivacyLedger
+        The ledger that was charged.
+    """
+
+    explanation: Any
+    health: Health | None
+    ledger: PrivacyLedger
+
+
+def fit_and_save(asked: argparse.Namespace, schema: Schema) -> Fitted:
+    """Fit one model, save its explanation, and record the file in the ledger.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments of the command ``fit``.
+    schema : Schema
+        Schema of the fit, including its target.
+
+    Returns
+    -------
+    Fitted
+
+    Raises
+    ------
+    CommandError, ValueError, BudgetError
+        If the input is wrong or the ledger cannot cover the fit; nothing has been spent.
+    RuntimeError
+        If something failed after the charge.
+    """
     ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, [asked.epsilon])
     with ledger_of_command(asked) as ledger:
@@ -101,8 +148,7 @@ def run_fit(asked: argparse.Namespace) -> None:
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
         record_file(estimator, asked.out)
-        if not asked.quiet:
-            print(fit_text(explanation, _health(estimator), ledger, asked.out))
+        return Fitted(explanation, _health(estimator), ledger)
 
 
 def _health(estimator: Any) -> Health | None:

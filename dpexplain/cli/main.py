@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from dpexplain._utils.version import __version__
-from dpexplain.cli import certificates, drafts, fits, predictions, reports, show, warm
+from dpexplain.cli import certificates, drafts, fits, hosts, predictions, reports, show, warm
 from dpexplain.cli.errors import CommandError
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"dpexplain {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for part in (fits, reports, show, predictions, certificates, drafts, warm):
+    for part in (fits, reports, show, hosts, predictions, certificates, drafts, warm):
         part.add_commands(commands)
     return top
 

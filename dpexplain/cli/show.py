@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import math
-import subprocess
 import sys
 import webbrowser
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 
 import dpexplain.io
 from dpexplain.cli.errors import CommandError
+from dpexplain.cli.hosts import notebook_text, run_program
 from dpexplain.cli.options import LEDGER_SUFFIX, add_command, check_place, file_or_address
 from dpexplain.cli.text import described, described_parts, table_text
 from dpexplain.exceptions import BudgetError
@@ -257,11 +256,7 @@ def run_open(asked: argparse.Namespace) -> int:
     if suffix not in (".ipynb", ".json"):
         raise CommandError(f"{path}: expected a name that ends in .html, .ipynb or .json.")
     notebook = path if suffix == ".ipynb" else _notebook_for(path)
-    command = [sys.executable, "-m", "jupyter", "lab", str(notebook)]
-    if asked.only_print:
-        print(" ".join(command))
-        return 0
-    return subprocess.call(command)
+    return run_program(["jupyter", "lab", str(notebook)], only_print=asked.only_print)
 
 
 def _notebook_for(path: Path) -> Path:
@@ -273,26 +268,5 @@ def _notebook_for(path: Path) -> Path:
             "import dpexplain\nfrom dpexplain_widgets import Explorer",
             f"shown = dpexplain.io.load({path.name!r})\nExplorer(shown)",
         ]
-        dpexplain.io.write_file(notebook, json.dumps(_notebook(cells), indent=1) + "\n")
+        dpexplain.io.write_file(notebook, notebook_text(cells))
     return notebook
-
-
-def _notebook(cells: list[str]) -> dict[str, Any]:
-    return {
-        "cells": [
-            {
-                "cell_type": "code",
-                "execution_count": None,
-                "id": f"cell-{number}",
-                "metadata": {},
-                "outputs": [],
-                "source": source,
-            }
-            for number, source in enumerate(cells)
-        ],
-        "metadata": {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-        },
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }

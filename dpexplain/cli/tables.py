@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dpexplain.cli.errors import CommandError
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from dpexplain.schema import Schema
     from dpexplain.tables import LineFormat
+    from dpexplain.tables.chunked_arrow import ArrowTable
 
+_Read = TypeVar("_Read")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -50,6 +52,50 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         If the file or a column is missing, the file cannot be read as a table, or the schema has a
         different target. The message contains nothing from a line of the file.
     """
+    names = check_names(asked, schema)
+    if not _in_lines(asked):
+        return _parquet_records(asked, schema)
+    frame = read_texts(asked.table, asked.sep, asked.encoding)
+    known = [name for name in names if name in schema.features or name == schema.person]
+    rest = [name for name in names if name not in (*known, *schema.id, asked.target)]
+    if rest and not getattr(asked, "quiet", False):
+        print(f"columns not in the schema are ignored: {', '.join(rest)}", file=sys.stderr)
+    return Records(frame[known], frame[asked.target])
+
+
+def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
+    """Check the target and the column names of a table; no record is read.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, as for `private_records`.
+    schema : Schema
+        Schema of the private fit.
+
+    Returns
+    -------
+    list of str
+        Names of the columns of the table.
+
+    Raises
+    ------
+    CommandError
+        As for `private_records`.
+    """
+    _check_target(asked, schema)
+    if _in_lines(asked):
+        names = _reader(_names)(asked.table, asked.sep, asked.encoding)
+        _check_column(names, asked.target, asked.table)
+    else:
+        table = _arrow_table(asked)
+        table.check_target(asked.target, schema)
+        names = table.column_names()
+    _check_meant(asked, schema, names)
+    return names
+
+
+def _check_target(asked: argparse.Namespace, schema: Schema) -> None:
     if asked.target in schema.features:
         raise CommandError(
             f"--target {asked.target}: {asked.schema} has it as a feature, and "
@@ -60,32 +106,25 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
             f"--target {asked.target}: {asked.schema} says that it identifies records or persons; "
             "name the column to predict."
         )
-    if not _in_lines(asked):
-        return _parquet_records(asked, schema)
-    frame = read_texts(asked.table, asked.sep, asked.encoding)
-    _check_column(frame, asked.target, asked.table)
-    _check_meant(asked, schema, list(frame.columns))
-    known = [name for name in frame.columns if name in schema.features or name == schema.person]
-    rest = [str(n) for n in frame.columns if n not in (*known, *schema.id, asked.target)]
-    if rest and not getattr(asked, "quiet", False):
-        print(f"columns not in the schema are ignored: {', '.join(rest)}", file=sys.stderr)
-    return Records(frame[known], frame[asked.target])
 
 
-def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+def _arrow_table(asked: argparse.Namespace) -> ArrowTable:
     if any(text.partition("=")[0].strip() == "max_rows_per_person" for text in asked.settings):
         raise CommandError(
             "--set max_rows_per_person=...: this command reads persons from text files only; write "
             f"{asked.table} as CSV, or fit in Python with the table in memory."
         )
-    from dpexplain.tables.chunked import in_one_piece
     from dpexplain.tables.chunked_arrow import ArrowTable
 
-    table = ArrowTable.open(str(asked.table))
-    table.check_target(asked.target, schema)
-    _check_meant(asked, schema, table.column_names())
+    return ArrowTable.open(str(asked.table))
+
+
+def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
+    from dpexplain.tables.chunked import in_one_piece
+
     if asked.model == "boosting":
         return Records(str(asked.table), asked.target)
+    table = _arrow_table(asked)
     table.check_columns(schema)
     try:
         return Records(*in_one_piece(table.parts(asked.target, schema), schema))
@@ -126,7 +165,7 @@ def whole_table(
         frame = any_table(asked)
     else:
         frame = _reader(read_guessed)(asked.table, asked.sep, asked.encoding)
-    _check_column(frame, asked.target, asked.table)
+    _check_column([str(name) for name in frame.columns], asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
 
 
@@ -181,13 +220,19 @@ def read_texts(
     return _reader(tables.read_texts)(path, separator, encoding)
 
 
+def _names(path: Path, form: LineFormat) -> list[str]:
+    from dpexplain.tables.lines import read_names
+
+    return read_names(path, form)
+
+
 def _reader(
-    read: Callable[[Path, LineFormat], pd.DataFrame],
-) -> Callable[[Path, str | None, str | None], pd.DataFrame]:
+    read: Callable[[Path, LineFormat], _Read],
+) -> Callable[[Path, str | None, str | None], _Read]:
     from dpexplain.tables import LineFormat
 
-    def reading(path: Path, separator: str | None, encoding: str | None) -> pd.DataFrame:
-        by_suffix = _SEPARATORS[_suffix(path)]
+    def reading(path: Path, separator: str | None, encoding: str | None) -> _Read:
+        by_suffix = _SEPARATORS[table_suffix(path)]
         try:
             form = LineFormat(
                 by_suffix if separator is None else separator, encoding or LineFormat.encoding
@@ -250,14 +295,30 @@ def _described(schema: Schema) -> str:
 
 def _in_lines(asked: argparse.Namespace) -> bool:
     """Return whether the table is a text file; reject text options for other files."""
-    in_lines = _suffix(asked.table) in _SEPARATORS
+    in_lines = table_suffix(asked.table) in _SEPARATORS
     for option in ("sep", "encoding"):
         if not in_lines and getattr(asked, option) is not None:
             raise CommandError(f"--{option} is for text files, and {asked.table} is not one.")
     return in_lines
 
 
-def _suffix(path: Path) -> str:
+def table_suffix(path: Path) -> str:
+    """Return the suffix of a table, which exists and has a supported kind.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV or Parquet file, or a folder of Parquet files.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    CommandError
+        If the file does not exist, or its name does not end in a supported suffix.
+    """
     suffix = path.suffix.lower()
     if suffix in _SEPARATORS and not path.is_file():
         raise CommandError(f"{path}: no such file.")
@@ -268,10 +329,10 @@ def _suffix(path: Path) -> str:
     return suffix
 
 
-def _check_column(frame: pd.DataFrame, name: str, path: Path) -> None:
+def _check_column(names: Sequence[str], name: str, path: Path) -> None:
     from dpexplain._utils.names import closest_name
 
-    if name not in frame.columns:
-        meant = closest_name(name, [str(column) for column in frame.columns])
+    if name not in names:
+        meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
         raise CommandError(f"--target {name}: {path} has no such column{hint}")

@@ -214,6 +214,29 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     return _read(path, form or LineFormat(), {"low_memory": False})
 
 
+def read_names(path: str | PathLike[str], form: LineFormat | None = None) -> list[str]:
+    """Read the column names of a text file; its records are not read.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to read.
+    form : LineFormat or None, default=None
+        Separator and encoding; None means commas and UTF-8.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If the first line, which is public, does not contain distinct column names.
+    """
+    with open(path, "rb") as file:
+        return _column_names(file, form or LineFormat())
+
+
 def _read(path: str | PathLike[str], form: LineFormat, types: dict[str, Any]) -> pd.DataFrame:
     import pandas as pd
 

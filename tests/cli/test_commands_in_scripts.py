@@ -64,6 +64,14 @@ def write_visits():
     Schema(FEATURES, target=Range(0, 9, name="visits")).to_toml("visits.toml")
 
 
+def write_stays():
+    """The table with several rows per person that an example names."""
+    stays = pd.read_csv("data.csv").rename(columns={"income": "died"})
+    stays.assign(patient=range(len(stays))).to_csv("stays.csv", sep=";", index=False)
+    target = Classes(["no", "yes"], name="died")
+    Schema(FEATURES, target=target, person="patient").to_toml("stays.toml")
+
+
 def examples(command, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([*command.split(), "--help"])
@@ -77,6 +85,7 @@ def test_every_example_of_the_help_runs(folder, capsys, monkeypatch):
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     monkeypatch.setattr("subprocess.call", lambda command: opened.append(command[-1]) or 0)
     write_visits()
+    write_stays()
     (folder / "schema.toml").unlink()  # the first example writes it
     for command in COMMANDS:
         shown = examples(command, capsys)

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.full
 PARTS = (
     "dpexplain",
     "dpexplain.accounting",
+    "dpexplain.app",
     "dpexplain.audit",
     "dpexplain.binning",
     "dpexplain.certificate",

@@ -25,7 +25,7 @@ PARTS = (
     "statement",
 )
 # Public as well, imported by their full names by those who audit or extend the library.
-IMPORTED = ("audit", "binning", "cli", "exceptions", "mechanisms", "tables")
+IMPORTED = ("app", "audit", "binning", "cli", "exceptions", "mechanisms", "tables")
 
 
 @pytest.mark.parametrize("name", dpexplain.__all__)

@@ -1,0 +1,256 @@
+"""Answers in the form, as arguments of the commands that do the work."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.main import parser
+from dpexplain.exceptions import BudgetError
+
+LABELS = {
+    "table": "Table with the records: CSV, TSV or Parquet file",
+    "separator": "Separator between cells, if not a comma (or a tab in .tsv)",
+    "encoding": "Encoding of a text file, if not UTF-8",
+    "sample": "Public sample: a table with the same columns that anyone may see",
+    "schema": "Data dictionary (CSV) or schema (TOML)",
+    "target": "Column to predict",
+    "model": "Model",
+    "epsilon": "Privacy loss ε of this fit",
+    "delta": "δ, if not that of the ledger (1e-6 for a new one)",
+    "rows": "Most rows used per person (0 protects single rows)",
+    "cap": "Cap: the largest total ε of all fits on this table",
+    "ledger": "Ledger: file or address of a database, if not next to the table",
+    "person": "Person responsible",
+    "purpose": "Purpose of the release",
+    "out": "File for the model, which ends in .json",
+    "key": "Private key (PEM) that signs the certificate, if it is signed digitally",
+}
+"""Label of each control, by the name of the answer."""
+
+_OPTIONS = {
+    "--sep": "separator",
+    "--encoding": "encoding",
+    "--schema": "schema",
+    "--target": "target",
+    "--model": "model",
+    "--epsilon": "epsilon",
+    "--delta": "delta",
+    "--set max_rows_per_person": "rows",
+    "--cap-epsilon": "cap",
+    "--ledger": "ledger",
+    "--person": "person",
+    "--purpose": "purpose",
+    "--out": "out",
+}
+_NAMES = {
+    "separator": "separator",
+    "encoding": "encoding",
+    "schema": "data dictionary or schema",
+    "target": "column to predict",
+    "model": "model",
+    "epsilon": "ε",
+    "delta": "δ",
+    "rows": "most rows used per person",
+    "cap": "cap",
+    "ledger": "ledger",
+    "person": "person responsible",
+    "purpose": "purpose",
+    "out": "file",
+}
+_OPTION = re.compile("|".join(map(re.escape, sorted(_OPTIONS, key=len, reverse=True))))
+# The command line prints the messages of these errors, too; they contain no value of a record.
+_EXPECTED = (CommandError, BudgetError, ValueError, TypeError, OSError, ImportError, RuntimeError)
+
+
+class AnswerError(Exception):
+    """A wrong answer; nothing was charged unless the sentence says so.
+
+    Parameters
+    ----------
+    field : str
+        Name of the answer.
+    sentence : str
+        What is wrong, and what to do.
+    """
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+        self.sentence = sentence
+
+
+@contextlib.contextmanager
+def at(field: str) -> Iterator[None]:
+    """Turn errors in a ``with`` block into mistakes of a field.
+
+    A message that begins with an option of the command line is about the field of that option.
+    Of an unexpected error, only the type is stated: its message could contain a value.
+
+    Raises
+    ------
+    AnswerError
+        If the block raises an error.
+    """
+    try:
+        yield
+    except AnswerError:
+        raise
+    except _EXPECTED as error:
+        found = _OPTION.match(str(error))
+        named = _OPTION.sub(lambda option: _NAMES[_OPTIONS[option[0]]], str(error))
+        raise AnswerError(_OPTIONS[found[0]] if found else field, capital(named)) from None
+    except Exception as error:
+        raise AnswerError(
+            field, f"This failed with an unexpected {type(error).__name__}."
+        ) from None
+
+
+def capital(sentence: str) -> str:
+    """Return a sentence with a capital first letter, unless it begins with a file name."""
+    first = sentence.split(" ", 1)[0]
+    return sentence if re.search(r"[./:]", first) else sentence[:1].upper() + sentence[1:]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers as entered, without spaces around them.
+
+    Parameters
+    ----------
+    table, separator, encoding, sample, schema, target, model, epsilon, delta, rows, cap, ledger, \
+    person, purpose, out, key : str
+        Text of each control; see `LABELS`.
+    """
+
+    table: str = ""
+    separator: str = ""
+    encoding: str = ""
+    sample: str = ""
+    schema: str = ""
+    target: str = ""
+    model: str = "boosting"
+    epsilon: str = ""
+    delta: str = ""
+    rows: str = ""
+    cap: str = ""
+    ledger: str = ""
+    person: str = ""
+    purpose: str = ""
+    out: str = ""
+    key: str = ""
+
+    def needed(self, field: str, words: str) -> str:
+        """Return an answer.
+
+        Raises
+        ------
+        AnswerError
+            If it is empty.
+        """
+        if not (answer := getattr(self, field)):
+            raise AnswerError(field, words)
+        return str(answer)
+
+    def path(self, field: str, words: str) -> Path:
+        """Return an answer as a path; ``~`` is the home folder."""
+        with at(field):
+            return Path(self.needed(field, words)).expanduser()
+
+    def number(self, field: str) -> str:
+        """Return a number as an argument; "" if the answer is empty.
+
+        Raises
+        ------
+        AnswerError
+            If the answer is not a finite number.
+        """
+        if not (text := getattr(self, field)):
+            return ""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise AnswerError(field, f"Expected a number such as 0.5, not {text!r}.")
+        return repr(value)
+
+    def fit_command(self, target: str) -> argparse.Namespace:
+        """Return the parsed arguments of ``dpexplain fit``."""
+        self.needed("epsilon", "Enter the privacy loss of this fit, such as 1.")
+        optional = {
+            "--sep": self.separator,
+            "--encoding": self.encoding,
+            "--delta": self.number("delta"),
+            "--cap-epsilon": self.number("cap"),
+            "--ledger": self.ledger,
+            "--person": self.person,
+            "--purpose": self.purpose,
+            "--set": self._rows_setting(),
+        }
+        return parser().parse_args(
+            [
+                "fit",
+                _operand(self.table_path()),
+                f"--target={target}",
+                f"--schema={self.schema_path()}",
+                f"--model={self.model}",
+                f"--epsilon={self.number('epsilon')}",
+                f"--out={self.out_path()}",
+                "--quiet",
+                *(f"{option}={value}" for option, value in optional.items() if value),
+            ]
+        )
+
+    def check_command(self, target: str) -> argparse.Namespace:
+        """Return the parsed arguments of ``dpexplain schema check``."""
+        given = {"--sep": self.separator, "--encoding": self.encoding}
+        return parser().parse_args(
+            [
+                *("schema", "check", _operand(self.table_path())),
+                *(f"--target={target}", f"--schema={self.schema_path()}"),
+                *(f"{option}={value}" for option, value in given.items() if value),
+            ]
+        )
+
+    def draft_command(self) -> argparse.Namespace:
+        """Return the parsed arguments of ``dpexplain schema draft`` for the public sample."""
+        sample = self.path("sample", "Enter the file of a public sample.")
+        target = self.needed("target", "Enter the column to predict.")
+        out = sample.with_name(f"{sample.stem}.schema.toml")
+        return parser().parse_args(
+            ["schema", "draft", _operand(sample), f"--target={target}", f"--out={out}"]
+        )
+
+    def table_path(self) -> Path:
+        """Return the path of the table."""
+        return self.path("table", "Enter the file with the records, such as data.csv.")
+
+    def schema_path(self) -> Path:
+        """Return the path of the data dictionary or schema."""
+        return self.path(
+            "schema", "Enter a data dictionary (.csv) or a schema (.toml), such as dictionary.csv."
+        )
+
+    def out_path(self) -> Path:
+        """Return the path of the model; by default, ``model.json`` next to the table."""
+        given = Path(self.out).expanduser() if self.out else None
+        return self.table_path().with_name("model.json") if given is None else given
+
+    def _rows_setting(self) -> str:
+        if self.rows in ("", "0"):
+            return ""
+        if not (self.rows.isascii() and self.rows.isdigit()):
+            raise AnswerError("rows", f"Expected a whole number such as 3, not {self.rows!r}.")
+        return f"max_rows_per_person={int(self.rows)}"
+
+
+def _operand(path: Path) -> str:
+    """Return a path that the parser cannot take for an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)

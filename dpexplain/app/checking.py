@@ -1,0 +1,285 @@
+"""Checks of all answers before a fit, and its price; no record is read."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from dpexplain.accounting import PrivacyLedger
+from dpexplain.accounting._ledger.provenance import Provenance
+from dpexplain.accounting._ledger.text import no_bound, refusal
+from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
+from dpexplain.accounting.unit import unit_of
+from dpexplain.app.answers import AnswerError, Answers, at, capital
+from dpexplain.certificate.odds import guesses_of_hundred, odds_words
+from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
+from dpexplain.cli.options import check_place, file_or_address, private_estimator
+from dpexplain.cli.tables import check_names, read_schema, table_suffix
+from dpexplain.exceptions import BudgetError
+from dpexplain.explain._text import short_number, upper_number
+from dpexplain.schema import Schema
+from dpexplain.tables import LineFormat
+
+_LIMITS = {"cap": "cap_epsilon", "delta": "delta"}
+
+
+def read_rules(answers: Answers) -> Schema:
+    """Read the schema or data dictionary; the table is not read.
+
+    Parameters
+    ----------
+    answers : Answers
+
+    Returns
+    -------
+    Schema
+        Schema with a target.
+
+    Raises
+    ------
+    AnswerError
+        If the file is missing or wrong, or does not have the target.
+    """
+    path = answers.schema_path()
+    with at("schema"):
+        if path.suffix.lower() != ".csv":
+            schema = read_schema(path)
+        elif not path.is_file():
+            raise AnswerError("schema", f"{path}: no such file.")
+        else:
+            Schema.from_dictionary(path)  # a mistake in a line is not about the target
+            schema = _with_target(path, answers)
+    assert schema.target is not None
+    if schema.target.name and answers.target not in ("", schema.target.name):
+        raise AnswerError(
+            "target",
+            f"{path} predicts {schema.target.name!r}, not {answers.target!r}; enter that column, "
+            "or correct the file.",
+        )
+    return schema
+
+
+def _with_target(path: Path, answers: Answers) -> Schema:
+    target = answers.needed("target", "Enter the column to predict.")
+    with at("target"):
+        return Schema.from_dictionary(path, target=target)
+
+
+def to_decide(schema: Schema) -> list[str]:
+    """List what a person has to decide about a schema, in sentences."""
+    parts = {**schema.features, "the target": schema.target}
+    without = [name for name, part in parts.items() if part is not None and not part.source]
+    decisions = [
+        "Are the bounds and lists public, and not read from this table? Do they hold for the whole "
+        "time in which the model will be used?"
+    ]
+    if without:
+        shown = ", ".join(without[:8]) + (", …" if len(without) > 8 else "")
+        decisions.append(f"Where do the bounds come from? No source is stated for {shown}.")
+    if schema.person is not None:
+        decisions.append(
+            f"How many rows of one person may count? {schema.person} identifies persons; enter "
+            "the number in step 3."
+        )
+    else:
+        decisions.append(
+            "Has each person one row? No column identifies persons, so single rows are protected."
+        )
+    return decisions
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A fit that was checked but not charged.
+
+    Parameters
+    ----------
+    answers : Answers
+        The answers that were checked.
+    asked : Namespace
+        Arguments of ``dpexplain fit``.
+    schema : Schema
+        Schema of the fit.
+    before, after : LedgerState
+        The ledger without and with the fit.
+    """
+
+    answers: Answers
+    asked: argparse.Namespace
+    schema: Schema
+    before: LedgerState
+    after: LedgerState
+
+    def price_words(self) -> str:
+        """Describe the cost of the fit and the budget before and after it."""
+        delta = self.after.delta
+        unit = self.after.cap_unit()
+        spent = [
+            upper_number(state.epsilon_for(unit, delta)) for state in (self.before, self.after)
+        ]
+        return (
+            f"This fit costs ε = {short_number(self.asked.epsilon)}. Spent before it: ε = "
+            f"{spent[0]}; after it: ε = {spent[1]}, {_cap_words(self.after)} (δ = {delta:g}, for "
+            f"{unit.kind_words}). {left_words(self.after)}"
+        )
+
+
+def _cap_words(state: LedgerState) -> str:
+    cap = state.cap_epsilon
+    return "without a cap" if math.isinf(cap) else f"with a cap of {short_number(cap)}"
+
+
+def left_words(state: LedgerState) -> str:
+    """Describe what is left for one more fit."""
+    if math.isinf(state.cap_epsilon):
+        return "Nothing limits later fits."
+    left = math.floor(1000.0 * state.remaining_epsilon) / 1000.0
+    return f"Left for one more fit: ε = {left:g}."
+
+
+def budget_words(answers: Answers) -> str:
+    """Describe what is spent and left in the ledger of the table; "" if it cannot be found."""
+    try:
+        table = answers.table_path()
+        if not table.exists():
+            return ""
+        ledger = file_or_address(answers.ledger) if answers.ledger else None
+        asked = argparse.Namespace(table=table, ledger=ledger, dataset=None)
+        if not ledger_place(asked).exists():
+            return "Nothing is spent on this table yet: the first fit creates its ledger."
+        state = PrivacyLedger.open(ledger_path(asked))._store.current()
+    except (AnswerError, BudgetError, ValueError, TypeError, OSError, ImportError):
+        return ""  # the price of the fit says what is wrong
+    spent = upper_number(state.private_epsilon(state.delta))
+    return (
+        f"Spent on this table so far: ε = {spent}, {_cap_words(state)} (δ = {state.delta:g}, for "
+        f"{state.total_unit.kind_words}). {left_words(state)}"
+    )
+
+
+def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
+    """Explain epsilon as odds, in one sentence; "" if it is not a number."""
+    try:
+        value = float(epsilon)
+    except ValueError:
+        return ""
+    if not 0.0 < value < math.inf:
+        return ""
+    right = guesses_of_hundred(value, delta)
+    return (
+        f"With ε = {short_number(value)}, someone who guesses whether a given record or person is "
+        f"in the table is right at most {right} times of 100, instead of 50: odds of at most "
+        f"{odds_words(value)}."
+    )
+
+
+def plan(answers: Answers) -> Plan:
+    """Check all answers before records are read or anything is charged.
+
+    Parameters
+    ----------
+    answers : Answers
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    AnswerError
+        For the first answer that is wrong; nothing was charged or written.
+    """
+    with at("table"):
+        table_suffix(answers.table_path())
+    _check_format(answers)
+    schema = read_rules(answers)
+    assert schema.target is not None
+    target = answers.target or schema.target.name
+    if not target:
+        raise AnswerError("target", "Enter the column to predict.")
+    asked = answers.fit_command(target)
+    with at("table"):
+        names = check_names(asked, schema)
+    _check_persons(answers, schema, names)
+    _check_files(asked)
+    before = _ledger(answers, asked)
+    with at("epsilon"):
+        estimator = private_estimator(asked, schema, epsilon=asked.epsilon, delta=before.delta)
+        known = [name for name in names if name in schema.features]
+        events = estimator.planned_events(pd.DataFrame(columns=known, dtype=object))
+        unit = unit_of(asked_rows(answers), schema.person)
+        entries = (LedgerEntry("planned", tuple(events), unit),)
+        if not before.affordable(entries):
+            raise AnswerError(
+                "epsilon",
+                capital(no_bound(before, entries, "fit") or refusal(before, entries, "fit")),
+            )
+    return Plan(answers, asked, schema, before, before.with_entries(entries))
+
+
+def _check_format(answers: Answers) -> None:
+    for name in ("separator", "encoding"):
+        if given := getattr(answers, name):
+            with at(name):
+                LineFormat(**{name: given})
+
+
+def asked_rows(answers: Answers) -> int | None:
+    """Return the number of rows per person; None if single rows are protected."""
+    return int(answers.rows) if answers.rows not in ("", "0") else None
+
+
+def _check_persons(answers: Answers, schema: Schema, names: list[str]) -> None:
+    if schema.person is None and answers.rows not in ("", "0"):
+        raise AnswerError(
+            "rows", "The schema names no column that identifies persons; leave this empty."
+        )
+    if schema.person is not None and not answers.rows:
+        raise AnswerError(
+            "rows",
+            f"{schema.person} identifies persons: enter the most rows of one person, or 0 to "
+            "protect single rows only.",
+        )
+    if answers.rows not in ("", "0") and schema.person not in names:
+        raise AnswerError("rows", f"The table has no column {schema.person!r}.")
+
+
+def _check_files(asked: argparse.Namespace) -> None:
+    with at("out"):
+        check_place(asked.out, suffixes=(".json",), kept=ledger_place(asked).files)
+        taken = [path for path in (asked.out, *beside(asked.out).values()) if path.exists()]
+        if taken:
+            raise AnswerError("out", f"{taken[0]} exists; enter another name.")
+
+
+def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
+    answers.needed("person", "Enter the person responsible; the certificate names that person.")
+    answers.needed("purpose", "Enter what the release is for; the certificate states it.")
+    for name in ("person", "purpose"):
+        with at(name):
+            Provenance(**{name: getattr(answers, name)})
+    with at("ledger"):
+        exists = ledger_place(asked).exists()
+    if not exists and asked.cap_epsilon is None:
+        raise AnswerError(
+            "cap", "This ledger is new: enter the largest total ε, such as 3. It never rises."
+        )
+    for name, value in (("cap", asked.cap_epsilon), ("delta", asked.delta)):
+        if value is not None:
+            with at(name):
+                LedgerState("checked", **{_LIMITS[name]: value})
+    with at("ledger"):
+        return ledger_state(asked)
+
+
+def beside(model: Path) -> dict[str, Path]:
+    """Return the files that belong to a model: its schema, page and certificate."""
+    return {
+        "schema": model.with_suffix(".schema.toml"),
+        "page": model.with_suffix(".html"),
+        "certificate": model.with_suffix(".certificate.html"),
+    }

@@ -1,0 +1,135 @@
+"""``dpexplain app``, and the notebooks and programs that show results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import dpexplain.io
+from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import add_command, check_place
+
+NOTEBOOK = Path("dpexplain-app.ipynb")
+_HOSTS = {"voila": "voila", "lab": "jupyterlab"}
+_PORTS = {"voila": "--port={}", "lab": "--ServerApp.port={}"}
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command ``app``."""
+    app = add_command(
+        commands,
+        "app",
+        summary="Open a form that leads from a table to a signed page without code, in the "
+        "browser: with Voila if it is installed, otherwise in JupyterLab.",
+        examples="dpexplain app\ndpexplain app --port 8866 --no-browser",
+    )
+    app.add_argument(
+        "--host",
+        choices=tuple(_HOSTS),
+        help="program that shows the form; default: the first of these that is installed",
+    )
+    app.add_argument("--port", type=_port, help="port of the server on this computer")
+    app.add_argument(
+        "--no-browser", action="store_true", help="open no browser; the program prints the address"
+    )
+    app.add_argument(
+        "--print",
+        action="store_true",
+        dest="only_print",
+        help=f"print what would be run, and write the notebook {NOTEBOOK}",
+    )
+    app.set_defaults(run=run_app)
+
+
+def run_app(asked: argparse.Namespace) -> int:
+    """Write the notebook of the form into the current folder, and open it."""
+    _check_installed("ipywidgets", "widgets")
+    host = asked.host or next((each for each in _HOSTS if _installed(_HOSTS[each])), "lab")
+    _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")
+    if not NOTEBOOK.exists():
+        check_place(NOTEBOOK, suffixes=(".ipynb",))
+        cells = ["from dpexplain.app import ReleaseForm\n\nReleaseForm()"]
+        dpexplain.io.write_file(NOTEBOOK, notebook_text(cells))
+    options = [_PORTS[host].format(asked.port)] * (asked.port is not None)
+    options += ["--no-browser"] * asked.no_browser
+    # The address holds a secret, so that other users of the computer cannot open the form.
+    start = ["voila", "--token"] if host == "voila" else ["jupyter", "lab"]
+    return run_program([*start, str(NOTEBOOK), *options], only_print=asked.only_print)
+
+
+def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
+    """Run a module of Python until it ends, or print the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Name and arguments of the module, such as ``["jupyter", "lab"]``.
+    only_print : bool
+        Whether to print the command instead of running it.
+
+    Returns
+    -------
+    int
+        Exit status.
+    """
+    command = [sys.executable, "-m", *arguments]
+    if only_print:
+        print(" ".join(command))
+        return 0
+    return subprocess.call(command)
+
+
+def notebook_text(cells: Sequence[str]) -> str:
+    """Return a notebook with code cells as the text of its file.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Source of each cell.
+
+    Returns
+    -------
+    str
+    """
+    content = {
+        "cells": [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "id": f"cell-{number}",
+                "metadata": {},
+                "outputs": [],
+                "source": source,
+            }
+            for number, source in enumerate(cells)
+        ],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _check_installed(module: str, extra: str) -> None:
+    if not _installed(module):
+        what = f"the extra {extra!r}" if extra != "voila" else "Voila: pip install voila"
+        raise CommandError(f"the form needs {what}; {module} is not installed.")
+
+
+def _port(text: str) -> int:
+    """Parse a port, for argparse."""
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f"{text} must be a number from 1 to 65535")
+    return int(text)
