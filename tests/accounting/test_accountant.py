@@ -92,6 +92,7 @@ def test_epsilon_falls_with_delta(events, factor):
     assert epsilon_from_events(events, 1e-9 * factor) <= epsilon_from_events(events, 1e-9)
 
 
+@pytest.mark.full
 @few
 @given(collections, deltas)
 def test_replacing_a_record_is_no_easier_to_hide_than_adding_one(events, delta):
@@ -187,6 +188,7 @@ def test_few_pure_releases_cost_their_sum_and_many_less():
     assert epsilon_from_events(many, 1e-6) < 0.1 * 100
 
 
+@pytest.mark.full
 def test_rdp_alone_serves_where_dp_accounting_is_missing(monkeypatch):
     steps = [SubsampledGaussianEvent("steps", 1.0, 0.01, 500)]
     with_it = epsilon_from_events(steps, 1e-6)

@@ -217,6 +217,7 @@ def test_parameters_are_given_as_toml(folder):
     assert np.all(np.diff(values) >= 0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", ["random-forest", "dpboost", "boosted-trees"])
 def test_models_without_a_delta_say_so_in_files_and_reports(folder, capsys, model):
     assert main([*FIT, "--model", model, "--out", "model.json"]) == 0

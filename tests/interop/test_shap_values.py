@@ -59,6 +59,7 @@ def test_values_of_the_samples_go_along_only_when_given():
         )
 
 
+@pytest.mark.full
 def test_the_beeswarm_is_colored_by_the_values_given():
     import shap
 
