@@ -222,9 +222,7 @@ def rounding_of_all_words(sigma: float) -> float:
     return 2 * 102 * 2.0**-31 * 16 * Scale(sigma).width / (0.9 * sigma)
 
 
-@pytest.mark.parametrize(
-    "sigma", [1.0, 1.5, 2.0, 3.0, pytest.param(17.0, marks=pytest.mark.full)]
-)
+@pytest.mark.parametrize("sigma", [1.0, 1.5, 2.0, 3.0, pytest.param(17.0, marks=pytest.mark.full)])
 def test_all_random_words_together_give_the_discrete_gaussian(sigma):
     """No draw is random here: the words that lead to each value are counted."""
     assert distance_to_the_discrete_gaussian(sigma) < rounding_of_all_words(sigma)
