@@ -37,8 +37,9 @@ def check_files(asked: argparse.Namespace) -> None:
     AnswerError
         If one of the files exists, is the ledger, or cannot be written.
     """
-    with at("out"):
+    with at("ledger"):
         kept = ledger_place(asked).files
+    with at("out"):
         check_place(asked.out, suffixes=(".json",), kept=kept)
         for path in (asked.out, *beside(asked.out).values()):
             check_place(path, suffixes=(path.suffix,), kept=kept)

@@ -232,7 +232,7 @@ def test_part_of_a_folder_of_tables_is_no_public_sample(folder):
     Path("parts").mkdir()
     shutil.copy("data.csv", "parts/part-0.parquet")  # it is refused before it is read
     shutil.copy("data.csv", "elsewhere.parquet")
-    for name in ("parts/part-0.parquet", "elsewhere.parquet", "."):
+    for name in ("parts/part-0.parquet", "elsewhere.parquet", "parts"):
         form = filled(table="parts", sample=name)
         form.public.value = True
         click(form, "draft")
@@ -329,15 +329,16 @@ def test_second_click_does_not_charge_twice():
 )
 def test_ledger_is_never_one_of_the_files_of_the_model(name, folder):
     form = filled(ledger=name)
-    click(form, "fit", "confirm")
+    click(form, "fit")
     assert name in said(form, "out")
+    click(form, "confirm")
     assert not Path(name).exists()
 
 
 @pytest.mark.parametrize("name", ["u@host", "a=b.json"])
 def test_name_of_a_ledger_that_could_hold_a_password_is_refused(name):
     form = filled(ledger=name)
-    click(form, "fit", "confirm")
+    click(form, "fit")
     assert "could hold a password" in said(form, "ledger")
     assert not Path(name).exists()
 
@@ -383,7 +384,6 @@ def test_error_after_the_charge_says_that_the_charge_remains(place, error, monke
 
     form = filled()
     click(form, "fit", "confirm")
-    assert "Left for one more fit: ε = 1." in said(form, "done")
     form.fields["out"].control.value = "second.json"
     click(form, "fit")
     first = form.done
