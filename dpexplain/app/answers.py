@@ -6,13 +6,15 @@ import argparse
 import contextlib
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.main import parser
-from dpexplain.exceptions import BudgetError
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 LABELS = {
     "table": "Table with the records: CSV, TSV or Parquet file",
@@ -91,7 +93,8 @@ def at(field: str) -> Iterator[None]:
     """Turn errors in a ``with`` block into mistakes of a field.
 
     A message that begins with an option of the command line is about the field of that option.
-    Of an unexpected error, only the type is stated: its message could contain a value.
+    Of an unexpected error nothing is shown: its message could contain a value, and its type could
+    depend on a record.
 
     Raises
     ------
@@ -106,10 +109,43 @@ def at(field: str) -> Iterator[None]:
         found = _OPTION.match(str(error))
         named = _OPTION.sub(lambda option: _NAMES[_OPTIONS[option[0]]], str(error))
         raise AnswerError(_OPTIONS[found[0]] if found else field, capital(named)) from None
-    except Exception as error:
+    except Exception:
         raise AnswerError(
-            field, f"This failed with an unexpected {type(error).__name__}."
+            field,
+            "This failed with an unexpected error, which is not shown because it could depend on a "
+            "record.",
         ) from None
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[list[str]]:
+    """Collect the warnings about privacy, and drop all others, as some quote values."""
+    words: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", PrivacyWarning)
+        yield words
+    words += dict.fromkeys(str(each.message) for each in caught)
+
+
+PASSWORD = (
+    "This holds a password, and notebooks are saved with what they show. Leave it out; put the "
+    "password of a database in the environment variable PGPASSWORD or the file ~/.pgpass."
+)
+_ADDRESS = re.compile(r"\s*([\w+.-]+://|(postgres|sqlite)[\w+]*:/*)", re.IGNORECASE)
+_DRIVE = re.compile(r"\s*[A-Za-z]:[\\/]")
+_SECRET = re.compile(r"(password|passwd|passphrase|pwd|secret|token)\w*\s*=|:\S*@", re.IGNORECASE)
+_NO_PORT = re.compile(r"[^/@\[]*:(?!\d{1,5}([/?#]|$))")
+
+
+def has_password(text: str) -> bool:
+    """Return whether a text looks like the address of a database with a password."""
+    plain = unquote(text)
+    address = _ADDRESS.match(plain)
+    rest = plain[address.end() :] if address else _DRIVE.sub("", plain, count=1)
+    if _SECRET.search(rest):
+        return True
+    return address is not None and (":" in rest.rpartition("@")[0] or bool(_NO_PORT.match(rest)))
 
 
 def capital(sentence: str) -> str:
@@ -185,8 +221,6 @@ class Answers:
         """Return the parsed arguments of ``dpexplain fit``."""
         self.needed("epsilon", "Enter the privacy loss of this fit, such as 1.")
         optional = {
-            "--sep": self.separator,
-            "--encoding": self.encoding,
             "--delta": self.number("delta"),
             "--cap-epsilon": self.number("cap"),
             "--ledger": self.ledger,
@@ -204,18 +238,18 @@ class Answers:
                 f"--epsilon={self.number('epsilon')}",
                 f"--out={self.out_path()}",
                 "--quiet",
+                *self._line_format(),
                 *(f"{option}={value}" for option, value in optional.items() if value),
             ]
         )
 
     def check_command(self, target: str) -> argparse.Namespace:
         """Return the parsed arguments of ``dpexplain schema check``."""
-        given = {"--sep": self.separator, "--encoding": self.encoding}
         return parser().parse_args(
             [
                 *("schema", "check", _operand(self.table_path())),
                 *(f"--target={target}", f"--schema={self.schema_path()}"),
-                *(f"{option}={value}" for option, value in given.items() if value),
+                *self._line_format(),
             ]
         )
 
@@ -224,8 +258,12 @@ class Answers:
         sample = self.path("sample", "Enter the file of a public sample.")
         target = self.needed("target", "Enter the column to predict.")
         out = sample.with_name(f"{sample.stem}.schema.toml")
+        in_lines = sample.suffix.lower() in (".csv", ".tsv")
         return parser().parse_args(
-            ["schema", "draft", _operand(sample), f"--target={target}", f"--out={out}"]
+            [
+                *("schema", "draft", _operand(sample), f"--target={target}", f"--out={out}"),
+                *(self._line_format() if in_lines else ()),
+            ]
         )
 
     def table_path(self) -> Path:
@@ -242,6 +280,10 @@ class Answers:
         """Return the path of the model; by default, ``model.json`` next to the table."""
         given = Path(self.out).expanduser() if self.out else None
         return self.table_path().with_name("model.json") if given is None else given
+
+    def _line_format(self) -> list[str]:
+        given = {"--sep": self.separator, "--encoding": self.encoding}
+        return [f"{option}={value}" for option, value in given.items() if value]
 
     def _rows_setting(self) -> str:
         if self.rows in ("", "0"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,12 +14,12 @@ from dpexplain.accounting._ledger.provenance import Provenance
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
 from dpexplain.accounting.unit import unit_of
-from dpexplain.app.answers import AnswerError, Answers, at, capital
+from dpexplain.app.answers import AnswerError, Answers, at, capital, heard
+from dpexplain.app.files import check_files, holds_records
 from dpexplain.certificate.odds import guesses_of_hundred, odds_words
 from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
-from dpexplain.cli.options import check_place, file_or_address, private_estimator
+from dpexplain.cli.options import file_or_address, private_estimator
 from dpexplain.cli.tables import check_names, read_schema, table_suffix
-from dpexplain.exceptions import BudgetError
 from dpexplain.explain._text import short_number, upper_number
 from dpexplain.schema import Schema
 from dpexplain.tables import LineFormat
@@ -42,10 +42,19 @@ def read_rules(answers: Answers) -> Schema:
     Raises
     ------
     AnswerError
-        If the file is missing or wrong, or does not have the target.
+        If the file is missing or wrong, does not have the target, or is the table itself: errors
+        quote the file, and the form shows it.
     """
+    with at("table"):
+        table_suffix(answers.table_path())
     path = answers.schema_path()
     with at("schema"):
+        if holds_records(path, answers.table_path()):
+            raise AnswerError(
+                "schema",
+                "This is the table itself or a copy of it, which the form would show; enter a data "
+                "dictionary or a schema.",
+            )
         if path.suffix.lower() != ".csv":
             schema = read_schema(path)
         elif not path.is_file():
@@ -106,6 +115,8 @@ class Plan:
         Schema of the fit.
     before, after : LedgerState
         The ledger without and with the fit.
+    warned : tuple of str
+        Warnings about privacy.
     """
 
     answers: Answers
@@ -113,6 +124,7 @@ class Plan:
     schema: Schema
     before: LedgerState
     after: LedgerState
+    warned: tuple[str, ...] = ()
 
     def price_words(self) -> str:
         """Describe the cost of the fit and the budget before and after it."""
@@ -152,7 +164,7 @@ def budget_words(answers: Answers) -> str:
         if not ledger_place(asked).exists():
             return "Nothing is spent on this table yet: the first fit creates its ledger."
         state = PrivacyLedger.open(ledger_path(asked))._store.current()
-    except (AnswerError, BudgetError, ValueError, TypeError, OSError, ImportError):
+    except Exception:
         return ""  # the price of the fit says what is wrong
     spent = upper_number(state.private_epsilon(state.delta))
     return (
@@ -193,10 +205,14 @@ def plan(answers: Answers) -> Plan:
     AnswerError
         For the first answer that is wrong; nothing was charged or written.
     """
-    with at("table"):
-        table_suffix(answers.table_path())
-    _check_format(answers)
+    with heard() as warned:
+        planned = _checked(answers)
+    return replace(planned, warned=tuple(warned))
+
+
+def _checked(answers: Answers) -> Plan:
     schema = read_rules(answers)
+    _check_format(answers)
     assert schema.target is not None
     target = answers.target or schema.target.name
     if not target:
@@ -205,7 +221,7 @@ def plan(answers: Answers) -> Plan:
     with at("table"):
         names = check_names(asked, schema)
     _check_persons(answers, schema, names)
-    _check_files(asked)
+    check_files(asked)
     before = _ledger(answers, asked)
     with at("epsilon"):
         estimator = private_estimator(asked, schema, epsilon=asked.epsilon, delta=before.delta)
@@ -248,20 +264,18 @@ def _check_persons(answers: Answers, schema: Schema, names: list[str]) -> None:
         raise AnswerError("rows", f"The table has no column {schema.person!r}.")
 
 
-def _check_files(asked: argparse.Namespace) -> None:
-    with at("out"):
-        check_place(asked.out, suffixes=(".json",), kept=ledger_place(asked).files)
-        taken = [path for path in (asked.out, *beside(asked.out).values()) if path.exists()]
-        if taken:
-            raise AnswerError("out", f"{taken[0]} exists; enter another name.")
-
-
 def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
     answers.needed("person", "Enter the person responsible; the certificate names that person.")
     answers.needed("purpose", "Enter what the release is for; the certificate states it.")
     for name in ("person", "purpose"):
         with at(name):
             Provenance(**{name: getattr(answers, name)})
+    if "://" not in answers.ledger and set("=@") & set(Path(answers.ledger).name):
+        raise AnswerError(
+            "ledger",
+            "The name of a ledger file with = or @ could hold a password; enter another name, or "
+            "an address such as postgresql://user@host/database.",
+        )
     with at("ledger"):
         exists = ledger_place(asked).exists()
     if not exists and asked.cap_epsilon is None:
@@ -274,12 +288,3 @@ def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
                 LedgerState("checked", **{_LIMITS[name]: value})
     with at("ledger"):
         return ledger_state(asked)
-
-
-def beside(model: Path) -> dict[str, Path]:
-    """Return the files that belong to a model: its schema, page and certificate."""
-    return {
-        "schema": model.with_suffix(".schema.toml"),
-        "page": model.with_suffix(".html"),
-        "certificate": model.with_suffix(".certificate.html"),
-    }

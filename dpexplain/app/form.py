@@ -9,7 +9,7 @@ from typing import Any
 from ipywidgets import HTML, HBox, VBox
 
 from dpexplain.app import checking, work
-from dpexplain.app.answers import LABELS, AnswerError, Answers, at
+from dpexplain.app.answers import LABELS, PASSWORD, AnswerError, Answers, at, has_password, heard
 from dpexplain.app.fields import (
     STYLE,
     Field,
@@ -41,7 +41,7 @@ _PLACEHOLDERS = {
 }
 _MESSAGES = (
     *("rules", "checked", "drafted", "budget", "meaning"),
-    *("price", "fit", "page", "certificate"),
+    *("price", "fit", "done", "page", "certificate"),
 )
 _WHERE = "Files are read on the computer where Jupyter runs; nothing is uploaded."
 
@@ -118,7 +118,12 @@ class ReleaseForm(VBox):
         -------
         Answers
         """
-        return Answers(**{name: field.control.value.strip() for name, field in self.fields.items()})
+        given = {name: field.control.value for name, field in self.fields.items()}
+        separator = given["separator"]  # which may be a tab
+        return Answers(
+            **{name: value.strip() for name, value in given.items() if name != "separator"},
+            separator=separator.strip() or separator,
+        )
 
     def _steps(self) -> list[Any]:
         fields, buttons, messages = self.fields, self.buttons, self.messages
@@ -152,6 +157,7 @@ class ReleaseForm(VBox):
             messages["price"],
             self._asking,
             messages["fit"],
+            messages["done"],
             self.results,
         ]
 
@@ -175,8 +181,9 @@ class ReleaseForm(VBox):
         """Run the action of a button; a mistake is shown next to its field."""
         for field in self.fields.values():
             field.say("")
+        show(self.messages["fit"], "")
         try:
-            with work.heard(), at("fit"):
+            with heard(), at("fit"):
                 action()
         except AnswerError as mistake:
             self._say(mistake)
@@ -198,9 +205,11 @@ class ReleaseForm(VBox):
             self._say_meaning()
         if name in ("table", "ledger"):
             self._say_budget()
-        if name == "ledger" and work.has_password(self.fields[name].control.value):
+        if name in ("table", "sample"):
+            self.public.value = False  # it was stated about another file
+        if has_password(self.fields[name].control.value):
             self.fields[name].control.value = ""  # notebooks save what controls hold
-            self.fields[name].say(work.PASSWORD)
+            self.fields[name].say(PASSWORD)
 
     def _say_meaning(self) -> None:
         words = checking.meaning_words(self.answers().epsilon)
@@ -242,9 +251,11 @@ class ReleaseForm(VBox):
     def _ask(self, planned: checking.Plan | None) -> None:
         """Ask once whether to charge a plan; None withdraws the question."""
         self._planned = planned
-        words = "" if planned is None else planned.price_words()
-        question = "A charge cannot be undone. Charge the ledger?" if words else ""
-        show(self.messages["price"], status_html(words, question))
+        words: tuple[str, ...] = ()
+        if planned is not None:
+            question = "A charge cannot be undone. Charge the ledger?"
+            words = (planned.price_words(), *planned.warned, question)
+        show(self.messages["price"], status_html(*words))
         self._asking.layout.display = "" if words else "none"
         show(self.messages["fit"], "")
 
@@ -253,11 +264,15 @@ class ReleaseForm(VBox):
         if planned is None:
             return
         self._ask(None)  # a second click cannot charge twice
+        self.done, self.results.children = None, ()
+        show(self.messages["done"], "")
         show(self.messages["fit"], status_html("Fitting …"))
-        self.done = work.fit(planned)
-        show(self.messages["fit"], status_html(*work.done_words(self.done)))
-        self._say_budget()
-        self._show_results(self.done)
+        with work.charging(planned.asked):
+            self.done = work.fit(planned)
+            show(self.messages["fit"], "")
+            show(self.messages["done"], status_html(*work.done_words(self.done)))
+            self._say_budget()
+            self._show_results(self.done)
 
     def _show_results(self, done: work.Done) -> None:
         from dpexplain_widgets import Explorer
@@ -298,7 +313,11 @@ class ReleaseForm(VBox):
 def _field(name: str, answers: dict[str, str]) -> Field:
     if name == "model":
         return choice_field(LABELS[name], list(commands()), answers.get(name, "boosting"))
-    return text_field(LABELS[name], _PLACEHOLDERS.get(name, ""), answers.get(name, ""))
+    given = answers.get(name, "")
+    secret = has_password(given)
+    field = text_field(LABELS[name], _PLACEHOLDERS.get(name, ""), "" if secret else given)
+    field.say(PASSWORD if secret else "")
+    return field
 
 
 def _rules_html(schema: Schema) -> str:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import warnings
+import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import dpexplain.io
-from dpexplain.app.answers import AnswerError, Answers, at
-from dpexplain.app.checking import Plan, beside, left_words, read_rules
-from dpexplain.certificate import Verification, release, verify
-from dpexplain.cli.accounts import ledger_path
+from dpexplain.app.answers import AnswerError, Answers, at, heard
+from dpexplain.app.checking import Plan, left_words, read_rules
+from dpexplain.app.files import beside, check_files, created, holds_records
+from dpexplain.certificate import Verification, file_hash, release, verify
+from dpexplain.cli.accounts import ledger_path, ledger_state
 from dpexplain.cli.drafts import checked, write_draft
-from dpexplain.cli.errors import after_the_charge
 from dpexplain.cli.fits import Fitted, fit_and_save
 from dpexplain.cli.options import check_place
 from dpexplain.cli.tables import check_names, table_suffix
-from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain._text import upper_number
+from dpexplain.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,15 @@ class Done:
         The plan that was carried out.
     fitted : Fitted
         Explanation, health check and ledger.
+    sha256 : str
+        Hash of the model's file.
     warned : tuple of str
         Warnings about privacy.
     """
 
     plan: Plan
     fitted: Fitted
+    sha256: str
     warned: tuple[str, ...] = field(default=())
 
     @property
@@ -52,8 +53,43 @@ class Done:
         return beside(self.model)
 
 
+@contextmanager
+def charging(asked: argparse.Namespace) -> Iterator[None]:
+    """Say of an error in a ``with`` block whether the ledger was charged.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments of the command ``fit``.
+
+    Raises
+    ------
+    AnswerError
+        If the block raises an error.
+    """
+    before = _entries(asked)
+    try:
+        with at("fit"):
+            yield
+    except AnswerError as mistake:
+        try:
+            charged = _entries(asked) > before
+        except AnswerError:
+            words = "The ledger cannot be read; check whether the fit was charged."
+            raise AnswerError("fit", f"{mistake.sentence} {words}") from None
+        if not charged:
+            raise
+        words = "The fit was charged, and the charge remains in the ledger."
+        raise AnswerError("fit", f"{mistake.sentence} {words}") from None
+
+
+def _entries(asked: argparse.Namespace) -> int:
+    with at("ledger"):
+        return len(ledger_state(asked).entries)
+
+
 def fit(planned: Plan) -> Done:
-    """Charge the ledger, fit, and save the model and its schema.
+    """Charge the ledger, fit, and save the model and its schema; see `charging` for errors.
 
     Parameters
     ----------
@@ -62,46 +98,25 @@ def fit(planned: Plan) -> Done:
     Returns
     -------
     Done
-
-    Raises
-    ------
-    AnswerError
-        If the fit was refused or failed; the sentence says if the charge remains.
     """
-    with at("fit"), heard() as warned:
-        fitted = fit_and_save(planned.asked, planned.schema)
-        done = Done(planned, fitted)
-        with after_the_charge():
-            planned.schema.to_toml(done.files["schema"])
-    return Done(planned, fitted, tuple(warned))
-
-
-PASSWORD = (
-    "This address holds a password, and notebooks are saved with what they show. Leave it out; put "
-    "it in the environment variable PGPASSWORD or the file ~/.pgpass."
-)
-
-
-def has_password(ledger: str) -> bool:
-    """Return whether the address of a database contains a password."""
-    rest = ledger.partition("://")[2]
-    return ":" in rest.rpartition("@")[0] or "password" in rest.lower()
-
-
-@contextmanager
-def heard() -> Iterator[list[str]]:
-    """Collect the warnings about privacy, and drop all others, as some quote values."""
-    words: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", PrivacyWarning)
-        yield words
-    words += [str(each.message) for each in caught]
+    check_files(planned.asked)
+    model = Path(planned.asked.out)
+    schema = beside(model)["schema"]
+    with heard() as warned, at("fit"), created(model), created(schema):
+        schema.write_bytes(planned.schema.to_toml().encode())
+        try:
+            fitted = fit_and_save(planned.asked, planned.schema)
+        except BaseException:
+            if not model.stat().st_size:  # no model was saved to which the schema could belong
+                schema.unlink(missing_ok=True)
+            raise
+        sha256 = file_hash(model)
+    return Done(planned, fitted, sha256, tuple(warned))
 
 
 def done_words(done: Done) -> list[str]:
     """Say where the model is, what was spent, and what was warned of."""
-    state = done.plan.after
+    state = ledger_state(done.plan.asked)  # other fits may have been charged meanwhile
     return [
         f"The model is in {done.model}, its schema in {done.files['schema']}, and the ledger in "
         f"{done.fitted.ledger.path}.",
@@ -115,7 +130,7 @@ def write_report(done: Done) -> Path:
     """Write the page with the Explorer and the privacy statement, and return its path."""
     from dpexplain_widgets import write_page
 
-    with at("page"):
+    with at("page"), created(done.files["page"]):
         return write_page(
             done.fitted.explanation,
             done.files["page"],
@@ -145,7 +160,12 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
     key = answers.path("key", "Enter the key.") if answers.key else None
     if key is not None and not key.is_file():
         raise AnswerError("key", f"{key}: no such file.")
-    with at("certificate"):
+    with at("certificate"), created(files["certificate"]):
+        if file_hash(done.model) != done.sha256:
+            raise AnswerError(
+                "certificate",
+                f"{done.model} is not the file that this fit saved; put that file back first.",
+            )
         given = release(
             done.model,
             ledger,
@@ -182,14 +202,21 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
     AnswerError
         If the sample is not public or is the table itself, or the draft cannot be written.
     """
+    with at("table"):
+        table = answers.table_path()
+        table_suffix(table)
     asked = answers.draft_command()
     if not public:
         raise AnswerError(
             "sample", "A draft reads the sample: confirm that the sample is public, or use none."
         )
-    if answers.table and os.path.realpath(asked.table) == os.path.realpath(answers.table_path()):
-        raise AnswerError("sample", "This is the table itself; a draft would publish its values.")
     with at("sample"):
+        if holds_records(asked.table, table):
+            raise AnswerError(
+                "sample",
+                "This is the table itself, or a copy or part of it; a draft would publish its "
+                "values.",
+            )
         if asked.out.exists():
             raise AnswerError("sample", f"{asked.out} exists; use it below, or rename it.")
         return asked.out, list(write_draft(asked).decisions)
@@ -198,16 +225,24 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
 def check(answers: Answers) -> Path:
     """Write how the table fits the schema to a file next to the table; NOT PRIVATE.
 
-    The result is never returned or shown, because notebooks save what widgets show.
+    The result is never returned or shown, because notebooks save what widgets show. An error that
+    could depend on a record is written to the file, too.
     """
-    with at("table"):
-        table_suffix(answers.table_path())
     schema = read_rules(answers)
     assert schema.target is not None
     asked = answers.check_command(answers.target or schema.target.name)
-    out = asked.table.with_name(f"{asked.table.stem}.NOT-PRIVATE.txt")
+    out: Path = asked.table.with_name(f"{asked.table.stem}.NOT-PRIVATE.txt")
     with at("table"):
         check_names(asked, schema)
         check_place(out, suffixes=(".txt",))
-        dpexplain.io.write_file(out, "\n\n".join(filter(None, reversed(checked(asked, schema)))))
+    with at("checked"), created(out, mode=0o600):
+        out.write_bytes(_compared(asked, schema).encode(errors="backslashreplace"))
     return out
+
+
+def _compared(asked: argparse.Namespace, schema: Schema) -> str:
+    try:
+        ignored, found = checked(asked, schema)
+    except Exception as error:
+        return f"NOT PRIVATE: only for the data holder.\n\nThe comparison failed: {error!r}\n"
+    return "\n\n".join(filter(None, (found, ignored)))

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_table, check_place
-from dpexplain.cli.tables import read_schema, whole_table
+from dpexplain.cli.tables import (
+    check_names,
+    private_records,
+    read_schema,
+    table_suffix,
+    whole_table,
+)
 from dpexplain.cli.text import table_text
 
 if TYPE_CHECKING:
@@ -61,7 +67,8 @@ def add_commands(commands: Any) -> None:
         examples="dpexplain schema check data.csv --target income --schema schema.toml",
     )
     add_table(check)
-    check.set_defaults(run=run_check, command="schema check")
+    # A Parquet file is read as for a model that reads the whole table.
+    check.set_defaults(run=run_check, command="schema check", model="", settings=[])
 
 
 def run_draft(asked: argparse.Namespace) -> None:
@@ -130,10 +137,15 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
         The columns that are ignored, in a sentence, or "" if there are none; and the cells that do
         not fit.
     """
-    X, y = whole_table(asked, as_text=True)
+    if table_suffix(asked.table) in (".csv", ".tsv"):
+        X, y = whole_table(asked, as_text=True)
+        present = [str(name) for name in X.columns]
+    else:  # pandas cannot read every cell that a fit reads
+        X, y = private_records(asked, schema)
+        present = [name for name in check_names(asked, schema) if name != asked.target]
     report = schema.check(X, y)
     known = {*schema.features, *schema.id, schema.person}
-    names = [str(name) for name in X.columns if name not in known]
+    names = [name for name in present if name not in known]
     ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""
     found = "The schema fits every cell." if report.fits else table_text(report.frame(), rows=None)
     return ignored, f"NOT PRIVATE: only for the data holder.\n\n{found}"

@@ -16,6 +16,7 @@ from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, check_place
 
 NOTEBOOK = Path("dpexplain-app.ipynb")
+_CELL = "from dpexplain.app import ReleaseForm\n\nReleaseForm()"
 _HOSTS = {"voila": "voila", "lab": "jupyterlab"}
 _PORTS = {"voila": "--port={}", "lab": "--ServerApp.port={}"}
 
@@ -54,8 +55,12 @@ def run_app(asked: argparse.Namespace) -> int:
     _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")
     if not NOTEBOOK.exists():
         check_place(NOTEBOOK, suffixes=(".ipynb",))
-        cells = ["from dpexplain.app import ReleaseForm\n\nReleaseForm()"]
-        dpexplain.io.write_file(NOTEBOOK, notebook_text(cells))
+        dpexplain.io.write_file(NOTEBOOK, notebook_text([_CELL]))
+    elif _code(NOTEBOOK) != [_CELL]:
+        raise CommandError(
+            f"{NOTEBOOK} in this folder has other code than the notebook that this command writes, "
+            "and opening it would run that code; rename or delete it."
+        )
     options = [_PORTS[host].format(asked.port)] * (asked.port is not None)
     options += ["--no-browser"] * asked.no_browser
     # The address holds a secret, so that other users of the computer cannot open the form.
@@ -78,7 +83,8 @@ def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
     int
         Exit status.
     """
-    command = [sys.executable, "-m", *arguments]
+    # With -P, a file such as voila.py in the current folder is not taken for the module.
+    command = [sys.executable, "-P", "-m", *arguments]
     if only_print:
         print(" ".join(command))
         return 0
@@ -116,6 +122,16 @@ def notebook_text(cells: Sequence[str]) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(content, indent=1) + "\n"
+
+
+def _code(notebook: Path) -> list[str] | None:
+    """Return the source of the code cells that are not empty; None if it cannot be read."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return [source for source in code if source.strip()]
 
 
 def _installed(module: str) -> bool:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
+import stat
 from html import unescape
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from ipywidgets import Widget
 
-from dpexplain import PrivacyLedger, Schema
+from dpexplain import Classes, Date, PrivacyLedger, Schema
 from dpexplain.accounting import Person
-from dpexplain.app import ReleaseForm
+from dpexplain.app import ReleaseForm, checking
 from dpexplain.certificate import verify
 from dpexplain.cli import main
 from dpexplain_widgets import Explorer
@@ -48,7 +52,7 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
 
     assert "Spent on this table so far: ε = 1, with a cap of 3" in said(form, "budget")
     assert any(isinstance(part, Explorer) for part in form.results.children)
-    assert "model.json" in said(form, "fit")
+    assert "model.json" in said(form, "done")
     assert "model.html" in said(form, "page")
     assert "model.certificate.html: verified" in said(form, "certificate")
     found = verify(
@@ -157,29 +161,65 @@ def test_mistake_is_said_at_its_field_before_anything_is_read_or_charged(records
 
 @pytest.mark.parametrize(
     "address",
-    ["postgresql://ann:Zorblax@host/b", "postgresql://host/b?password=Zorblax"],
+    [
+        "postgresql://ann:Zorblax@host/b",
+        "postgresql://host/b?password=Zorblax",
+        "postgresql://ann:Zor blax@host/b",
+        "postgresql:ann:Zorblax@host/b",
+        "ann:Zorblax@host/b",
+        "postgresql://host/b?sslkey=k&pass%77ord=Zorblax",
+        "postgresql://ann:Zorblax/b",
+        "postgresql://ann%3AZorblax@host/b",
+        "host=h user=u password=Zorblax dbname=d",
+        "host=h pwd = Zorblax",
+    ],
 )
 def test_password_in_an_address_is_not_kept(address):
-    form = filled()
-    form.fields["ledger"].control.value = address
+    form = filled(ledger=address)
     assert "holds a password" in said(form, "ledger")
-    assert "Zorblax" not in json.dumps(state_of(form))
+    assert "blax" not in json.dumps(state_of(form))
+    for name in ("table", "schema", "out", "key", "purpose", "ledger"):
+        form.fields[name].control.value = address
+        assert "holds a password" in said(form, name)
+    assert "blax" not in json.dumps(state_of(form))
     form.fields["ledger"].control.value = "postgresql://ann@host:5432/b"
     assert said(form, "ledger") == ""
 
 
+@pytest.mark.parametrize(
+    "text", ["C:\\tables\\data.csv", "postgresql://[::1]:5432/b", "sqlite:////a/b.db", "to a@b.org"]
+)
+def test_text_without_a_password_is_kept(text):
+    form = filled(ledger=text, purpose=text)
+    assert (form.answers().ledger, form.answers().purpose) == (text, text)
+    assert (said(form, "ledger"), said(form, "purpose")) == ("", "")
+
+
 def test_draft_needs_a_public_sample_that_is_not_the_table(folder):
-    Path("sample.csv").write_text("age,job,died\n30,nurse,no\n41,clerk,yes\n99,clerk,no\n")
+    Path("sample.csv").write_text("age;job;died\n30;nurse;no\n41;clerk;yes\n99;clerk;no\n")
     form = filled(sample="sample.csv", schema="")
     click(form, "draft")
     assert "confirm that the sample is public" in said(form, "sample")
     form.public.value = True
-    form.fields["sample"].control.value = "data.csv"
-    click(form, "draft")
-    assert "This is the table itself" in said(form, "sample")
+    Path("hard.csv").hardlink_to("data.csv")
+    shutil.copy("data.csv", "copy.csv")
+    for name in ("data.csv", "hard.csv", "copy.csv"):
+        form.fields["sample"].control.value = name
+        click(form, "draft")
+        assert "confirm that the sample is public" in said(form, "sample")  # of the new sample
+        form.public.value = True
+        click(form, "draft")
+        assert "This is the table itself" in said(form, "sample")
     assert not list(folder.glob("*.toml"))
 
     form.fields["sample"].control.value = "sample.csv"
+    form.fields["table"].control.value = ""
+    form.public.value = True
+    click(form, "draft")
+    assert "Enter the file with the records" in said(form, "table")
+    form.fields["table"].control.value = "data.csv"
+    assert not form.public.value
+    form.public.value = True
     click(form, "draft")
     assert form.fields["schema"].control.value == "sample.schema.toml"
     assert set(Schema.from_toml("sample.schema.toml").features) == {"age", "job"}
@@ -188,21 +228,79 @@ def test_draft_needs_a_public_sample_that_is_not_the_table(folder):
     assert "sample.schema.toml exists" in said(form, "sample")
 
 
+def test_part_of_a_folder_of_tables_is_no_public_sample(folder):
+    Path("parts").mkdir()
+    shutil.copy("data.csv", "parts/part-0.parquet")  # it is refused before it is read
+    shutil.copy("data.csv", "elsewhere.parquet")
+    for name in ("parts/part-0.parquet", "elsewhere.parquet", "parts"):
+        form = filled(table="parts", sample=name)
+        form.public.value = True
+        click(form, "draft")
+        assert "part of it" in said(form, "sample"), name
+
+
+def test_table_as_data_dictionary_is_refused_without_a_cell(folder):
+    Path("people.csv").write_text("name,type,min,max\nid,id,,\nAda Zorblax,diabetes,1,2\n")
+    shutil.copy("people.csv", "copy.csv")
+    for table in ("people.csv", "copy.csv"):
+        form = filled(table=table, schema="people.csv", separator="", target="type")
+        click(form, "read", "check", "fit")
+        assert "This is the table itself or a copy" in said(form, "schema")
+        assert "Zorblax" not in json.dumps(state_of(form))
+    form = filled(table="", schema="people.csv")
+    click(form, "read")
+    assert "Enter the file with the records" in said(form, "table")
+
+
 def test_comparison_with_the_schema_is_in_a_file_and_never_in_the_form():
-    form = filled()
+    form, found = filled(), Path("data.NOT-PRIVATE.txt")
     states = []
     for odd in ("7", "Zorblax"):
         write_messy(Path(), [*messy_lines(), f"900;901;{odd};1;0"])
+        found.unlink(missing_ok=True)
         click(form, "check")
         states.append(state_of(form))
 
-    assert "Zorblax" in Path("data.NOT-PRIVATE.txt").read_text()
-    assert Path("data.NOT-PRIVATE.txt").read_text().startswith("NOT PRIVATE")
+    assert "Zorblax" in found.read_text()
+    assert found.read_text().startswith("NOT PRIVATE")
+    assert stat.S_IMODE(found.stat().st_mode) == 0o600
     assert "data.NOT-PRIVATE.txt" in said(form, "checked")
     assert states[0] == states[1]
 
+    found.write_text("notes")
+    click(form, "check")
+    assert "data.NOT-PRIVATE.txt exists" in said(form, "checked")
+    assert found.read_text() == "notes"
 
-def test_unexpected_error_shows_its_type_and_nothing_else(monkeypatch, capsys):
+
+def test_failed_comparison_is_described_in_the_file_alone(monkeypatch):
+    form, found = filled(), Path("data.NOT-PRIVATE.txt")
+    click(form, "check")
+    state = state_of(form)
+    found.unlink()
+
+    def broken(*_):
+        raise KeyError("Zorblax of line 7")
+
+    monkeypatch.setattr("dpexplain.app.work.checked", broken)
+    click(form, "check")
+    assert state_of(form) == state
+    assert "Zorblax of line 7" in found.read_text()
+
+
+def test_parquet_table_is_compared_as_a_fit_reads_it():
+    dates = pa.array([15_000, 2**30], pa.int32()).cast(pa.date32())  # pandas refuses the second
+    pq.write_table(pa.table({"day": dates, "y": ["0", "1"]}), "data.parquet")
+    schema = Schema({"day": Date("2000-01-01", "2030-01-01")}, target=Classes(["0", "1"], name="y"))
+    schema.to_toml("days.toml")
+    form = filled(table="data.parquet", schema="days.toml", target="y", separator="", rows="")
+    click(form, "check")
+    assert "data.NOT-PRIVATE.txt" in said(form, "checked")
+    assert "day" in Path("data.NOT-PRIVATE.txt").read_text()
+    assert "failed" not in Path("data.NOT-PRIVATE.txt").read_text()
+
+
+def test_unexpected_error_shows_neither_its_text_nor_its_type(monkeypatch, capsys):
     def broken(*_):
         raise KeyError("Zorblax of line 7")
 
@@ -210,7 +308,10 @@ def test_unexpected_error_shows_its_type_and_nothing_else(monkeypatch, capsys):
     form = filled()
     click(form, "fit", "confirm")
 
-    assert "unexpected KeyError" in said(form, "fit")
+    assert "unexpected error" in said(form, "fit")
+    assert "KeyError" not in said(form, "fit")
+    assert "charge" not in said(form, "fit")
+    assert not list(Path().glob("model*")), "files of a fit that failed are removed"
     assert "Zorblax" not in json.dumps(said(form, "fit")) + "".join(capsys.readouterr())
     assert not Path("data.ledger.json").exists()
 
@@ -221,6 +322,119 @@ def test_second_click_does_not_charge_twice():
     assert len(PrivacyLedger.open("data.ledger.json").entries) == 1
     click(form, "fit")
     assert "model.json exists" in said(form, "out")
+
+
+@pytest.mark.parametrize(
+    "name", ["model.json", "model.schema.toml", "model.html", "model.certificate.html"]
+)
+def test_ledger_is_never_one_of_the_files_of_the_model(name, folder):
+    form = filled(ledger=name)
+    click(form, "fit")
+    assert name in said(form, "out")
+    click(form, "confirm")
+    assert not Path(name).exists()
+
+
+@pytest.mark.parametrize("name", ["u@host", "a=b.json"])
+def test_name_of_a_ledger_that_could_hold_a_password_is_refused(name):
+    form = filled(ledger=name)
+    click(form, "fit")
+    assert "could hold a password" in said(form, "ledger")
+    assert not Path(name).exists()
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.schema.toml", "model.certificate.html"])
+def test_file_that_appears_before_the_confirmation_is_kept_and_nothing_is_charged(name):
+    form = filled()
+    click(form, "fit")
+    Path(name).write_text("mine")
+    click(form, "confirm")
+    assert f"{name} exists" in said(form, "out")
+    assert Path(name).read_text() == "mine"
+    assert form.done is None
+    assert not Path("data.ledger.json").exists()
+
+
+def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
+    form = filled()
+    click(form, "fit", "confirm")
+    for button, name in (("page", "model.html"), ("certificate", "model.certificate.html")):
+        Path(name).write_text("mine")
+        click(form, button)
+        assert f"{name} exists" in said(form, button)
+        assert Path(name).read_text() == "mine"
+        Path(name).unlink()
+    Path("model.json").write_text(Path("model.json").read_text() + "\n")
+    click(form, "certificate")
+    assert "is not the file that this fit saved" in said(form, "certificate")
+    assert not Path("model.certificate.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("dpexplain.io.save", MemoryError()),
+        ("dpexplain.cli.fits.record_file", KeyError("Zorblax")),
+        ("dpexplain.app.form.ReleaseForm._show_results", RuntimeError("no view")),
+    ],
+)
+def test_error_after_the_charge_says_that_the_charge_remains(place, error, monkeypatch):
+    def broken(*_):
+        raise error
+
+    form = filled()
+    click(form, "fit", "confirm")
+    form.fields["out"].control.value = "second.json"
+    click(form, "fit")
+    first = form.done
+    monkeypatch.setattr(place, broken)
+    click(form, "confirm")
+
+    assert len(PrivacyLedger.open("data.ledger.json").entries) == 2
+    assert "the charge remains in the ledger" in said(form, "fit")
+    assert "Zorblax" not in said(form, "fit")
+    assert form.done is not first, "the page of the first fit would be taken for that of the second"
+    assert not form.results.children
+    assert Path("second.schema.toml").exists() == Path("second.json").exists()
+
+
+def test_rest_of_the_budget_counts_fits_charged_meanwhile():
+    first, second = filled(), filled(out="second.json")
+    click(first, "fit")
+    click(second, "fit", "confirm")
+    click(first, "confirm")
+    state = PrivacyLedger.open("data.ledger.json")._store.current()
+    assert checking.left_words(state) in said(first, "done")
+    assert checking.left_words(state) not in said(second, "done")
+
+
+def test_later_mistake_and_the_key_leave_the_place_of_the_model():
+    form = filled()
+    click(form, "fit", "confirm")
+    form.fields["schema"].control.value = "none.toml"
+    click(form, "read")
+    form.fields["key"].control.value = "key.pem"
+    assert "The model is in model.json" in said(form, "done")
+
+
+def test_weak_guarantee_is_stated_before_the_charge():
+    form = filled(epsilon="12", cap="20")
+    click(form, "fit")
+    assert said(form, "price").count("epsilon=12 is a weak guarantee") == 1
+
+
+def test_tab_is_a_separator():
+    Path("data.csv").write_text(Path("data.csv").read_text().replace(";", "\t"))
+    form = filled(separator="\t")
+    click(form, "fit")
+    assert "This fit costs" in said(form, "price")
+
+
+def test_ledger_in_the_home_of_nobody_is_a_mistake():
+    form = filled()
+    form.fields["ledger"].control.value = "~nobody_of_that_name/l.json"
+    click(form, "fit")
+    assert "home directory" in said(form, "ledger")
 
 
 def test_every_control_has_a_label_and_the_text_form_is_short():
@@ -247,7 +461,8 @@ def test_app_starts_voila_or_the_laboratory(installed, options, started, monkeyp
     )
     assert main(["app", "--print", "--no-browser", *options]) == 0
     command = capsys.readouterr().out.split()
-    assert command[2 : 2 + len(started)] == started
+    # -P: a voila.py or jupyter.py of the current folder is not imported
+    assert command[1 : 3 + len(started)] == ["-P", "-m", *started]
     assert "dpexplain-app.ipynb" in command
     assert "--no-browser" in command
     assert ("--ServerApp.port=8899" in command) == ("8899" in options)
@@ -255,10 +470,24 @@ def test_app_starts_voila_or_the_laboratory(installed, options, started, monkeyp
     assert "ReleaseForm()" in cell["source"]
 
 
-def test_app_says_what_is_missing_and_keeps_a_notebook_that_exists(monkeypatch, capsys):
-    Path("dpexplain-app.ipynb").write_text("{}")
+def test_app_opens_no_notebook_with_other_code(capsys):
     assert main(["app", "--print"]) == 0
-    assert Path("dpexplain-app.ipynb").read_text() == "{}"
+    notebook = Path("dpexplain-app.ipynb")
+    saved = json.loads(notebook.read_text())
+    (cell,) = saved["cells"]
+    cell["source"] = cell["source"].splitlines(keepends=True)  # as Jupyter saves it
+    notebook.write_text(json.dumps(saved))
+    assert main(["app", "--print"]) == 0
+    planted = {**saved, "cells": [cell, {**cell, "source": "import os"}]}
+    for text in ("{}", "[", json.dumps(planted)):
+        notebook.write_text(text)
+        capsys.readouterr()
+        assert main(["app", "--print"]) == 2
+        assert "has other code" in capsys.readouterr().err
+        assert notebook.read_text() == text
+
+
+def test_app_says_what_is_missing(monkeypatch, capsys):
     monkeypatch.setattr("dpexplain.cli.hosts._installed", lambda module: module == "ipywidgets")
     assert main(["app", "--print"]) == 2
     assert "the extra 'lab'" in capsys.readouterr().err
