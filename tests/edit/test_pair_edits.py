@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import tracemalloc
 import json
+import tracemalloc
 
 import numpy as np
 import pytest

@@ -189,12 +189,8 @@ def test_curve_without_a_record_is_refused(models, field, edited_before):
     explanation = Shift("dose", by=1e-4).apply(model.explain_global())
     term = explanation["age"]
     changed = replace(term, **{field: term.contribution + 1.0})
-    if field == "released" and not edited_before:
-        with pytest.raises(ValueError):
-            replace(explanation, terms=(changed, *explanation.terms[1:]))
-        return
 
-    with pytest.raises(ValueError, match="the curve of 'age'.* differs, but no edit is recorded"):
+    with pytest.raises(ValueError, match=r"the curve of 'age'.* differs, but no edit is recorded"):
         model.with_curves(replace(explanation, terms=(changed, *explanation.terms[1:])))
 
 
@@ -215,7 +211,7 @@ def test_intercept_without_a_record_is_refused(models, field, edited_before):
         model = Shift("age", by=1e-4, mean="intercept").apply(model)
     explanation = model.explain_global()
 
-    with pytest.raises(ValueError, match="the intercept.* differs, but no edit is recorded"):
+    with pytest.raises(ValueError, match=r"the intercept.* differs, but no edit is recorded"):
         model.with_curves(replace(explanation, **{field: explanation.intercept + 5.0}))
 
 

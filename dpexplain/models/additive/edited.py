@@ -197,7 +197,7 @@ def _check_pairs(own: GlobalExplanation, other: GlobalExplanation) -> None:
 
 
 def _check_scores(given: GlobalExplanation, replayed: GlobalExplanation) -> None:
-    kinds = ["curve"] * len(given.terms) + ["pair"] * len(given.pairs)
+    kinds = ["curve of"] * len(given.terms) + ["pair"] * len(given.pairs)
     for kind, part in zip(kinds, given.parts, strict=True):
         again, name = replayed.part(part.name), f"the {kind} {shorten(part.name)!r}"
         _check_equal(name, part.contribution, again.contribution)
