@@ -273,9 +273,9 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     bool
         Whether the model, unit, adjacency, target, schema and numbers match. The epsilon of the
         entry's events must not exceed the epsilon stated in the file. If it is clearly smaller, the
-        entry matches only if its events have the mu stated in the file. An entry that names a
-        schema does not match a file without a schema, except for files about filters, which never
-        contain one.
+        entry matches only if its events have the mu stated in the file and its label states that
+        epsilon. An entry that names a schema does not match a file without a schema, except for
+        files about filters, which never contain one.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -304,7 +304,8 @@ def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) 
     """Return whether the epsilon of an entry's events matches the one in a file.
 
     All ways to compose the events are considered. A fit of an additive model with
-    ``preset="paper"`` costs clearly less than its epsilon, but its entry has the mu of the file.
+    ``preset="paper"`` costs clearly less than its epsilon. Its entry has the mu of the file, and
+    its label states the epsilon.
     """
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)
@@ -314,9 +315,15 @@ def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) 
             paid = max(paid, moments_epsilon(spending, guarantee.delta))
     if cost > guarantee.epsilon * (1.0 + _ROUNDING):
         return False
-    stated = math.nan if guarantee.mu is None else guarantee.mu
-    same_mu = math.isclose(stated, spending.gaussian_bound, rel_tol=_ROUNDING)
-    return same_mu or paid >= guarantee.epsilon * _NO_LESS_THAN
+    named = any(f"(epsilon={guarantee.epsilon:g}{end}" in entry.label for end in ",)")
+    return (named and _same_mu(spending, guarantee)) or paid >= guarantee.epsilon * _NO_LESS_THAN
+
+
+def _same_mu(spending: Spending, guarantee: Guarantee) -> bool:
+    mu = spending.gaussian_bound
+    if guarantee.mu is None or not 0.0 < mu < math.inf:
+        return False
+    return math.isclose(guarantee.mu, mu, rel_tol=_ROUNDING)
 
 
 def _no_less(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:

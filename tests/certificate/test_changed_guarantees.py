@@ -9,12 +9,15 @@ import pytest
 
 import dpexplain
 import private_models
-from certified import certifiable, certified, guarantee
+from certified import EVENT, certifiable, certified, guarantee
 from dpexplain import PrivacyLedger
 from dpexplain._utils.guarantee_words import bags_note, known_note, known_sampler, opendp_gaussian
+from dpexplain.accounting.spending import Spending
 from dpexplain.certificate import release, verify
 from dpexplain.edit import EditLog, Remove
 from dpexplain.mechanisms import NoiseSource
+
+PAID_MU = Spending.of([EVENT]).gaussian_bound
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,7 @@ def refused(made, shown, words):
     [
         ({"mu": 1e-4}, "0 entries that promise"),
         ({"epsilon_replace": 0.6}, "0 entries that promise"),
+        ({"epsilon": 40.0, "epsilon_replace": 80.0, "mu": PAID_MU}, "0 entries that promise"),
         ({"covers": "everything ever"}, r"not as dpexplain writes it \(covers\)"),
         ({"covers": "this fit alone, edited by hand afterwards"}, r"\(covers\)"),
         ({"sampler": "noise of quantum computers"}, r"\(sampler\)"),
