@@ -71,11 +71,15 @@ class Comparison(Fits[GlobalExplanation]):
 
     @property
     def pair_names(self) -> tuple[str, ...]:
-        """Names of the pairs of features in any of the models.
+        """Names of the pairs of features in any of the private fits.
 
-        Models may differ in their pairs, because private fits can choose them separately.
+        Fits may differ in their pairs, because each can choose its own. Pairs that only the
+        reference has are not included, because it chooses them without privacy. The same applies
+        to fits with seeded noise, unless there are no others.
         """
-        return tuple(dict.fromkeys(pair.name for _, _, fit in self.fits() for pair in fit.pairs))
+        fits = [fit for _, _, fit in self._private_fits()]
+        named = [fit for fit in fits if fit.guarantee.private] or fits
+        return tuple(dict.fromkeys(pair.name for fit in named for pair in fit.pairs))
 
     @property
     def score_unit(self) -> str:
@@ -108,10 +112,10 @@ class Comparison(Fits[GlobalExplanation]):
         Returns
         -------
         DataFrame
-            One row for each term in model order, then for each pair, and one column for each
-            epsilon (infinite for the reference), in :attr:`score_unit`. The mean is over the
-            repeats that have the pair; NaN if there are none. Noise alone makes importances
-            positive, so compare them with
+            One row for each term in model order, then for each of :attr:`pair_names`, and one
+            column for each epsilon (infinite for the reference), in :attr:`score_unit`. The mean is
+            over the repeats that have the pair; NaN if there are none. Noise alone makes
+            importances positive, so compare them with
             ``explanations[epsilon][repeat].part(name).noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}

@@ -210,8 +210,9 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
     """Add a note about the edits to the guarantee, whose numbers do not change."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
-    covers = guarantee.covers.removesuffix(EDITED_COVERS) + EDITED_COVERS
-    return dataclasses.replace(guarantee, covers=covers, notes=(*notes, edit_note(edits)))
+    covers = guarantee.covers.removesuffix(EDITED_COVERS) + EDITED_COVERS * guarantee.private
+    note = edit_note(edits, private=guarantee.private)
+    return dataclasses.replace(guarantee, covers=covers, notes=(*notes, note))
 
 
 def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:

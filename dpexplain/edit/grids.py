@@ -112,22 +112,28 @@ def smooth_plane(
 
     Notes
     -----
-    Cells are weighted by proximity and inverse variance, as in :func:`smooth`.
+    Cells are weighted by proximity and inverse variance, as in :func:`smooth`. The Gaussian kernel
+    is the product of a kernel of rows and a kernel of columns, so sums over all cells are products
+    of matrices no larger than the table or its sides.
     """
     weight = positive_weights(weights.ravel()).reshape(values.shape)
-    n_rows, n_columns = values.shape
     middle = [np.cumsum(side) - side / 2.0 for side in (weight.sum(1), weight.sum(0))]
-    x, y = np.repeat(middle[0], n_columns), np.tile(middle[1], n_rows)
-    precision = 1.0 / np.maximum(std.ravel(), 1e-12) ** 2
+    precision = 1.0 / np.maximum(std, 1e-12) ** 2
     precision = precision / precision.max()
-    by_x, by_y = (np.subtract.outer(each, each).T / reach for each in (x, y))
-    near = np.exp(-0.5 * (by_x**2 + by_y**2)) * precision
-    design = np.stack([np.ones_like(by_x), by_x, by_y], axis=-1)
-    loaded = near[..., None] * design
-    matrix = np.einsum("kci,kcj->kij", loaded, design)
+    apart = [np.subtract.outer(each, each).T / reach for each in middle]
+    near = [np.exp(-0.5 * each**2) for each in apart]
+
+    def total(of: FloatArray, power: tuple[int, int]) -> FloatArray:
+        rows, columns = (k * each**p for k, each, p in zip(near, apart, power, strict=True))
+        return np.asarray(rows @ of @ columns.T)
+
+    # Powers of the two distances that multiply the level and the slopes of the plane.
+    powers = [(0, 0), (1, 0), (0, 1)]
+    matrix = np.empty((*values.shape, 3, 3))
+    for i, j in np.ndindex(3, 3):
+        both = powers[i][0] + powers[j][0], powers[i][1] + powers[j][1]
+        matrix[..., i, j] = total(precision, both)
     # If few cells have all the weight, the slopes of the plane are undetermined.
-    ridge = np.diag([0.0, 1e-9, 1e-9])
-    matrix = matrix + matrix[:, :1, :1] * ridge
-    side = np.einsum("kci,c->ki", loaded, values.ravel())
-    level: FloatArray = np.linalg.solve(matrix, side[..., None])[:, 0, 0]
-    return level.reshape(values.shape)
+    matrix += matrix[..., :1, :1] * np.diag([0.0, 1e-9, 1e-9])
+    side = np.stack([total(precision * values, power) for power in powers], axis=-1)
+    return np.asarray(np.linalg.solve(matrix, side[..., None])[..., 0, 0])

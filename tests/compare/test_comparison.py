@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from dpexplain import Comparison, PrivacyLedger
 from dpexplain.accounting.gdp import epsilon_from_mu
 from dpexplain.explain import Guarantee
-from example_explanations import HOSTILE_NAMES, age, classifier, job, reference
+from example_explanations import HOSTILE_NAMES, age, age_and_job, classifier, job, reference
 from fake_estimator import FakePrivateClassifier
 
 
@@ -43,6 +44,22 @@ def test_two_labels_say_each_alone_and_all_together():
     alone, together = comparison().guarantee_words
     assert alone == "each model alone: ε = 0.5, 2 (δ = 1e-06)"
     assert together.startswith("all models shown here, if published together: ε = 2.")
+
+
+def test_pairs_that_only_fits_without_privacy_have_name_no_row():
+    pair = age_and_job()
+    seeded = pair.guarantee.not_private("seeded noise")
+    plain = replace(pair, guarantee=seeded)
+    beside = comparison(reference=replace(reference(), pairs=(plain,)))
+    assert beside.pair_names == ()
+    assert list(beside.importances().index) == list(comparison().importances().index)
+
+    unsafe = classifier(seeded, pairs=(plain,))
+    mixed = comparison(explanations={0.5: (fit(0.5), unsafe), 2.0: (fit(2.0),)})
+    assert mixed.pair_names == ()
+    assert comparison(explanations={0.5: (unsafe,)}, epsilons=(0.5,)).pair_names == (pair.name,)
+    private = fit(2.0, pairs=(pair,))
+    assert comparison(explanations={2.0: (private,)}, epsilons=(2.0,)).pair_names == (pair.name,)
 
 
 def test_models_together_cost_their_composition():

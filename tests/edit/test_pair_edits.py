@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -238,6 +239,17 @@ def test_a_smooth_plane_is_a_weighted_fit_around_each_cell():
         design = np.column_stack([np.ones(12), dx, dy])
         plane = np.linalg.lstsq(root[:, None] * design, root * values.ravel(), rcond=None)[0]
         assert found[row, column] == pytest.approx(plane[0], abs=1e-6)
+
+
+def test_smoothing_a_large_table_takes_memory_for_its_cells_only():
+    values = np.add.outer(np.linspace(0, 1, 66), np.linspace(0, 2, 66))
+    tracemalloc.start()
+    try:
+        smooth_plane(values, np.ones_like(values), np.ones_like(values), 0.1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 * values.nbytes
 
 
 @pytest.mark.full

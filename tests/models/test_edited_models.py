@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -179,14 +180,67 @@ def test_curves_of_another_model_are_refused(models):
         models["binary"].with_curves(3)
 
 
-def test_curve_without_a_record_is_refused(models):
-    from dataclasses import replace
+@pytest.mark.parametrize("field", ["contribution", "released"])
+@pytest.mark.parametrize("edited_before", [False, True])
+def test_curve_without_a_record_is_refused(models, field, edited_before):
+    model = models["not private"]
+    if edited_before:
+        model = Shift("age", by=1e-4).apply(model)
+    explanation = Shift("dose", by=1e-4).apply(model.explain_global())
+    term = explanation["age"]
+    changed = replace(term, **{field: term.contribution + 1.0})
 
-    explanation = models["binary"].explain_global()
-    term = replace(explanation.terms[0], contribution=explanation.terms[0].contribution + 1.0)
+    with pytest.raises(ValueError, match=r"the curve of 'age'.* differs, but no edit is recorded"):
+        model.with_curves(replace(explanation, terms=(changed, *explanation.terms[1:])))
 
-    with pytest.raises(ValueError, match="no edit is recorded"):
-        models["binary"].with_curves(replace(explanation, terms=(term, *explanation.terms[1:])))
+
+def test_curve_that_its_recorded_edit_does_not_give_is_refused(models):
+    model = models["not private"]
+    explanation = Shift("age", by=1e-4).apply(model.explain_global())
+    term = replace(explanation["age"], contribution=explanation["age"].contribution + 1.0)
+
+    with pytest.raises(ValueError, match="the curve of 'age' differs, but no edit is recorded"):
+        model.with_curves(replace(explanation, terms=(term, *explanation.terms[1:])))
+
+
+@pytest.mark.parametrize("edited_before", [False, True])
+@pytest.mark.parametrize("field", ["intercept", "released_intercept"])
+def test_intercept_without_a_record_is_refused(models, field, edited_before):
+    model = models["not private"]
+    if edited_before:
+        model = Shift("age", by=1e-4, mean="intercept").apply(model)
+    explanation = model.explain_global()
+
+    with pytest.raises(ValueError, match=r"the intercept.* differs, but no edit is recorded"):
+        model.with_curves(replace(explanation, **{field: explanation.intercept + 5.0}))
+
+
+def test_effects_in_the_record_of_a_model_are_those_of_the_replay(models):
+    model = models["not private"]
+    explanation = Shift("age", by=0.5).apply(model.explain_global())
+    record = explanation.edits[0]
+    small = replace(record, effects=(replace(record.effects[0], rms=1e-9, n_bins=1),))
+
+    assert model.with_curves(replace(explanation, edits=(small,))).edits_ == (record,)
+
+
+def test_explanation_that_another_computer_rounded_differently_is_accepted(models):
+    model = models["not private"]
+    explanation = Shift("age", by=0.5).apply(model.explain_global())
+    rounded = replace(explanation["age"], contribution=explanation["age"].contribution * (1 + 1e-9))
+    explanation = replace(explanation, terms=(rounded, *explanation.terms[1:]))
+
+    assert model.with_curves(explanation).edits_ == explanation.edits
+
+
+def test_note_of_an_edited_model_states_a_cost_only_if_the_model_is_private(models):
+    edit = Shift("age", by=0.5)
+    private, other = (edit.apply(models[case]).guarantee_ for case in ("binary", "not private"))
+
+    assert private.notes[-1].startswith("Edited by hand after the fit (1 edit of age); ")
+    assert "costs epsilon 0" in private.notes[-1]
+    assert other.notes[-1] == "Edited by hand after the fit (1 edit of age)"
+    assert other.covers == models["not private"].guarantee_.covers
 
 
 def test_edits_of_a_parameter_copy_do_not_leak(models):

@@ -111,6 +111,12 @@ def test_words_name_the_share_and_the_feature():
     assert 0.99 <= alarm.certainty <= 1.0
 
 
+def test_words_about_a_full_bin_are_about_records_with_a_value():
+    X, y = grams_for_most(*records())
+    (alarm,) = fitted(X, y).health().alarms
+    assert alarm.words == "almost everyone with a value is in the last bin of age: wrong unit?"
+
+
 @pytest.mark.full
 def test_one_of_three_classes_may_lack():
     classes = ("no", "maybe", "yes")

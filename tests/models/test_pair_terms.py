@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import is_regressor
 
 from dpexplain.audit import record
-from dpexplain.edit import EditLog, Remove, Revert, Set
+from dpexplain.edit import EditLog, Remove, Revert, Set, Shift
 from dpexplain.interop import to_interpret, to_sql
 from dpexplain.io import load, save
 from dpexplain.mechanisms import NoiseSource
@@ -175,6 +175,10 @@ def test_pairs_that_were_changed_or_dropped_are_not_accepted_without_an_edit(fit
     zero = replace(own.pairs[0], contribution=np.zeros_like(own.pairs[0].contribution))
     with pytest.raises(ValueError, match="the pair 'age & dose' differs, but no edit is recorded"):
         model.with_curves(replace(own, pairs=(zero, *own.pairs[1:])))
+    shifted = Shift("age & dose", by=1e-4).apply(own)
+    zero = replace(zero, released=shifted.pairs[0].released)
+    with pytest.raises(ValueError, match="the pair 'age & dose' differs, but no edit is recorded"):
+        model.with_curves(replace(shifted, pairs=(zero, *shifted.pairs[1:])))
     with pytest.raises(ValueError, match="its pairs are none, those of this model 'age & dose'"):
         model.with_curves(own.without_pairs())
 

@@ -212,13 +212,15 @@ class EditRecord:
         return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
 
 
-def edit_note(records: Sequence[EditRecord]) -> str:
+def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
     """Describe the edits of an explanation or model.
 
     Parameters
     ----------
     records : sequence of EditRecord
         Records of the edits; at least one.
+    private : bool, default=True
+        Whether the edited object is private. Only then the note states what the edits cost.
 
     Returns
     -------
@@ -226,7 +228,8 @@ def edit_note(records: Sequence[EditRecord]) -> str:
         A sentence for the notes of the guarantee.
     """
     edits = f"{len(records)} edit{'s' * (len(records) != 1)}"
-    return f"{EDITED} ({edits} of {edited_terms(records)}); {_CONDITION}"
+    note = f"{EDITED} ({edits} of {edited_terms(records)})"
+    return f"{note}; {_CONDITION}" if private else note
 
 
 def edited_terms(records: Sequence[EditRecord]) -> str:

@@ -33,8 +33,8 @@ from dpexplain.explain.additive.predicting import chosen_classes, class_probabil
 from dpexplain.models.additive.edited import (
     Edited,
     Released,
-    checked_scores,
     edits_of,
+    replayed_scores,
     with_scores,
 )
 from dpexplain.models.additive.targets import class_labels
@@ -111,6 +111,9 @@ class AdditiveModel(BaseEstimator):
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
         """Return a copy of the model with the curves of an edited explanation.
 
+        The recorded edits are replayed on this model, and must give the curves, pairs and intercept
+        of the explanation.
+
         Parameters
         ----------
         explanation : GlobalExplanation or MulticlassExplanation
@@ -120,7 +123,8 @@ class AdditiveModel(BaseEstimator):
         -------
         AdditiveModel
             A fitted model of the same class, marked as edited. Its predictions match the
-            explanation to the last bit. It shares the ledger of this model, but nothing is charged.
+            explanation to the last bit if this computer rounds as the one that made the explanation
+            did. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -128,15 +132,15 @@ class AdditiveModel(BaseEstimator):
         TypeError
             If `explanation` is of another type.
         ValueError
-            If the explanation belongs to another model, or if a curve was changed but no edit was
-            recorded.
+            If the explanation belongs to another model, or if a curve, pair or intercept is not
+            what the recorded edits give.
         """
         check_is_fitted(self, "schema_")
         if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):
             raise TypeError(
                 f"with_curves takes an explanation of the model, got {type(explanation).__name__}."
             )
-        parts = checked_scores(self.explain_global(), explanation, type(self).__name__)
+        parts = replayed_scores(self.explain_global(), explanation, type(self).__name__)
         # Compute both from the fit, before its curves are replaced.
         self._noise, self._effect  # noqa: B018
         edited = copy.copy(self)

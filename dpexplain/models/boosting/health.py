@@ -103,7 +103,7 @@ def _of_features(binned: PrivateBins) -> Iterator[Excess]:
         elif n_values >= _FEWEST_CELLS:
             for place, end in ((0, "first"), (n_values - 1, "last")):
                 low, high = grid.edges[place], grid.edges[place + 1]
-                words = f"almost everyone is in the {end} bin of {name}: wrong unit?"
+                words = f"almost everyone with a value is in the {end} bin of {name}: wrong unit?"
                 limit = MOST_AT_ZERO if low <= 0.0 <= high else MOST_AT_END
                 what = (f"{end} bin", name, words)
                 yield _excess(what, counts[place], limit, binned, missing=counts[-1])
