@@ -308,7 +308,8 @@ def test_a_fit_on_files_is_measured_and_gives_the_model_of_the_table(load, monke
     beyond.write_table(path.with_name("small.parquet"), 100)
     found = [beyond.measured(way, path, epochs=2) for way in ("memory", "files", "disk")]
     assert len({row["scores"] for row in found}) == 1
-    assert all(row["peak"] >= 0 for row in found)
+    # Linux adds up pages of memory in batches, so a peak may seem to fall by some of them.
+    assert all(-(2**20) <= row["peak"] < 2**30 for row in found)
 
 
 @pytest.fixture
