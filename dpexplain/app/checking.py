@@ -59,6 +59,12 @@ def read_rules(answers: Answers) -> Schema:
             schema = read_schema(path)
         elif not path.is_file():
             raise AnswerError("schema", f"{path}: no such file.")
+        elif _same_columns(path, answers):
+            raise AnswerError(
+                "schema",
+                f"{path} has the columns of the table, so it may hold records, which the form "
+                "would show; enter a data dictionary.",
+            )
         else:
             Schema.from_dictionary(path)  # a mistake in a line is not about the target
             schema = _with_target(path, answers)
@@ -70,6 +76,17 @@ def read_rules(answers: Answers) -> Schema:
             "or correct the file.",
         )
     return schema
+
+
+def _same_columns(path: Path, answers: Answers) -> bool:
+    """Return whether a text file and the table, if it is one, have the same first line."""
+    table = answers.table_path()
+    return table_suffix(table) in (".csv", ".tsv") and _first_line(path) == _first_line(table)
+
+
+def _first_line(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.readline(1_000_000).strip()
 
 
 def _with_target(path: Path, answers: Answers) -> Schema:
@@ -138,6 +155,10 @@ class Plan:
             f"{spent[0]}; after it: ε = {spent[1]}, {_cap_words(self.after)} (δ = {delta:g}, for "
             f"{unit.kind_words}). {left_words(self.after)}"
         )
+
+    def question(self) -> str:
+        """Ask whether to charge the ledger, which is named."""
+        return f"A charge cannot be undone. Charge the ledger {ledger_path(self.asked)}?"
 
 
 def _cap_words(state: LedgerState) -> str:

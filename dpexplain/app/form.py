@@ -23,6 +23,7 @@ from dpexplain.app.fields import (
     status_html,
     text_field,
 )
+from dpexplain.app.files import check_files
 from dpexplain.models.registry import commands
 from dpexplain.schema import Schema
 
@@ -96,6 +97,7 @@ class ReleaseForm(VBox):
         self.results = VBox()
         self.done: work.Done | None = None
         self._planned: checking.Plan | None = None
+        self._cleared = {name for name, given in answers.items() if has_password(given)}
         self._asking = HBox([self.buttons["confirm"], self.buttons["cancel"]])
         self._asking.layout.flex_flow = "row wrap"
         super().__init__(self._steps())
@@ -207,9 +209,11 @@ class ReleaseForm(VBox):
             self._say_budget()
         if name in ("table", "sample"):
             self.public.value = False  # it was stated about another file
+        self._cleared.discard(name)
         if has_password(self.fields[name].control.value):
             self.fields[name].control.value = ""  # notebooks save what controls hold
             self.fields[name].say(PASSWORD)
+            self._cleared.add(name)
 
     def _say_meaning(self) -> None:
         words = checking.meaning_words(self.answers().epsilon)
@@ -217,8 +221,9 @@ class ReleaseForm(VBox):
 
     def _say_budget(self) -> None:
         answers = self.answers()
-        if "://" not in answers.ledger:  # a database may take long to answer
-            show(self.messages["budget"], status_html(checking.budget_words(answers)))
+        slow = "://" in answers.ledger  # a database may take long to answer
+        words = "" if slow else checking.budget_words(answers)
+        show(self.messages["budget"], status_html(words))
 
     def _read(self) -> None:
         schema = checking.read_rules(self.answers())
@@ -246,6 +251,8 @@ class ReleaseForm(VBox):
 
     def _plan(self) -> None:
         self._ask(None)
+        for name in self._cleared:  # without its address, another ledger would be charged
+            raise AnswerError(name, PASSWORD)
         self._ask(checking.plan(self.answers()))
 
     def _ask(self, planned: checking.Plan | None) -> None:
@@ -253,8 +260,7 @@ class ReleaseForm(VBox):
         self._planned = planned
         words: tuple[str, ...] = ()
         if planned is not None:
-            question = "A charge cannot be undone. Charge the ledger?"
-            words = (planned.price_words(), *planned.warned, question)
+            words = (planned.price_words(), *planned.warned, planned.question())
         show(self.messages["price"], status_html(*words))
         self._asking.layout.display = "" if words else "none"
         show(self.messages["fit"], "")
@@ -264,15 +270,20 @@ class ReleaseForm(VBox):
         if planned is None:
             return
         self._ask(None)  # a second click cannot charge twice
+        check_files(planned.asked)  # before what the last fit showed is removed
         self.done, self.results.children = None, ()
         show(self.messages["done"], "")
         show(self.messages["fit"], status_html("Fitting …"))
-        with work.charging(planned.asked):
-            self.done = work.fit(planned)
+        try:
+            with work.charging(planned.asked):
+                self.done = work.fit(planned)
+                self._show_results(self.done)
+                show(self.messages["done"], status_html(*work.done_words(self.done)))
+        except work.ChargedError as mistake:  # stays when answers change
+            show(self.messages["done"], mistake_html(mistake.sentence))
+        finally:  # an interrupt as well
             show(self.messages["fit"], "")
-            show(self.messages["done"], status_html(*work.done_words(self.done)))
             self._say_budget()
-            self._show_results(self.done)
 
     def _show_results(self, done: work.Done) -> None:
         from dpexplain_widgets import Explorer

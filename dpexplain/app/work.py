@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import dpexplain.io
 from dpexplain.app.answers import AnswerError, Answers, at, heard
 from dpexplain.app.checking import Plan, left_words, read_rules
 from dpexplain.app.files import beside, check_files, created, holds_records
@@ -17,6 +18,7 @@ from dpexplain.cli.drafts import checked, write_draft
 from dpexplain.cli.fits import Fitted, fit_and_save
 from dpexplain.cli.options import check_place
 from dpexplain.cli.tables import check_names, table_suffix
+from dpexplain.exceptions import BudgetError
 from dpexplain.explain._text import upper_number
 from dpexplain.schema import Schema
 
@@ -53,6 +55,10 @@ class Done:
         return beside(self.model)
 
 
+class ChargedError(AnswerError):
+    """A mistake or failure after which a charge remains in the ledger."""
+
+
 @contextmanager
 def charging(asked: argparse.Namespace) -> Iterator[None]:
     """Say of an error in a ``with`` block whether the ledger was charged.
@@ -64,23 +70,30 @@ def charging(asked: argparse.Namespace) -> Iterator[None]:
 
     Raises
     ------
+    ChargedError
+        If the block raises an error, and the ledger was charged or cannot be read.
     AnswerError
-        If the block raises an error.
+        If the block raises an error, and nothing was charged.
     """
     before = _entries(asked)
     try:
         with at("fit"):
             yield
     except AnswerError as mistake:
+        if isinstance(mistake.__context__, BudgetError):  # refused, so nothing was charged
+            raise
         try:
             charged = _entries(asked) > before
         except AnswerError:
             words = "The ledger cannot be read; check whether the fit was charged."
-            raise AnswerError("fit", f"{mistake.sentence} {words}") from None
+            raise ChargedError("fit", f"{mistake.sentence} {words}") from None
         if not charged:
             raise
-        words = "The fit was charged, and the charge remains in the ledger."
-        raise AnswerError("fit", f"{mistake.sentence} {words}") from None
+        words = (
+            "The fit was charged, and the charge remains in the ledger, unless its new entry is of "
+            "another fit at the same time."
+        )
+        raise ChargedError("fit", f"{mistake.sentence} {words}") from None
 
 
 def _entries(asked: argparse.Namespace) -> int:
@@ -103,7 +116,7 @@ def fit(planned: Plan) -> Done:
     model = Path(planned.asked.out)
     schema = beside(model)["schema"]
     with heard() as warned, at("fit"), created(model), created(schema):
-        schema.write_bytes(planned.schema.to_toml().encode())
+        dpexplain.io.write_file(schema, planned.schema.to_toml())
         try:
             fitted = fit_and_save(planned.asked, planned.schema)
         except BaseException:
@@ -236,7 +249,8 @@ def check(answers: Answers) -> Path:
         check_names(asked, schema)
         check_place(out, suffixes=(".txt",))
     with at("checked"), created(out, mode=0o600):
-        out.write_bytes(_compared(asked, schema).encode(errors="backslashreplace"))
+        text = _compared(asked, schema).encode(errors="backslashreplace")
+        dpexplain.io.write_file(out, text)
     return out
 
 

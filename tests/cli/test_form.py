@@ -16,7 +16,7 @@ from ipywidgets import Widget
 
 from dpexplain import Classes, Date, PrivacyLedger, Schema
 from dpexplain.accounting import Person
-from dpexplain.app import ReleaseForm, checking
+from dpexplain.app import ReleaseForm, checking, work
 from dpexplain.certificate import verify
 from dpexplain.cli import main
 from dpexplain_widgets import Explorer
@@ -184,6 +184,17 @@ def test_password_in_an_address_is_not_kept(address):
     assert "blax" not in json.dumps(state_of(form))
     form.fields["ledger"].control.value = "postgresql://ann@host:5432/b"
     assert said(form, "ledger") == ""
+
+
+def test_no_other_ledger_is_charged_in_place_of_an_address_with_a_password():
+    form = filled()
+    form.fields["ledger"].control.value = "postgresql://ann:Zorblax@host/b"
+    click(form, "fit")
+    assert "holds a password" in said(form, "ledger")
+    assert said(form, "price") == ""
+    form.fields["ledger"].control.value = "own.json"
+    click(form, "fit")
+    assert "own.json?" in said(form, "price")
 
 
 @pytest.mark.parametrize(
@@ -391,11 +402,42 @@ def test_error_after_the_charge_says_that_the_charge_remains(place, error, monke
     click(form, "confirm")
 
     assert len(PrivacyLedger.open("data.ledger.json").entries) == 2
-    assert "the charge remains in the ledger" in said(form, "fit")
-    assert "Zorblax" not in said(form, "fit")
+    form.fields["purpose"].control.value = "another"  # what was said about the charge stays
+    assert "the charge remains in the ledger" in said(form, "done")
+    assert "Zorblax" not in said(form, "done")
+    words = checking.budget_words(form.answers())
+    assert words
+    assert words in said(form, "budget")
     assert form.done is not first, "the page of the first fit would be taken for that of the second"
     assert not form.results.children
     assert Path("second.schema.toml").exists() == Path("second.json").exists()
+
+
+def test_a_refused_fit_is_not_said_to_be_charged_because_another_one_was(monkeypatch):
+    first, second = filled(epsilon="2.5"), filled(epsilon="2.5", out="second.json")
+    click(first, "fit")
+    click(second, "fit")
+    fit = work.fit
+
+    def after_the_other(planned):
+        monkeypatch.setattr(work, "fit", fit)
+        click(second, "confirm")
+        return fit(planned)
+
+    monkeypatch.setattr(work, "fit", after_the_other)
+    click(first, "confirm")
+    assert len(PrivacyLedger.open("data.ledger.json").entries) == 1
+    assert first.done is None
+    assert "The fit was charged" not in said(first, "done") + said(first, "fit")
+    assert "cap" in said(first, "fit")
+
+
+def test_file_with_the_columns_of_the_table_is_no_dictionary():
+    lines = Path("data.csv").read_text(encoding="utf-8").splitlines()
+    Path("some.csv").write_text("\n".join(lines[:3]) + "\r\n", encoding="utf-8")
+    form = filled(schema="some.csv")
+    click(form, "read")
+    assert "has the columns of the table" in said(form, "schema")
 
 
 def test_rest_of_the_budget_counts_fits_charged_meanwhile():
