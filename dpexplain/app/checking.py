@@ -175,7 +175,7 @@ def left_words(state: LedgerState) -> str:
 
 
 def budget_words(answers: Answers) -> str:
-    """Describe the budget spent and left in the table's ledger; "" if it is unreadable."""
+    """Describe the budget spent and left in a table's ledger; "" if it is unreadable."""
     try:
         table = answers.table_path()
         if not table.exists():
