@@ -226,11 +226,12 @@ def _meaning(stated: Stated) -> list[str]:
     """Return paragraphs that explain the guarantee in terms of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
+    one = stated.protects.partition(", of whom ")[0]  # the heading names the limit of rows
     but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
     words = [
         "Random noise was added, so that the file would look much the same without "
-        f"{stated.protects}. Suppose someone knows everything else in the table and has to guess "
-        f"whether {stated.protects} is in it. Without the file, 50 of 100 such guesses are right; "
+        f"{one}. Suppose someone knows everything else in the table and has to guess "
+        f"whether {one} is in it. Without the file, 50 of 100 such guesses are right; "
         f"with it, at most {right} are. As odds: from 1 to 1, to at most "
         f"{odds_words(stated.epsilon)}{but}.",
     ]

@@ -253,9 +253,9 @@ def _drawn(sheet: _Sheet, metadata: dict[str, str]) -> bytes:
         whole = _HEIGHT + below
         figure = Figure(figsize=(_WIDTH / 72, whole / 72), dpi=72)
         for x, y, text, font, size in sheet.texts:
-            style = {"va": "baseline", "parse_math": False, "color": "#111111"}
-            place = (x / _WIDTH, (y + below) / whole)
-            figure.text(*place, text, font=_properties(font, size), **style)
+            style: dict[str, Any] = {"va": "baseline", "parse_math": False, "color": "#111111"}
+            style["fontproperties"] = _properties(font, size)
+            figure.text(x / _WIDTH, (y + below) / whole, text, **style)
         ends = (_MARGIN / _WIDTH, 1.0 - _MARGIN / _WIDTH)
         for y in sheet.rules:
             heights = ((y + below) / whole,) * 2
@@ -265,5 +265,6 @@ def _drawn(sheet: _Sheet, metadata: dict[str, str]) -> bytes:
             box = Rectangle(corner, ends[1] - ends[0], height, fill=False, edgecolor="#bb0000")
             figure.add_artist(box)
         content = io.BytesIO()
-        FigureCanvasPdf(figure).print_pdf(content, metadata={**metadata, "CreationDate": None})
+        canvas: Any = FigureCanvasPdf(figure)
+        canvas.print_pdf(content, metadata={**metadata, "CreationDate": None})
     return content.getvalue()

@@ -153,7 +153,7 @@ def test_a_mark_of_byte_order_belongs_to_no_name(tmp_path):
         (b"a,\xff\n", "does not contain column names"),
         (b'a,"b\n1,2\n', "does not contain column names"),
         (b"a,b\r1,2\r", "does not contain column names"),
-        ("a,b\n1,2\n".encode("utf-16"), "does not contain column names"),
+        ("a,b\n1,2\n".encode("utf-16"), "column names: the file is in UTF-16"),
         (b"a" * (lines.LONGEST_LINE + 10), "does not contain column names"),
         (b"a,b,a\n", "'a' twice"),
         (b",a\n", "a column without a name"),
