@@ -24,7 +24,7 @@ PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
 
 # Tests marked `full` wait for FULL=1, as `make test-all` has it: all of them, and a search of
-# properties with fresh examples and, but for continuous integration, with fresh noise.
+# properties with more examples. Examples and noise are fresh, except in continuous integration.
 FULL ?=
 ifdef FULL
 SEARCH := --hypothesis-profile=full
