@@ -19,8 +19,8 @@ from dpexplain._utils.validation import (
     shown,
 )
 from dpexplain.accounting import Provenance
-from dpexplain.accounting._ledger.plain import not_negative, number_to_json
 from dpexplain.accounting._ledger.provenance import check_hash
+from dpexplain.accounting._ledger.serialize import not_negative, number_to_json
 from dpexplain.accounting.unit import Unit, unit_from_dict, unit_to_dict
 from dpexplain.certificate.printed import data_of_page, page_of
 from dpexplain.io.files import write_file
