@@ -167,7 +167,7 @@ doctest: $(VENV)/.test ## examples in docstrings and pages
 	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
-notebooks: $(VENV)/.test ## the first notebook, every cell, on less data, marked outputs compared
+notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
 	FAST=1 $(PYTEST) $(NBVAL) $(PYTEST_ARGS) $(NOTEBOOK)
 
 .PHONY: notebooks-full
