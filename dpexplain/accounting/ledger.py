@@ -352,7 +352,7 @@ class PrivacyLedger(LedgerReading):
                 )
             spent = state.epsilon_for(wanted, state.delta)
             if spent > lowered.cap_epsilon:
-                what = f"the epsilon {spent:.4g} that was spent already; choose a cap from there on"
+                what = f"the epsilon {spent:.4g} that is already spent; choose at least that"
                 if math.isinf(spent):
                     what = (
                         f"what was spent on {wanted.kind_words}, for whom some entries have no "

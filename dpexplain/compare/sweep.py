@@ -276,8 +276,8 @@ def _comparison(
     for result in results:
         if result.explanation is None:
             warnings.warn(
-                f"the reference could not be fitted ({result.failure}); the comparison goes "
-                "without it. This warning is NOT PRIVATE, as the reference is: clear it before "
+                f"the reference could not be fitted ({result.failure}); the comparison has "
+                "none. This warning is NOT PRIVATE, as the reference is: clear it before "
                 "anything is shared.",
                 UserWarning,
                 stacklevel=4,

@@ -92,7 +92,7 @@ def test_a_changed_answer_withdraws_the_question():
 
 def test_epsilon_is_explained_as_odds_while_it_is_entered():
     form = filled()
-    assert "at most 74 times of 100" in said(form, "meaning")
+    assert "at most 74 times out of 100" in said(form, "meaning")
     assert "2.8 to 1" in said(form, "meaning")
     form.fields["epsilon"].control.value = "many"
     assert said(form, "meaning") == ""
