@@ -90,8 +90,8 @@ def charging(asked: argparse.Namespace) -> Iterator[None]:
         if not charged:
             raise
         words = (
-            "The fit was charged, and the charge remains in the ledger, unless its new entry belongs "
-            "to another fit at the same time."
+            "The fit was charged, and the charge remains in the ledger, unless its new entry "
+            "belongs to another fit at the same time."
         )
         raise ChargedError("fit", f"{mistake.sentence} {words}") from None
 
