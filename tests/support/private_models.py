@@ -16,8 +16,13 @@ from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Categorical, Classes, Feature, Numeric, Range, Schema
 
 PRIVATE = [name for name in models.__all__ if issubclass(getattr(models, name), PrivateEstimator)]
-# Quick ones of three families, for `make test`; `make test-all` takes them all.
-_DAILY = {"DPExplainableBoostingClassifier", "DPLinearRegression", "DPRandomForestClassifier"}
+# One of each family, for `make test`; `make test-all` takes them all.
+_DAILY = {
+    "DPExplainableBoostingClassifier",
+    "DPLinearRegression",
+    "DPLocallyLinearClassifier",
+    "DPRandomForestClassifier",
+}
 ADDITIVE = [name for name in PRIVATE if issubclass(getattr(models, name), AdditiveModel)]
 # Ways of fitting that take other paths through the records, for the models that offer them.
 _OTHER_WAYS: tuple[dict[str, Any], ...] = (

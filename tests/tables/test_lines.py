@@ -70,7 +70,6 @@ files = settings(
 )
 
 
-@pytest.mark.full
 @files
 @given(body=st.lists(LINES, max_size=12), form=st.sampled_from(FORMS), n_cells=st.integers(1, 4))
 @example(body=[b'"', b'"'], form=FORMS[0], n_cells=1)
