@@ -132,7 +132,7 @@ class PrivacyLedger(LedgerReading):
         ----------
         path : str or Path
             File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
-            several ledgers, the address ends in ``#`` and the name of the data set.
+            several ledgers, the address must end in ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
@@ -308,7 +308,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         cap_epsilon : float
-            New limit on the total epsilon of all private charges, positive.
+            New limit on the total epsilon of all private charges; must be positive.
         unit : Record, Person or None, default=None
             Unit that the cap protects; None for the unit of the ledger or, if it has none, of its
             first private charge. If the ledger already has a cap, the unit cannot change.
@@ -327,8 +327,8 @@ class PrivacyLedger(LedgerReading):
         -----
         Later charges stay within the new cap. The guarantee that all charges together stay within
         a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge; privacy statements continue to state that cap, or the reading of
-        the odometer.
+        before the first charge. Privacy statements therefore still report that cap or, if there
+        was none, the reading of the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)

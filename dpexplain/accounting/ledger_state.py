@@ -77,7 +77,7 @@ class LedgerState:
     dataset : str
         Name of the data set.
     cap_epsilon : float
-        Limit on the total epsilon of private charges, positive; infinite if there is none.
+        Positive limit on the total epsilon of private charges; infinite if there is no limit.
     delta : float
         Delta at which the ledger states epsilon, in (0, 1).
     adjacency : {"add_remove", "replace"}

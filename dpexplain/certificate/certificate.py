@@ -64,7 +64,7 @@ class Certificate:
     total_epsilon, adaptive_epsilon : float
         Epsilon of all private ledger entries combined, for the unit of privacy in `protects`.
         `total_epsilon` holds if the fits were planned in advance; `adaptive_epsilon` holds even if
-        they were not. Infinite if there is no bound.
+        they were not. An epsilon is infinite if it has no bound.
     total_delta : float
         Delta for which `total_epsilon` and `adaptive_epsilon` hold.
     cap_epsilon, left_epsilon : float

@@ -322,7 +322,7 @@ def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | Non
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
     """Return the date formats that match some cells, and whether each is ambiguous.
 
-    A format is ambiguous if the format with day and month exchanged matches as many cells.
+    A format is ambiguous if as many cells match it with the day and month swapped.
     """
     used = []
     for alike in _FORMATS:
@@ -362,9 +362,10 @@ def _date(
 
 
 def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> Categorical:
-    """Draft a categorical feature; misspelled categories become aliases.
+    """Draft a categorical feature.
 
-    Categories that look like markers of missing values become markers.
+    Rare misspellings of a category become its aliases. Entries such as "unknown" or "-99" are
+    treated as markers of missing values.
     """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]

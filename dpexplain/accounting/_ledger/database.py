@@ -203,7 +203,7 @@ class LedgerRow(LedgerPlace):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Yield the connection whose transaction this thread has open, or a new one.
+        """Yield the connection of this thread's open transaction, or else a new one.
 
         An error of the database driver is raised as a `BudgetError`.
         """

@@ -125,8 +125,8 @@ class LedgerEntry:
         Returns
         -------
         float or None
-            The parameter; 0 if there are no private events. None if a private event is not
-            Gaussian, because no single parameter then describes all private events.
+            The parameter; 0 if there are no private events. The result is None if a private
+            event is not Gaussian, because no single parameter then describes all of them.
         """
         spending = self.spending("add_remove")
         return spending.mu if spending.gaussian else None
