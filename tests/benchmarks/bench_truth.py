@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,7 @@ from dpexplain import (
     Schema,
 )
 from dpexplain.compare import epsilons_to_stand_out
+from dpexplain.exceptions import PrivacyWarning
 
 FloatArray = NDArray[np.float64]
 Curve = Callable[[Any], FloatArray]
@@ -329,7 +331,9 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
 
 def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any]]:
     """Fit once, and say of each term only whether it rises above the noise."""
-    explanation = fitted(name, epsilon, seed).explain_global()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the planner looks up to weak guarantees
+        explanation = fitted(name, epsilon, seed).explain_global()
     return [
         {
             "problem": name, "epsilon": epsilon, "seed": seed, "part": "planner", "term": term,
