@@ -358,7 +358,7 @@ def _checking(stated: Stated) -> list[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Join shortened names with commas, and only count the names beyond a limit."""
+    """Shorten names and join them with commas; names beyond a limit are only counted."""
     known = [shorten(text, 60) for text in texts]
     more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
     return (", ".join(known[:_MOST]) or "nothing") + more

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from dpexplain._utils.validation import Adjacency, check_adjacency, shown
 from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
-from dpexplain.accounting._ledger.plain import one_spelling
+from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.exceptions import BudgetError
 
