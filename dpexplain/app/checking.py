@@ -299,7 +299,13 @@ def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
             "an address such as postgresql://user@host/database.",
         )
     with at("ledger"):
-        exists = ledger_place(asked).exists()
+        place = ledger_place(asked)
+        for file in place.files:
+            if not file.parent.is_dir():
+                raise AnswerError(
+                    "ledger", f"{file.parent}: no such folder; create it, or enter another file."
+                )
+        exists = place.exists()
     if not exists and asked.cap_epsilon is None:
         raise AnswerError(
             "cap",

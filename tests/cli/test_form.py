@@ -19,6 +19,7 @@ from dpexplain.accounting import Person
 from dpexplain.app import ReleaseForm, checking, work
 from dpexplain.certificate import verify
 from dpexplain.cli import main
+from dpexplain.exceptions import BudgetError
 from dpexplain_widgets import Explorer
 from form_tables import click, filled, messy_lines, state_of, write_messy
 
@@ -124,6 +125,7 @@ MISTAKES = {
     "missing folder": ({"out": "none/model.json"}, "out", "the folder does not exist"),
     "wrong suffix": ({"out": "model.txt"}, "out", "must end in .json"),
     "model exists": ({"out": "taken.json"}, "out", "taken.json exists"),
+    "no folder for the ledger": ({"ledger": "none/l.json"}, "ledger", "none: no such folder"),
     "damaged ledger": ({"ledger": "taken.json"}, "ledger", "taken.json"),
 }
 
@@ -391,6 +393,24 @@ def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
     click(form, "certificate")
     assert "is not the file that this fit saved" in said(form, "certificate")
     assert not Path("model.certificate.html").exists()
+
+
+@pytest.mark.full
+def test_certificate_that_could_not_be_verified_is_removed_and_can_be_written_again(monkeypatch):
+    form = filled()
+    click(form, "fit", "confirm")
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "verify", _unreachable)
+        click(form, "certificate")
+    assert "edger is away" in said(form, "certificate")
+    assert not Path("model.certificate.html").exists()
+
+    click(form, "certificate")
+    assert "model.certificate.html: verified" in said(form, "certificate")
+
+
+def _unreachable(*_, **__):
+    raise BudgetError("ledger is away")
 
 
 @pytest.mark.full

@@ -42,6 +42,7 @@ def process_ledger(
     when the process ends. A model with ``ledger="stays"`` charges ``process_ledger("stays")``. Each
     model with ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the
     charges of all these models; its total is their joint cost if all of them used the same records.
+    Fits that `dpexplain.audit` records are not included, because they must use public data.
 
     Parameters
     ----------
