@@ -16,7 +16,8 @@ class PrivacyWarning(UserWarning):
 class BudgetError(ValueError):
     """Error raised if a ledger refuses a charge, or cannot record it.
 
-    It is raised before any data are touched, and the ledger is left unchanged.
+    A refused charge touches no data and leaves the ledger unchanged. If a database stopped
+    responding, the charge may have been recorded; the message then says so.
     """
 
 

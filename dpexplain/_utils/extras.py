@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 
 def needed(what: str, package: str, extra: str) -> str:
-    """Return a message that names a missing package and how to install it.
+    """Return a message that names a missing package and explains how to install it.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        The known name that differs from `name` only in case and surrounding spaces. If there is
-        none, the known name that consists of the prefix of a scikit-learn transformer and `name`
-        (``"scale__age"`` for ``"age"``), if there is only one. Otherwise, the most similar name;
+        The first of these that exists: a known name that differs from `name` only in case and
+        surrounding spaces; the only known name that is `name` with the prefix of a scikit-learn
+        transformer (``"scale__age"`` for ``"age"``); the most similar known name. The result is
         None if no name is similar.
     """
     names = list(known)

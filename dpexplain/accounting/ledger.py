@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 
 from dpexplain._utils.validation import Adjacency, check_adjacency
 from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
-from dpexplain.accounting._ledger.plain import one_spelling
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile, utc_day
 from dpexplain.accounting._ledger.reading import LedgerReading
+from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting._ledger.store import LedgerStore, place_of
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.events import Event
@@ -119,7 +119,7 @@ class PrivacyLedger(LedgerReading):
 
     def _register(self, identity: str, facts: Provenance) -> None:
         self._identity, self._facts = identity, facts
-        self._has_twin = False
+        self._has_duplicate = False
         _LIVE[identity] = self
 
     @classmethod
@@ -132,7 +132,7 @@ class PrivacyLedger(LedgerReading):
         ----------
         path : str or Path
             File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
-            several ledgers, the address ends in ``#`` and the name of the data set.
+            several ledgers, the address must end in ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
@@ -308,7 +308,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         cap_epsilon : float
-            New limit on the total epsilon of all private charges, positive.
+            New limit on the total epsilon of all private charges; must be positive.
         unit : Record, Person or None, default=None
             Unit that the cap protects; None for the unit of the ledger or, if it has none, of its
             first private charge. If the ledger already has a cap, the unit cannot change.
@@ -327,8 +327,8 @@ class PrivacyLedger(LedgerReading):
         -----
         Later charges stay within the new cap. The guarantee that all charges together stay within
         a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge; privacy statements continue to state that cap, or the reading of
-        the odometer.
+        before the first charge. Privacy statements therefore still report that cap or, if there
+        was none, the reading of the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)
@@ -352,7 +352,7 @@ class PrivacyLedger(LedgerReading):
                 )
             spent = state.epsilon_for(wanted, state.delta)
             if spent > lowered.cap_epsilon:
-                what = f"the epsilon {spent:.4g} that was spent already; choose a cap from there on"
+                what = f"the epsilon {spent:.4g} that is already spent; choose at least that"
                 if math.isinf(spent):
                     what = (
                         f"what was spent on {wanted.kind_words}, for whom some entries have no "

@@ -33,8 +33,8 @@ from dpexplain.accounting._ledger.entry import (
     release_from_dict,
 )
 from dpexplain.accounting._ledger.odometer import odometer_epsilon
-from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import ReleasedFile
+from dpexplain.accounting._ledger.serialize import check_unicode
 from dpexplain.accounting._units.prices import (
     common_unit,
     exchanged_spending,
@@ -77,7 +77,7 @@ class LedgerState:
     dataset : str
         Name of the data set.
     cap_epsilon : float
-        Limit on the total epsilon of private charges, positive; infinite if there is none.
+        Positive limit on the total epsilon of private charges; infinite if there is no limit.
     delta : float
         Delta at which the ledger states epsilon, in (0, 1).
     adjacency : {"add_remove", "replace"}

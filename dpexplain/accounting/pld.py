@@ -225,8 +225,9 @@ def _grid_step(spending: Spending) -> float | None:
 def _dividing(ladders: tuple[tuple[float, int, int], ...], step: float) -> float:
     """Shorten the grid step so that the most important loss is a multiple of it.
 
-    That is the largest loss of one release, of the kind for which this loss times the number of
-    releases is greatest.
+    For each kind of release, multiply the largest loss of one release by the number of releases.
+    The kind with the greatest product determines the most important loss: the largest loss of one
+    of its releases.
     """
     largest, _, _ = max(ladders, key=lambda item: item[0] * item[2])
     epsilon = raised(largest)

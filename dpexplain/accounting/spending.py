@@ -214,7 +214,7 @@ class Spending:
         -------
         float
             Parameter of all releases combined. Each pure mechanism is counted as the smallest
-            parameter that covers it, each subsampled release as if every record were included.
+            parameter that covers it, and each subsampled release as if every record were included.
         """
         change = 1.0 if self.adjacency == "add_remove" else 4.0
         return math.sqrt(

@@ -68,8 +68,8 @@ def subsampled_noise_multiplier(
     -------
     float
         Noise standard deviation divided by the bound on the L2 norm of one record's contribution.
-        With this noise, the releases spend at most `epsilon`, and at least 99.99% of it, or 99% if
-        delta is near double precision and the accountant switches between bounds.
+        With this noise, the releases spend at most `epsilon` and at least 99.99% of it. If delta is
+        near double precision and the accountant switches between bounds, they spend at least 99%.
 
     Raises
     ------

@@ -78,9 +78,9 @@ class Person:
         charges with the same name are added up, so two groupings must not share a name.
     max_rows : int or None, default=None
         Maximum number of rows used per person. If it is a number k, the events of an entry are
-        stated for all k rows together, and a single row changes a query by at most 1/k of the
-        stated change. It is None for entries whose single rows have no such bound, and for the unit
-        of a ledger.
+        stated for all k rows together, and each row changes a query by at most 1/k of the stated
+        change. It is None for the unit of a ledger, and for entries without such a bound on the
+        effect of one row.
     named : bool, default=True
         False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
 

@@ -1,4 +1,4 @@
-"""The form of ``dpexplain app``, which leads from a table to a signed page without code.
+"""Form of ``dpexplain app``: from a table to a signed page without writing code.
 
 The form needs the dashboards (extra ``widgets``).
 """

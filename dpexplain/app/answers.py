@@ -1,4 +1,4 @@
-"""Answers in the form, as arguments of the commands that do the work."""
+"""Answers in the form, converted to arguments of the commands that do the work."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _EXPECTED = (CommandError, BudgetError, ValueError, TypeError, OSError, ImportEr
 
 
 class AnswerError(Exception):
-    """A wrong answer; nothing was charged unless the sentence says so.
+    """Error in an answer; nothing was charged unless `sentence` says so.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ class AnswerError(Exception):
 
 @contextlib.contextmanager
 def at(field: str) -> Iterator[None]:
-    """Turn errors in a ``with`` block into mistakes of a field.
+    """Turn errors raised in a ``with`` block into errors about one field of the form.
 
-    A message that begins with an option of the command line is about the field of that option.
-    Of an unexpected error nothing is shown: its message could contain a value, and its type could
-    depend on a record.
+    A message that begins with a command-line option is reported for the field of that option. The
+    message and the type of an unexpected error are hidden: the message could contain a value of a
+    record, and the type could depend on one.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def at(field: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def heard() -> Iterator[list[str]]:
-    """Collect the warnings about privacy, and drop all others, as some quote values."""
+    """Collect privacy warnings; drop all others, because some of them quote values."""
     words: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -139,7 +139,7 @@ _NO_PORT = re.compile(r"[^/@\[]*:(?!\d{1,5}([/?#]|$))")
 
 
 def has_password(text: str) -> bool:
-    """Return whether a text looks like the address of a database with a password."""
+    """Return whether a text seems to contain a password, as in a database address."""
     plain = unquote(text)
     address = _ADDRESS.match(plain)
     rest = plain[address.end() :] if address else _DRIVE.sub("", plain, count=1)
@@ -149,7 +149,7 @@ def has_password(text: str) -> bool:
 
 
 def capital(sentence: str) -> str:
-    """Return a sentence with a capital first letter, unless it begins with a file name."""
+    """Capitalize the first letter of a sentence, unless it begins with a file name."""
     first = sentence.split(" ", 1)[0]
     return sentence if re.search(r"[./:]", first) else sentence[:1].upper() + sentence[1:]
 
@@ -183,12 +183,12 @@ class Answers:
     key: str = ""
 
     def needed(self, field: str, words: str) -> str:
-        """Return an answer.
+        """Return an answer that must not be empty.
 
         Raises
         ------
         AnswerError
-            If it is empty.
+            If the answer is empty.
         """
         if not (answer := getattr(self, field)):
             raise AnswerError(field, words)
@@ -200,7 +200,7 @@ class Answers:
             return Path(self.needed(field, words)).expanduser()
 
     def number(self, field: str) -> str:
-        """Return a number as an argument; "" if the answer is empty.
+        """Return a numeric answer as a command-line argument; "" if it is empty.
 
         Raises
         ------
@@ -294,5 +294,5 @@ class Answers:
 
 
 def _operand(path: Path) -> str:
-    """Return a path that the parser cannot take for an option."""
+    """Format a path so that the command-line parser cannot mistake it for an option."""
     return f"./{path}" if str(path).startswith("-") else str(path)

@@ -1,4 +1,4 @@
-"""Checks of all answers before a fit, and its price; no record is read."""
+"""Check all answers before a fit and compute its cost, without reading any record."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def read_rules(answers: Answers) -> Schema:
     Raises
     ------
     AnswerError
-        If the file is missing or wrong, does not have the target, or is the table itself: errors
-        quote the file, and the form shows it.
+        If the file is missing or invalid, does not have the target, or seems to be the table. The
+        form shows errors that quote the file, so the file must not contain records.
     """
     with at("table"):
         table_suffix(answers.table_path())
@@ -79,7 +79,7 @@ def read_rules(answers: Answers) -> Schema:
 
 
 def _same_columns(path: Path, answers: Answers) -> bool:
-    """Return whether a text file and the table, if it is one, have the same first line."""
+    """Return whether the table is a text file with the same first line as `path`."""
     table = answers.table_path()
     return table_suffix(table) in (".csv", ".tsv") and _first_line(path) == _first_line(table)
 
@@ -96,7 +96,7 @@ def _with_target(path: Path, answers: Answers) -> Schema:
 
 
 def to_decide(schema: Schema) -> list[str]:
-    """List what a person has to decide about a schema, in sentences."""
+    """List the questions about a schema that the user has to answer."""
     parts = {**schema.features, "the target": schema.target}
     without = [name for name, part in parts.items() if part is not None and not part.source]
     decisions = [
@@ -113,7 +113,8 @@ def to_decide(schema: Schema) -> list[str]:
         )
     else:
         decisions.append(
-            "Has each person one row? No column identifies persons, so single rows are protected."
+            "Does each person have one row? No column identifies persons, so single rows are "
+            "protected."
         )
     return decisions
 
@@ -131,7 +132,7 @@ class Plan:
     schema : Schema
         Schema of the fit.
     before, after : LedgerState
-        The ledger without and with the fit.
+        State of the ledger before the fit, and the state in which the fit would leave it.
     warned : tuple of str
         Warnings about privacy.
     """
@@ -157,7 +158,7 @@ class Plan:
         )
 
     def question(self) -> str:
-        """Ask whether to charge the ledger, which is named."""
+        """Return a question that names the ledger and asks for confirmation of the charge."""
         return f"A charge cannot be undone. Charge the ledger {ledger_path(self.asked)}?"
 
 
@@ -175,7 +176,7 @@ def left_words(state: LedgerState) -> str:
 
 
 def budget_words(answers: Answers) -> str:
-    """Describe what is spent and left in the ledger of the table; "" if it cannot be found."""
+    """Describe the budget spent and left in the table's ledger; "" if it is unreadable."""
     try:
         table = answers.table_path()
         if not table.exists():
@@ -195,7 +196,7 @@ def budget_words(answers: Answers) -> str:
 
 
 def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
-    """Explain epsilon as odds, in one sentence; "" if it is not a number."""
+    """Explain epsilon in one sentence, as odds; "" if it is not positive and finite."""
     try:
         value = float(epsilon)
     except ValueError:
@@ -205,7 +206,7 @@ def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
     right = guesses_of_hundred(value, delta)
     return (
         f"With ε = {short_number(value)}, someone who guesses whether a given record or person is "
-        f"in the table is right at most {right} times of 100, instead of 50: odds of at most "
+        f"in the table is right at most {right} times out of 100, instead of 50: odds of at most "
         f"{odds_words(value)}."
     )
 
@@ -224,7 +225,7 @@ def plan(answers: Answers) -> Plan:
     Raises
     ------
     AnswerError
-        For the first answer that is wrong; nothing was charged or written.
+        If an answer is wrong. Only the first one is reported; nothing was charged or written.
     """
     with heard() as warned:
         planned = _checked(answers)
@@ -266,7 +267,7 @@ def _check_format(answers: Answers) -> None:
 
 
 def asked_rows(answers: Answers) -> int | None:
-    """Return the number of rows per person; None if single rows are protected."""
+    """Return the number of rows per person; None if individual rows are protected."""
     return int(answers.rows) if answers.rows not in ("", "0") else None
 
 
@@ -298,10 +299,17 @@ def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
             "an address such as postgresql://user@host/database.",
         )
     with at("ledger"):
-        exists = ledger_place(asked).exists()
+        place = ledger_place(asked)
+        for file in place.files:
+            if not file.parent.is_dir():
+                raise AnswerError(
+                    "ledger", f"{file.parent}: no such folder; create it, or enter another file."
+                )
+        exists = place.exists()
     if not exists and asked.cap_epsilon is None:
         raise AnswerError(
-            "cap", "This ledger is new: enter the largest total ε, such as 3. It never rises."
+            "cap",
+            "This ledger is new: enter the largest total ε, such as 3. It can never be raised.",
         )
     for name, value in (("cap", asked.cap_epsilon), ("delta", asked.delta)):
         if value is not None:

@@ -63,7 +63,7 @@ class Field(VBox):
 
 
 def text_field(label: str, placeholder: str = "", value: str = "") -> Field:
-    """Create a field for one line of text, which is read when it is left."""
+    """Create a field for one line of text, read when the user leaves the field."""
     return Field(Text(value, description=label, placeholder=placeholder, continuous_update=False))
 
 
@@ -73,7 +73,7 @@ def choice_field(label: str, options: list[str], value: str) -> Field:
 
 
 def consent(label: str) -> Checkbox:
-    """Create a checkbox for a statement."""
+    """Create a checkbox for agreeing to a statement."""
     return Checkbox(False, description=label, indent=False)
 
 
@@ -98,14 +98,14 @@ def show(where: HTML, content: str) -> None:
 
 
 def mistake_html(sentence: str) -> str:
-    """Format a mistake, with a word as well as a color; "" if there is none."""
+    """Format an error message, marked by words as well as a color; "" if it is empty."""
     if not sentence:
         return ""
     return f'<div class="dpexplain-mistake" role="alert">Please correct: {escape(sentence)}</div>'
 
 
 def status_html(*sentences: str) -> str:
-    """Format sentences that are read aloud when they change."""
+    """Format sentences that a screen reader reads aloud whenever they change."""
     lines = "".join(f"<p>{escape(each)}</p>" for each in sentences if each)
     return f'<div role="status">{lines}</div>' if lines else ""
 

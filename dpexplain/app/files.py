@@ -1,4 +1,4 @@
-"""Rules about files: none is replaced, and the private table is not read as a public file."""
+"""Checks that the form never replaces a file or shows one that contains records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def beside(model: Path) -> dict[str, Path]:
 
 
 def check_files(asked: argparse.Namespace) -> None:
-    """Check that a fit can write its model and the files beside it.
+    """Check that a fit can write its model and the files that belong to it.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def check_files(asked: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def created(path: Path, *, mode: int = 0o666) -> Iterator[None]:
-    """Create an empty file that a ``with`` block fills; it is removed if it stays empty.
+    """Create a file for a ``with`` block to fill, and delete it if it stays empty.
 
     Parameters
     ----------
@@ -78,7 +78,9 @@ def created(path: Path, *, mode: int = 0o666) -> Iterator[None]:
 
 
 def holds_records(path: Path, table: Path) -> bool:
-    """Return whether a file is the table, a copy of it, or a part of it; folders hold files.
+    """Return whether a file or folder has any file in common with the private table.
+
+    A copy of a file counts as the same file; empty files are ignored.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def holds_records(path: Path, table: Path) -> bool:
 
 
 def _files(path: Path) -> list[Path]:
-    """List the files in a folder that are not empty; of a file, the file itself."""
+    """List the nonempty files at a path, which can be a folder or a single file."""
     found = path.rglob("*") if path.is_dir() else [path]
     return [file for file in found if file.is_file() and file.stat().st_size]
 

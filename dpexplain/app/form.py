@@ -1,4 +1,4 @@
-"""A form that leads from a table to a signed page, without code."""
+"""Form that takes the user from a table to a signed page without writing code."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ _WHERE = "Files are read on the computer where Jupyter runs; nothing is uploaded
 
 
 class ReleaseForm(VBox):
-    """A form from a table to a verified page: schema, budget, fit, health check, certificate.
+    """Form that takes the user from a table to a verified certificate.
 
     The form does what the commands ``dpexplain fit``, ``report``, ``release`` and ``verify`` do.
-    It keeps no record: the widgets, and so a saved notebook, hold the answers and released results
-    only. `schema.check` is not private, so its result goes to a file next to the table.
+    It stores no records: the widgets, and therefore a saved notebook, contain only the answers and
+    the released results. The result of `schema.check` is not private, so it is written to a file
+    next to the table.
 
     Parameters
     ----------
@@ -63,19 +64,20 @@ class ReleaseForm(VBox):
     Attributes
     ----------
     fields : dict of str to Field
-        Controls by the name of the answer; ``fields["table"].control.value`` is an answer.
+        Controls, keyed by the name of the answer; an answer is the value of a control, such as
+        ``fields["table"].control.value``.
     buttons : dict of str to Button
         ``draft``, ``read``, ``check``, ``fit``, ``confirm``, ``cancel``, ``page`` and
         ``certificate``.
     public : Checkbox
-        The statement that the sample is public.
+        Checkbox for stating that the sample is public.
     done : Done or None
-        The last fit.
+        The last fit; None before the first fit, or if the last one failed.
 
     Raises
     ------
     TypeError
-        If there is no answer of that name.
+        If the name of an initial answer is unknown.
     """
 
     def __init__(self, **answers: str) -> None:
@@ -110,7 +112,7 @@ class ReleaseForm(VBox):
         self._listen()
 
     def __repr__(self) -> str:
-        """Return a short text; that of a box would repeat all its parts."""
+        """Return a short text; the default would list all widgets of the form."""
         return "ReleaseForm(): open the notebook in Jupyter to use the form"
 
     def answers(self) -> Answers:
@@ -180,7 +182,7 @@ class ReleaseForm(VBox):
             field.control.observe(lambda _, name=name: self._changed(name), "value")
 
     def _run(self, action: Callable[[], None]) -> None:
-        """Run the action of a button; a mistake is shown next to its field."""
+        """Run the action of a button, and show an error next to the field it concerns."""
         for field in self.fields.values():
             field.say("")
         show(self.messages["fit"], "")
@@ -200,7 +202,11 @@ class ReleaseForm(VBox):
             show(self.messages[mistake.field], mistake_html(mistake.sentence))
 
     def _changed(self, name: str) -> None:
-        """Withdraw the question for a confirmation: its price may no longer be right."""
+        """Handle a changed answer.
+
+        If the user is being asked to confirm a fit, the question is withdrawn, because the cost may
+        have changed. An answer that contains a password is cleared.
+        """
         self.fields[name].say("")
         self._ask(None)
         if name == "epsilon":
@@ -256,7 +262,7 @@ class ReleaseForm(VBox):
         self._ask(checking.plan(self.answers()))
 
     def _ask(self, planned: checking.Plan | None) -> None:
-        """Ask once whether to charge a plan; None withdraws the question."""
+        """Ask whether to charge the ledger for a plan; None withdraws the question."""
         self._planned = planned
         words: tuple[str, ...] = ()
         if planned is not None:

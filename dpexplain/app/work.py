@@ -1,4 +1,4 @@
-"""What the buttons of the form do, without widgets: the same as the commands."""
+"""Actions of the form's buttons, without widgets; they work like the commands."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Done:
 
 
 class ChargedError(AnswerError):
-    """A mistake or failure after which a charge remains in the ledger."""
+    """Error after which a charge remains, or may remain, in the ledger."""
 
 
 @contextmanager
 def charging(asked: argparse.Namespace) -> Iterator[None]:
-    """Say of an error in a ``with`` block whether the ledger was charged.
+    """If a ``with`` block raises an error, report whether the ledger was charged.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def charging(asked: argparse.Namespace) -> Iterator[None]:
         if not charged:
             raise
         words = (
-            "The fit was charged, and the charge remains in the ledger, unless its new entry is of "
-            "another fit at the same time."
+            "The fit was charged, and the charge remains in the ledger, unless its new entry "
+            "belongs to another fit at the same time."
         )
         raise ChargedError("fit", f"{mistake.sentence} {words}") from None
 
@@ -102,7 +102,9 @@ def _entries(asked: argparse.Namespace) -> int:
 
 
 def fit(planned: Plan) -> Done:
-    """Charge the ledger, fit, and save the model and its schema; see `charging` for errors.
+    """Charge the ledger, fit, and save the model and its schema.
+
+    For the errors that this can raise, see `charging`.
 
     Parameters
     ----------
@@ -128,7 +130,7 @@ def fit(planned: Plan) -> Done:
 
 
 def done_words(done: Done) -> list[str]:
-    """Say where the model is, what was spent, and what was warned of."""
+    """Describe where the model is and what was spent, and repeat the privacy warnings."""
     state = ledger_state(done.plan.asked)  # other fits may have been charged meanwhile
     return [
         f"The model is in {done.model}, its schema in {done.files['schema']}, and the ledger in "
@@ -152,7 +154,7 @@ def write_report(done: Done) -> Path:
 
 
 def write_certificate(done: Done, answers: Answers) -> Verification:
-    """Write the certificate and verify it with the files; no data are needed.
+    """Write the certificate and verify it against the files, without the data.
 
     Parameters
     ----------
@@ -188,12 +190,16 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
             key=key,
         )
         given.save(files["certificate"])
-        return verify(
-            files["certificate"],
-            ledger_path(done.plan.asked),
-            done.model,
-            schema=files["schema"],
-        )
+        try:
+            return verify(
+                files["certificate"],
+                ledger_path(done.plan.asked),
+                done.model,
+                schema=files["schema"],
+            )
+        except BaseException:  # nobody shall print what was not verified
+            files["certificate"].unlink(missing_ok=True)
+            raise
 
 
 def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
@@ -203,12 +209,12 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
     ----------
     answers : Answers
     public : bool
-        Whether a person stated that the sample is public.
+        Whether the user stated that the sample is public.
 
     Returns
     -------
     tuple of Path and list of str
-        The draft, and what a person has to decide.
+        Path of the draft, and the decisions that are left to the user.
 
     Raises
     ------
@@ -236,10 +242,10 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
 
 
 def check(answers: Answers) -> Path:
-    """Write how the table fits the schema to a file next to the table; NOT PRIVATE.
+    """Compare the table with the schema, and write the result to a file. NOT PRIVATE.
 
-    The result is never returned or shown, because notebooks save what widgets show. An error that
-    could depend on a record is written to the file, too.
+    The file is next to the table. The result is never returned or shown, because notebooks save
+    what widgets show. An error that could depend on a record is also written to the file.
     """
     schema = read_rules(answers)
     assert schema.target is not None

@@ -110,8 +110,8 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and person of each row. If one of the two rows is removed, a fit uses the
-        other.
+        Table, target and the person each row belongs to. If one of the two rows of the canary's
+        person is removed, a fit uses the other.
     kept, instead : list of int
         Positions of the rows to use: `kept` contains the canary, and `instead` contains the
         person's other row in its place.

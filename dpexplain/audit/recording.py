@@ -58,7 +58,7 @@ class RecordingMechanism(Mechanism):
         Source of the noise.
     answers : sequence of ndarray of int64, callable or None
         Answers that replace the drawn ones: one array for each release, or a function that computes
-        the answer from the phase and the drawn answer. None if no answer is forced.
+        the answer from the phase and the drawn answer. None keeps the drawn answers.
     """
 
     def __init__(
@@ -200,10 +200,10 @@ def record(
     X, y : DataFrame and Series, or array-like
         Records and targets, as for ``fit``.
     groups : array-like or None, default=None
-        Person of each row, as for ``fit``.
+        The person each row belongs to, as for ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers that replace the drawn ones: one array for each release, or a function that computes
-        the answer from the phase and the drawn answer. None if no answer is forced.
+        the answer from the phase and the drawn answer. None keeps the drawn answers.
     coins : int, default=2718
         Seed of the random choices that are otherwise secret.
     last_is_sampled : bool, default=False

@@ -25,7 +25,7 @@ class BinCounts:
         Whether the value bins are ordered.
     unit_of_bin : ndarray of shape (n_bins,) or None
         Index of the group to which each bin belongs. Trees never split a group, so all of its bins
-        fall into the same leaf. None if each bin is a separate group.
+        fall into the same leaf. The array is None if each bin is a separate group.
     """
 
     counts: NDArray[np.float64]

@@ -19,8 +19,8 @@ from dpexplain._utils.validation import (
     shown,
 )
 from dpexplain.accounting import Provenance
-from dpexplain.accounting._ledger.plain import not_negative, number_to_json
 from dpexplain.accounting._ledger.provenance import check_hash
+from dpexplain.accounting._ledger.serialize import not_negative, number_to_json
 from dpexplain.accounting.unit import Unit, unit_from_dict, unit_to_dict
 from dpexplain.certificate.pdf import data_of_pdf, pdf_of
 from dpexplain.certificate.printed import data_of_page, page_of
@@ -65,7 +65,7 @@ class Certificate:
     total_epsilon, adaptive_epsilon : float
         Epsilon of all private ledger entries combined, for the unit of privacy in `protects`.
         `total_epsilon` holds if the fits were planned in advance; `adaptive_epsilon` holds even if
-        they were not. Infinite if there is no bound.
+        they were not. An epsilon is infinite if it has no bound.
     total_delta : float
         Delta for which `total_epsilon` and `adaptive_epsilon` hold.
     cap_epsilon, left_epsilon : float

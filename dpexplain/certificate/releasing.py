@@ -71,9 +71,9 @@ def release(
     Raises
     ------
     ValueError
-        If the file is not an explanation of one model, if it is not private, if its guarantee
-        contains texts that no fit of this library writes, if no entry or more than one entry
-        matches it, or if `schema` is not the schema of the fit. An entry matches the file if both
+        If the file is not an explanation of one model, if it is not private, if the wording of its
+        guarantee was changed after the fit, if no entry or more than one entry matches it, or if
+        `schema` is not the schema of the fit. An entry matches the file if both
         have the same model, unit, adjacency, target and schema, if the epsilon of the entry's
         events matches the epsilon stated in the file, and if the file does not understate mu or the
         epsilon for replacing a record. If this error is raised, nothing is recorded.
@@ -164,8 +164,8 @@ def released_model(path: str | os.PathLike[str]) -> Released:
     Raises
     ------
     ValueError
-        If the file contains another type of object, an object that is not private, or texts in its
-        guarantee that no fit of this library writes.
+        If the file contains another type of object or an object that is not private, or if the
+        wording of its guarantee was changed after the fit.
     """
     shown = dpexplain.io.load(path)
     if not isinstance(shown, Released):

@@ -31,7 +31,7 @@ Released: TypeAlias = GlobalExplanation | MulticlassExplanation | FilterBank
 def changed_words(shown: Released) -> str:
     """Name the first part of a file's guarantee that was changed after the fit.
 
-    The guarantee is compared with the texts that fits of this library write.
+    The guarantee is compared with the wording that fits of this library produce.
 
     Parameters
     ----------
@@ -41,9 +41,10 @@ def changed_words(shown: Released) -> str:
     Returns
     -------
     str
-        Name of the changed field; "of a term" or "of a pair" if the guarantee of a term or pair is
-        not that of the model; empty if no change was found. The guarantee of a pair need not
-        mention the edits of the model, because earlier versions could not edit pairs.
+        Name of the changed field. The result is "of a term" or "of a pair" if the guarantee of a
+        term or pair differs from that of the model, and empty if no change was found. The guarantee
+        of a pair need not mention the edits of the model, because earlier versions could not edit
+        pairs.
     """
     edits = () if isinstance(shown, FilterBank) else shown.edits
     return next(_changed(shown.guarantee, edits), "") or next(_differing(shown), "")

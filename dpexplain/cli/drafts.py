@@ -84,7 +84,7 @@ def run_draft(asked: argparse.Namespace) -> None:
 
 
 def write_draft(asked: argparse.Namespace) -> Any:
-    """Write a first draft of a schema from a table of public data, and return the draft."""
+    """Write a first draft of a schema from a table of public data, and return it."""
     import dpexplain.io
     from dpexplain.schema import Schema
 
@@ -134,8 +134,8 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     Returns
     -------
     tuple of str and str
-        The columns that are ignored, in a sentence, or "" if there are none; and the cells that do
-        not fit.
+        A message that lists the ignored columns ("" if there are none), and a report on the cells
+        that do not fit the schema.
     """
     if table_suffix(asked.table) in (".csv", ".tsv"):
         X, y = whole_table(asked, as_text=True)

@@ -133,7 +133,7 @@ def fit_and_save(asked: argparse.Namespace, schema: Schema) -> Fitted:
     Raises
     ------
     CommandError, ValueError, BudgetError
-        If the input is wrong or the ledger cannot cover the fit; nothing has been spent.
+        If the input is invalid or the ledger cannot cover the fit; nothing has been spent.
     RuntimeError
         If something failed after the charge.
     """

@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_app(asked: argparse.Namespace) -> int:
-    """Write the notebook of the form into the current folder, and open it."""
+    """Write a notebook with the form into the current folder, and open it."""
     _check_installed("ipywidgets", "widgets")
     host = asked.host or next((each for each in _HOSTS if _installed(_HOSTS[each])), "lab")
     _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")
@@ -69,7 +69,7 @@ def run_app(asked: argparse.Namespace) -> int:
 
 
 def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
-    """Run a module of Python until it ends, or print the command.
+    """Run a Python module and wait until it ends, or only print the command.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
 
 
 def notebook_text(cells: Sequence[str]) -> str:
-    """Return a notebook with code cells as the text of its file.
+    """Return the file content of a notebook with the given code cells.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def notebook_text(cells: Sequence[str]) -> str:
 
 
 def _code(notebook: Path) -> list[str] | None:
-    """Return the source of the code cells that are not empty; None if it cannot be read."""
+    """Return the nonempty code cells of a notebook; None if it cannot be read."""
     try:
         cells = json.loads(notebook.read_bytes())["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

@@ -254,7 +254,7 @@ def check_place(path: Path, *, suffixes: tuple[str, ...], kept: tuple[Path, ...]
     Parameters
     ----------
     path : Path
-        Destination of the result. An existing file will be replaced, except a ledger.
+        Destination of the result. An existing file will be replaced unless it is a ledger.
     suffixes : tuple of str
         Allowed file name suffixes.
     kept : tuple of Path

@@ -303,7 +303,7 @@ def _in_lines(asked: argparse.Namespace) -> bool:
 
 
 def table_suffix(path: Path) -> str:
-    """Return the suffix of a table, which exists and has a supported kind.
+    """Check that a table exists and has a supported format, and return its suffix.
 
     Parameters
     ----------

@@ -74,8 +74,8 @@ class Comparison(Fits[GlobalExplanation]):
         """Names of the pairs of features in any of the private fits.
 
         Fits may differ in their pairs, because each can choose its own. Pairs that only the
-        reference has are not included, because it chooses them without privacy. The same applies
-        to fits with seeded noise, unless there are no others.
+        reference has are not included, because it chooses them without privacy. Fits with seeded
+        noise are ignored for the same reason, unless all fits have seeded noise.
         """
         fits = [fit for _, _, fit in self._private_fits()]
         named = [fit for fit in fits if fit.guarantee.private] or fits
@@ -93,9 +93,10 @@ class Comparison(Fits[GlobalExplanation]):
         -------
         DataFrame
             Columns epsilon (infinite for the reference), repeat and private, then the columns of
-            :meth:`dpexplain.explain.ShapeFunction.frame`. The column noise_std refers to single
-            bins; for a whole term, see ``explanations[epsilon][repeat][term].noise_floor``. Pairs
-            are left out; see ``explanations[epsilon][repeat].pair(name).frame()``.
+            :meth:`dpexplain.explain.ShapeFunction.frame`. The column noise_std refers to
+            individual bins; for a whole term, see
+            ``explanations[epsilon][repeat][term].noise_floor``. Pairs are not included; see
+            ``explanations[epsilon][repeat].pair(name).frame()``.
         """
         frames = []
         for epsilon, repeat, explanation in self.fits():
@@ -113,9 +114,9 @@ class Comparison(Fits[GlobalExplanation]):
         -------
         DataFrame
             One row for each term in model order, then for each of :attr:`pair_names`, and one
-            column for each epsilon (infinite for the reference), in :attr:`score_unit`. The mean is
-            over the repeats that have the pair; NaN if there are none. Noise alone makes
-            importances positive, so compare them with
+            column for each epsilon (infinite for the reference), in :attr:`score_unit`. For a pair,
+            the mean is over the repeats in which it occurs, and is NaN if there are none. Noise
+            alone makes importances positive, so compare them with
             ``explanations[epsilon][repeat].part(name).noise_floor``.
         """
         columns: dict[float, pd.Series[float]] = {}

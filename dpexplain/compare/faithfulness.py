@@ -38,7 +38,8 @@ class Faithfulness:
         Kendall's tau-b of the importances of the terms in both explanations.
     rank_correlation_low, rank_correlation_high : float
         Ends of the central interval that contains tau in 95% of simulations. Each simulation adds
-        noise to the curves of the evaluated explanation. NaN if their joint noise is unknown.
+        noise to the curves of the evaluated explanation. The ends are NaN if the joint noise of
+        these curves is unknown.
     sign_agreement : float
         Proportion of contributions that have the same sign as in the other explanation, weighted by
         the number of records and the size of the other explanation's contribution.

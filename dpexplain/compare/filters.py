@@ -168,8 +168,8 @@ class FilterComparison(Fits[FilterBank]):
         DataFrame
             One row per fit: epsilon, repeat, share_of_filters and share_of_class_means (proportion
             of weights more than two standard deviations from zero; noise alone gives 0.046), and
-            signal_to_noise (median over the filters; noise alone gives about 1). NaN if the noise
-            is unknown.
+            signal_to_noise (median over the filters; noise alone gives about 1). The last three
+            are NaN if the noise is unknown.
         """
         return pd.DataFrame(
             [
@@ -191,7 +191,7 @@ class FilterComparison(Fits[FilterBank]):
         -------
         DataFrame
             Columns epsilon (infinite for the reference), repeat, private and class, followed by the
-            columns of :meth:`dpexplain.explain.WeightMap.frame`. For single filters, see
+            columns of :meth:`dpexplain.explain.WeightMap.frame`. For individual filters, see
             ``explanations[epsilon][repeat].frame()``.
         """
         frames = []

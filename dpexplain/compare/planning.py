@@ -22,7 +22,7 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     """Estimate the smallest epsilon at which a term would rise above the noise.
 
     At each epsilon of a comparison, a term counts as above the noise if it rises above the noise in
-    at least half of the repeats. If this holds at the largest epsilon but not at all of them, the
+    at least half of the repeats. If this holds at the largest epsilon but not at every epsilon, the
     result is measured: the smallest epsilon such that the term is above the noise there and at all
     larger epsilons. Otherwise, the result is extrapolated from the fits at the nearest epsilon.
 
@@ -146,13 +146,13 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 
 
 def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon at and above which a term rises above the noise.
+    """Return the smallest epsilon from which a term stays above the noise.
 
-    If the term rises above the noise at the largest epsilon of the comparison but not at all of
-    them, the result is one of these epsilons. If it rises above the noise at all of them, the
-    result is extrapolated, and it is at most the smallest of them. If it does not rise above the
-    noise at the largest one, the result is extrapolated as well, or NaN if the extrapolation is
-    impossible or contradicts the measurements.
+    If the term rises above the noise at the largest epsilon of the comparison but not at every
+    epsilon, the result is one of these epsilons. If it does so at every epsilon, the result is
+    extrapolated, and is at most the smallest of them. If it does not do so at the largest epsilon,
+    the result is also extrapolated, or NaN if the extrapolation is impossible or contradicts the
+    measurements.
     """
     epsilons = source.epsilons
     below = [i for i, share in enumerate(shares) if share < 0.5]
@@ -169,7 +169,8 @@ def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
     """Return the median epsilon at which a term would rise above the noise.
 
-    One epsilon is extrapolated from each repeat. NaN if at least half of these epsilons are NaN.
+    One epsilon is extrapolated from each repeat. The result is NaN if at least half of them are
+    NaN.
     """
     found = np.array([_needed(fit, term, _overall_factor(fit)) for fit in repeats])
     told = np.sort(found[~np.isnan(found)])

@@ -279,7 +279,7 @@ def _effect(score: _Score, before: State, after: State) -> EditEffect:
 
 
 def _side_change(change: FloatArray, pair: PairCurve) -> float:
-    """Return the change in the mean of a row or column: root mean square, the larger of the two."""
+    """Return the RMS change of the row means or the column means, whichever is larger."""
     weights = pair.weights
     total = weights * change.reshape(weights.shape)
     sizes = [weights.sum(axis) for axis in (0, 1)]

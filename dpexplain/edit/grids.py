@@ -15,7 +15,7 @@ Line = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 def each_line(
     fit: Line, values: FloatArray, weights: FloatArray, std: FloatArray, axis: int
 ) -> FloatArray:
-    """Apply a fit of a curve to each line of a table.
+    """Apply a function that fits curves to each line of a table.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def monotone_lines(values: FloatArray, weights: FloatArray, sign: int, axis: int
     Returns
     -------
     ndarray of shape (n_rows, n_columns)
-        Each line keeps its weighted mean, and a line that is already monotone is returned as it is.
+        Each line keeps its weighted mean, and a line that is already monotone is not changed.
     """
 
     def fit(v: FloatArray, w: FloatArray, _: FloatArray) -> FloatArray:
@@ -113,8 +113,8 @@ def smooth_plane(
     Notes
     -----
     Cells are weighted by proximity and inverse variance, as in :func:`smooth`. The Gaussian kernel
-    is the product of a kernel of rows and a kernel of columns, so sums over all cells are products
-    of matrices no larger than the table or its sides.
+    is the product of a kernel over rows and a kernel over columns, so sums over all cells can be
+    computed as products of small matrices.
     """
     weight = positive_weights(weights.ravel()).reshape(values.shape)
     middle = [np.cumsum(side) - side / 2.0 for side in (weight.sum(1), weight.sum(0))]

@@ -85,8 +85,8 @@ class EditLog:
         """Start a log that stores the terms and bins of an explanation.
 
         If the log is later applied to an explanation with other bins, edits that refer to bins by
-        index, or that set a separate value for each bin, are rejected. Edits of a pair on another
-        grid are also rejected, except for removing and reverting it.
+        index, or that set a separate value for each bin, are rejected. If the grid of a pair
+        differs, all edits of the pair are rejected, except those that remove or revert it.
 
         Parameters
         ----------

@@ -38,8 +38,8 @@ class Operation(ABC):
         Alternatively, labels of bins: categories, ``"missing"`` or ``"other"``.
     where : dict or None, default=None
         For a pair, the cells to change: for each feature, two numbers or one or more labels, such
-        as ``{"age": (30, 50), "job": ["nurse", "clerk"]}``. All value bins of a feature that is not
-        named are chosen, and all value cells if `where` is None.
+        as ``{"age": (30, 50), "job": ["nurse", "clerk"]}``. If a feature is not named, all of its
+        value bins are chosen; if `where` is None, all value cells are chosen.
     mean : {"keep", "change", "intercept"} or None, default=None
         Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
         keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs

@@ -244,8 +244,8 @@ def cells_of(pair: PairCurve, where: dict[str, Ends | tuple[str, ...]]) -> Index
     ----------
     pair : PairCurve
     where : dict
-        For each feature, two numbers or one or more labels; all value bins of a feature that is not
-        named are chosen.
+        For each feature, two numbers or one or more labels. If a feature is not named, all of its
+        value bins are chosen.
 
     Returns
     -------

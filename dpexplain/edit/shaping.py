@@ -33,13 +33,13 @@ class Smooth(Operation):
         As in :class:`Operation`; the mean is kept by default.
     reach : float or None, default=None
         If None, smoothing splines are used, with a smoothness that depends on the curve and its
-        noise. In each bin, the result stays within 1.5 standard deviations of the curve. Otherwise,
-        a line is fitted around each bin, weighted by proximity and inverse variance. Proximity is
-        given by a Gaussian kernel; `reach` is its standard deviation, as a proportion of the
-        records, in (0, 1].
+        noise. In each bin, the result stays within 1.5 standard deviations of the curve. If `reach`
+        is a number, a line is fitted around each bin, weighted by proximity and inverse variance.
+        Proximity is given by a Gaussian kernel; `reach` is its standard deviation, as a proportion
+        of the records, in (0, 1].
     along : str, default=""
         For a pair, the feature along which each line of cells is smoothed; "" to smooth in both
-        directions together. Features along which cells are smoothed must have ordered bins.
+        directions at once. Features along which cells are smoothed must have ordered bins.
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -56,7 +56,9 @@ class Smooth(Operation):
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
             if not 0.0 < self.reach <= 1.0:
-                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the records.")
+                raise ValueError(
+                    f"reach={self.reach!r} must be in (0, 1], a fraction of the records."
+                )
 
     def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         values, weights = curve.values[bins], curve.weights[bins]
@@ -98,7 +100,7 @@ class Smooth(Operation):
 
 
 def _without_along(state: State, operation: Smooth | Monotone) -> Curve:
-    """Return the state of a curve, after checking that no direction is given."""
+    """Return the state of a curve, after checking that `along` is not set."""
     if operation.along:
         raise ValueError(
             f"along= is for a pair of features, and {shorten(operation.term)!r} is a curve of one "
@@ -278,14 +280,15 @@ class Recover(Operation):
 
 @dataclasses.dataclass(frozen=True)
 class Monotone(Operation):
-    """Replace a curve with the closest monotone curve, or make a pair monotone in one feature.
+    """Make a curve monotone, or make the effect of one feature in a pair monotone.
 
-    The distance is the sum of squared differences, weighted by the noisy counts.
+    The change is as small as possible: it minimizes the sum of squared differences, weighted by the
+    noisy counts.
 
-    For a pair, the score that changes with the feature is the sum of its curve and of the pair. So
-    the pair is changed until, for each bin of the other feature, this sum is monotone from bin to
-    bin of the grid. The curve, as it is at the time of the edit, stays the same; make it monotone
-    first.
+    For a pair, the effect of the feature `along` on the score is the sum of the feature's curve and
+    the pair. The pair is changed so that, for each bin of the other feature, this sum is monotone
+    from one bin of the grid to the next. The curve itself is not changed, and is used as it is at
+    the time of the edit, so make it monotone first.
 
     Parameters
     ----------
@@ -294,7 +297,7 @@ class Monotone(Operation):
     direction : {"increasing", "decreasing"}
         Direction of the new curve.
     along : str, default=""
-        For a pair, the feature in which it becomes monotone, whose bins must be ordered.
+        For a pair, the feature whose effect becomes monotone; its bins must be ordered.
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)

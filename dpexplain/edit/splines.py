@@ -63,7 +63,9 @@ def smooth_surface(
     weights: FloatArray,
     std: FloatArray,
 ) -> FloatArray:
-    """Fit tensor products of cubic smoothing splines, and average them in the same way.
+    """Fit tensor products of cubic smoothing splines, and average them.
+
+    The average is weighted by marginal likelihood, as in :func:`smooth_as_noise_allows`.
 
     Parameters
     ----------
@@ -98,9 +100,10 @@ def _averaged(
     std: FloatArray,
     prior: Callable[[float], FloatArray],
 ) -> FloatArray:
-    """Average the smooth values under priors of ten roughnesses, by marginal likelihood.
+    """Smooth with ten priors of different roughness, and average the results.
 
-    The prior is that of values with a size of 1.
+    The average is weighted by marginal likelihood. `prior` returns the covariance for a roughness,
+    for values whose root mean square is 1.
     """
     weight = positive_weights(weights)
     weight = weight / weight.sum()

@@ -21,7 +21,7 @@ class State:
     released : ShapeFunction or PairCurve
         The term as released.
     values : ndarray of shape (n_bins,)
-        Current contributions; the cells of a pair are counted row by row.
+        Current contributions of the bins or, for a pair, of the cells, row by row.
     band_center : ndarray of shape (n_bins,)
         Center of the noise band: the released contributions, stretched if an edit undid their
         shrinkage.
@@ -71,7 +71,7 @@ class Curve(State):
 
     @property
     def ordered(self) -> bool:
-        """Whether the value bins have an order."""
+        """Whether the value bins are ordered."""
         return _ordered(self.released)
 
     def on_axis(self, axis: PairAxis) -> FloatArray:
@@ -85,8 +85,9 @@ class Curve(State):
         Returns
         -------
         ndarray of shape (axis.n_value_bins,)
-            Means over the records. The value of the curve at its midpoint, for a bin of the axis
-            that contains the midpoint of no bin of the curve; 0 for a category that has no bin.
+            Means over the records in the bins of the curve whose midpoints lie in the bin of the
+            axis. If there are no such bins, the result is the value of the curve at the midpoint of
+            the bin of the axis. For a category that the curve does not have, the result is 0.
         """
         term = self.released
         values = self.values[: term.n_value_bins]
@@ -111,8 +112,8 @@ class Cells(State):
     Attributes
     ----------
     curve_on : callable
-        Function of an axis of the pair that returns the mean of the current curve of its feature in
-        each value bin of the axis; zeros if there is no curve of this feature.
+        Function that takes an axis of the pair and returns, for each value bin of the axis, the
+        mean of the current curve of the feature; it returns zeros if the feature has no curve.
     """
 
     released: PairCurve
@@ -128,7 +129,7 @@ class Cells(State):
         kind : str
             Name of the operation, for error messages.
         along : str, default=""
-            Feature whose bins must be in an order; "" for both.
+            Feature whose bins must be ordered; "" if the bins of both features must be ordered.
 
         Returns
         -------
@@ -194,7 +195,7 @@ class Rectangle:
         return _places(self.axes[axis])[self._bins(axis)]
 
     def spread(self, values: FloatArray, axis: int) -> FloatArray:
-        """Repeat a value of each bin of a feature in all chosen cells of this bin."""
+        """Copy the value for each bin of a feature to all chosen cells in that bin."""
         chosen = values[self._bins(axis)]
         return np.broadcast_to(chosen[:, None] if axis == 0 else chosen, self.shape)
 

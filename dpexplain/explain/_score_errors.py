@@ -35,8 +35,8 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
     -------
     ndarray of int64, shape (n_terms * (n_terms + 1) / 2,), or None
         Upper bound for each pair of parts, in units of 1 / 90, row by row; the parts are the terms,
-        followed by the intercept. None if the model is large: its errors are then assumed to be
-        fully correlated.
+        followed by the intercept. The result is None if the model is large: its errors are then
+        assumed to be fully correlated.
     """
     if len(noise.factor) > _MOST_VALUES or len(noise.sizes) > _MOST_TERMS:
         return None

@@ -103,7 +103,8 @@ def _steps_inside(
 ) -> tuple[float, float] | None:
     """Return the smallest and largest multiple of `step` in a bin.
 
-    None if the bin contains no multiple, or if the multiples are too large to be exact.
+    The result is None if the bin contains no multiple, or if the multiples are too large to be
+    exact.
     """
     if max(abs(left), abs(right)) / step > _LARGEST_EXACT:
         return None

@@ -30,8 +30,8 @@ class ClaimStrip(Record):
         One claim for each epsilon. Bins differ between fits: a claim is None if the fit at this
         epsilon lacks bins that correspond to those of the chosen claim, or merges them.
     chosen : int
-        Index of the chosen claim. Another claim holds only if its direction or rank is that of the
-        chosen claim.
+        Index of the chosen claim. Another claim holds only if it states the same direction or rank
+        as the chosen claim.
     """
 
     epsilons: tuple[float, ...]
@@ -56,9 +56,9 @@ class ClaimStrip(Record):
 
     @property
     def holds_from(self) -> float | None:
-        """Smallest epsilon such that the claim holds there and at all larger epsilons.
+        """Smallest epsilon at and above which the claim always holds.
 
-        None if the claim does not hold at the largest epsilon.
+        The result is None if the claim does not hold at the largest epsilon.
         """
         found = None
         for epsilon, state in zip(reversed(self.epsilons), reversed(self.states), strict=True):
@@ -105,8 +105,8 @@ class ClaimStrip(Record):
         -------
         DataFrame
             Columns of :meth:`Claim.frame`, followed by ``state``, which contains the values of
-            :attr:`states`. If the claim is not resolved at an epsilon, this row contains only the
-            epsilon and the state, and all other values are missing.
+            :attr:`states`. If the claim is not resolved at an epsilon, the row for that epsilon
+            contains only the epsilon and the state; all other values are missing.
         """
         known = [each.frame() for each in self.claims if each is not None]
         resolved = [k for k, each in enumerate(self.claims) if each is not None]
@@ -161,8 +161,8 @@ def claim_strip(
         Epsilon of the fit that determines the claimed direction or rank; None for the largest
         epsilon.
     repeat : int, default=0
-        Index of the fit to use among the repeats at each epsilon; the last one is used if there are
-        fewer.
+        Index of the fit to use among the repeats at each epsilon. If an epsilon has fewer repeats,
+        its last fit is used.
 
     Returns
     -------

@@ -1,11 +1,10 @@
 """Claims about curves and predictions, each with a confidence interval.
 
-A claim compares two bins or categories of a term, compares a range of bins with the other bins, or
-states one of the following: the sign of a bin, the rank of a term, or the side of a threshold on
-which the prediction for one record lies. Intervals are simultaneous: with 95% confidence, all
-claims of the same kind about the same term are correct at once, so a claim may be chosen after
-looking at the curve. Claims use the joint errors of all bins that they compare, and cost no
-additional privacy.
+A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
+states the sign of a bin, the rank of a term, or on which side of a threshold the prediction for one
+record lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about the
+same term are correct at once, so a claim may be chosen after looking at the curve. Claims use the
+joint errors of all bins that they compare, and cost no additional privacy.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Claim(Record):
         and both ends of the interval of the proportion at `first`. They are known only if there are
         two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
-        A sentence that expresses `shares` as numbers of records, such as out of 100.
+        A sentence that expresses `shares` as numbers of records, for example out of 100.
     """
 
     kind: Literal["difference", "range", "sign", "rank", "decision"]
@@ -147,8 +146,8 @@ def claim(
         A record whose prediction is compared with the threshold. The guarantee does not protect
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
-        Threshold for the prediction for `record`: for a classifier, a probability (None means one
-        half); for a regression, a number in the unit of the target.
+        Threshold with which the prediction for `record` is compared: for a classifier, a
+        probability (None means one half); for a regression, a number in the unit of the target.
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.

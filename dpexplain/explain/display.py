@@ -177,7 +177,7 @@ class LocalDisplay(ExplanationDisplay):
     def release_warning(self) -> str:
         """Reason why this explanation must not be released; empty if it may be released.
 
-        The reason is the model if it is not private, and otherwise the samples.
+        If the model is not private, the warning says so; otherwise, it is about the samples.
         """
         if not self.guarantee.private:
             return NOT_PRIVATE

@@ -51,7 +51,7 @@ class Guarantee:
     notes : tuple of str, default=()
         Further facts about the guarantee; if the object is not private, they include the reason.
     epsilon_replace : float or None, default=None
-        Additional value: epsilon at the same delta under replace-one adjacency.
+        Epsilon at the same delta under replace-one adjacency, if this is stated as well.
 
     Raises
     ------
@@ -185,7 +185,7 @@ class Guarantee:
         Returns
         -------
         str
-            The sentence with the warning, or unchanged if the results are private.
+            The sentence, preceded by the warning unless the results are private.
         """
         return words if self.private else f"NOT PRIVATE: {words[:1].lower()}{words[1:]}"
 
@@ -253,7 +253,7 @@ class Guarantee:
         Returns
         -------
         dict
-            The fields, ready for JSON; infinity as the string ``"inf"``.
+            The fields, ready for JSON; infinity is written as the string ``"inf"``.
         """
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields["notes"] = list(self.notes)

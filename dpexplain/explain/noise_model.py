@@ -1,8 +1,9 @@
 """Joint noise of an explanation, as plain data.
 
-A :class:`NoiseModel` stores the joint covariance of the intercept and all bins of all terms. The
-form is compact: a low-rank factor, and the remainder of each variance. Draws from the noise model
-are post-processing of released numbers, so they cost no privacy; a seed makes them reproducible.
+A :class:`NoiseModel` stores the joint covariance of the intercept and all bins of all terms. It
+does so compactly, as a low-rank factor and the remaining variance of each value. Draws from the
+noise model are post-processing of released numbers, so they cost no privacy; a seed makes them
+reproducible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Interoperability: export explanations to InterpretML, ONNX and SQL.
 
 To import models, use :func:`dpexplain.explain.from_interpret`. To export the contributions for
-single samples to SHAP, use the method ``to_shap`` of a local explanation.
+individual samples to SHAP, use the method ``to_shap`` of a local explanation.
 """
 
 from __future__ import annotations

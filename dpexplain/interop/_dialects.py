@@ -43,7 +43,7 @@ class Dialect(NamedTuple):
     type_of : str
         Function that returns the name of the type of a cell.
     escapes : bool
-        Whether the database has a setting in which a backslash escapes the next character.
+        Whether the database has a setting that makes a backslash escape the next character.
     """
 
     text: Callable[[str], str]

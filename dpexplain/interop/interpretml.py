@@ -235,7 +235,7 @@ def _deviation(term: ShapeFunction) -> FloatArray:
 
 
 def _counts(count: FloatArray, axes: Sequence[Binned]) -> FloatArray:
-    """Return counts in InterpretML's order; 0 if negative or if a bin is absent."""
+    """Return counts in InterpretML's order; negative and absent counts become 0."""
     return _reordered(np.maximum(count, 0.0), axes, shared=False)
 
 

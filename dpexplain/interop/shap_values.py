@@ -41,8 +41,8 @@ def to_shap(
         values as labels and for colors. Columns of a DataFrame are found by name, other columns by
         position. A pair of features has no single value, so the label of its bin is used instead.
     effects : GlobalExplanation or None, default=None
-        Explanation of the same model. Its estimated effects replace the released contributions;
-        unlike these, they do not add up to a score of the model. This requires `X`.
+        Explanation of the same model. Its estimated effects replace the released contributions but,
+        unlike the contributions, do not add up to a score of the model. This requires `X`.
 
     Returns
     -------

@@ -49,7 +49,7 @@ def to_sql(
     -------
     str
         A SELECT statement whose result has one row for each row of the table, in no particular
-        order. The columns are the columns in `keep`; ``prediction``; and, for a classifier,
+        order. The columns of the result are those in `keep`; ``prediction``; and, for a classifier,
         ``probability_NAME`` for each class, and ``score`` or ``score_NAME`` on the link scale. All
         numbers in the statement have been released, and a comment states the guarantee.
 
@@ -77,11 +77,11 @@ def to_sql(
 
     A few values are read differently than by ``predict``. Around a value, the query ignores ASCII
     white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
-    PostgreSQL treats a number of more than 5000 characters as missing and rounds floating-point
-    numbers if its setting ``extra_float_digits`` is below 1. SQLite may read a string of more than
-    15 digits as an adjacent double. Lists, intervals, identifiers, and times with fractions of a
-    second or a time zone are converted to text by the database, and this text is compared with the
-    categories.
+    PostgreSQL treats a number of more than 5000 characters as missing; if its setting
+    ``extra_float_digits`` is below 1, it also rounds floating-point numbers. SQLite may read a
+    string of more than 15 digits as an adjacent double. Lists, intervals, identifiers, and times
+    with fractions of a second or a time zone are converted to text by the database, and this text
+    is compared with the categories.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _warn_of_formats(schema: Schema | None) -> None:
 
 
 class _Cell(NamedTuple):
-    """Column of the table after it is read as a number or as the code of a category."""
+    """Column of the table, read as a number or as the code of a category."""
 
     name: str
     categories: tuple[str, ...] | None

@@ -111,7 +111,7 @@ def _check_shape(found: list[int], expected: Sequence[int | None], path: str) ->
 
 
 def _bytes(encoded: str, n_bytes: int, path: str) -> bytes:
-    """Decode a base64 string, after a check that it has the right length."""
+    """Decode a base64 string after checking that it has the right length."""
     if len(encoded) != 4 * -(-n_bytes // 3):
         raise ValueError(
             f"{path}.base64 must contain {n_bytes} bytes, as implied by shape and dtype."

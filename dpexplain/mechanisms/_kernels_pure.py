@@ -33,8 +33,8 @@ _COIN_SHIFT, _SIGN_SHIFT = np.uint64(64 - COIN_BITS), np.uint64(63)
 def _flip(word, exponent):  # type: ignore[no-untyped-def]
     """Decide whether a uniform number is below ``exp(-exponent)``.
 
-    Only the first bits of the number are known: the leading bits of `word`. The result is as for
-    `_compare`.
+    Only the first bits of the number are known: the leading bits of `word`. The result has the same
+    meaning as for `_compare`.
     """
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 

@@ -23,10 +23,9 @@ class Mechanism:
     """Mechanism that adds fresh noise to integer sums and makes random choices.
 
     All noise of a phase is drawn before the first release, for two reasons: the time that drawing
-    takes then reveals nothing about a single value, and the exact sampler is fast only for many
-    draws at once.
-    The noise leaves the object only inside a release; its repr, copies and pickles contain no
-    noise.
+    takes then reveals nothing about a single value, and the exact sampler is fast only if it draws
+    many values at once. The noise leaves the object only inside a release; its repr, copies and
+    pickles contain no noise.
 
     Parameters
     ----------
@@ -85,12 +84,12 @@ class Mechanism:
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            Scale and number of values of the phase.
+            The phase to start, with its scale and its number of values.
 
         Raises
         ------
         RuntimeError
-            If the previous phase was not finished, or no charged event covers the new one.
+            If the previous phase was not finished, or no charged event covers the new phase.
         """
         if self._phase is not None:
             raise RuntimeError(
@@ -217,7 +216,7 @@ class Mechanism:
         Parameters
         ----------
         phase : Phase, LaplacePhase or ChoicePhase
-            Scale and number of values of the phase.
+            The phase to run, with its scale and its number of values.
 
         Yields
         ------

@@ -49,7 +49,7 @@ _LARGEST_ROUNDED_SIGMA = 2.0**44
 
 
 def check_scale(sigma_int: float, low: float, high: float) -> float:
-    """Check the noise scale; errors name the parameters that determine it.
+    """Check the noise scale; error messages name the parameters that determine it.
 
     Parameters
     ----------

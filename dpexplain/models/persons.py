@@ -1,4 +1,4 @@
-"""Persons in a fit: the argument ``groups``, and the rows used for each person."""
+"""Rows grouped by person: the argument ``groups``, and the choice of rows to use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PERSONS_IN_PARTS = (
 
 
 def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
-    """Return a table without the column that names the person of each row.
+    """Return a table without its column of person IDs.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def features_without_groups(X: Any, groups: Any, schema: Schema | None) -> Any:
 
 
 def warn_of_persons(schema: Any, max_rows_per_person: int | None) -> None:
-    """Warn if a fit protects single rows although the schema names a person column.
+    """Warn if a fit protects only rows although the schema names a person column.
 
     Parameters
     ----------

@@ -77,15 +77,15 @@ class PrivateEstimator(PrivateHooks):
             not a number or not one of the classes. For files and datasets, pass the name; for Dask,
             pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
-            Person of each row: the name of a column of `X` (which is then not a feature), a pair of
-            a name and the person IDs, or only the person IDs. The default is the person column of
-            the schema if `max_rows_per_person` is set. At most `max_rows_per_person` rows of each
-            person are used; they are chosen by secret random draws. Rows without a readable person
-            ID are dropped. The name is public; it tells a ledger which fits protect the same
-            persons. If the IDs are given without a name, the ledger cannot tell whether two fits
-            protect the same persons, so it has no bound on their total cost for a person. (The name
-            of a Series is not used, because pandas keeps it even after the IDs have been replaced
-            by those of other persons.)
+            The person each row belongs to, given as the name of a column of `X` (which is then not
+            a feature), as a pair of a name and the person IDs, or as the person IDs alone. The
+            default is the person column of the schema if `max_rows_per_person` is set. At most
+            `max_rows_per_person` rows of each person are used; they are chosen by secret random
+            draws. Rows without a readable person ID are dropped. The name is public; it tells a
+            ledger which fits protect the same persons. If the IDs are given without a name, the
+            ledger cannot tell whether two fits protect the same persons, so it cannot bound their
+            total cost for a person. (The name of a Series is not used, because pandas keeps it even
+            after the IDs have been replaced by those of other persons.)
         **unsupported
             Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
             they are None.
@@ -118,9 +118,9 @@ class PrivateEstimator(PrivateHooks):
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
         and exact sums are sent between them, so encrypt the connections (TLS). If computing the
-        collection itself raises an error, Dask logs the error, and any values in its message. If a
-        worker is lost, its partitions are re-read at no extra cost to the budget. If there is no
-        client, partitions are computed sequentially.
+        collection itself raises an error, Dask logs the error, including any values in its message.
+        If a worker is lost, its partitions are re-read at no extra cost to the budget. If there is
+        no client, partitions are computed sequentially.
         """
         reject_unsupported(
             unsupported,
@@ -210,7 +210,7 @@ class PrivateEstimator(PrivateHooks):
 
     @np.errstate(all="ignore")  # arithmetic warnings could reveal a record
     def _failure_of_fit(self, X: Any, y: Any, groups: Any) -> str:
-        """Fit on the records; return the type of an error, or "" if there is none.
+        """Fit on the records; return the type of the error that stopped it, or "".
 
         The message of an error is not returned, because it could contain a value.
         """

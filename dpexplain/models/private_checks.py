@@ -30,7 +30,7 @@ def check_private_parameters(model: PrivateHooks) -> None:
     ValueError
         If a parameter is out of range.
     TypeError
-        If the schema or the ledger has a wrong type.
+        If the schema or the ledger has the wrong type.
     BudgetError
         If the ledger belongs to another process.
     """

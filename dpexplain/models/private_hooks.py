@@ -61,8 +61,8 @@ class PrivateHooks:
     def _structure_rng(self) -> np.random.Generator:
         """Create the generator of the public structure.
 
-        Its seed is `structure_seed`. If that is None, the seed is derived from `reproducible_seed`
-        or, if that is None too, drawn afresh.
+        Its seed is `structure_seed`; by default, it is derived from `reproducible_seed`, or drawn
+        afresh if both are None.
         """
         if self.structure_seed is None and self.reproducible_seed is not None:
             return np.random.default_rng((self.reproducible_seed, 1))

@@ -100,8 +100,8 @@ def plot_filters(
     bank : FilterBank
         What to draw.
     what : {"class_means", "filters"}, default="class_means"
-        Whether to draw the mean filter of each class, or the single filters, with one row of panels
-        for each class.
+        Whether to draw the mean filter of each class, or the individual filters, with one row of
+        panels for each class.
     max_filters : int, default=10
         Maximum number of filters per class.
     mask_noise : bool, default=False

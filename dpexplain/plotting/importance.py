@@ -41,8 +41,8 @@ def plot_importance(
     alone, and the bar of a term that does not rise above the noise is pale. If the joint noise is
     known, the 95% rank interval of a term is written next to its importance. If the effect of a
     term is estimated, a diamond with a whisker of two standard deviations shows the size of the
-    effect in the population. The diamond is filled if the effect is significant. Ranks refer to
-    effects if these are estimated.
+    effect in the population. The diamond is filled if the effect is significant. If effects are
+    estimated, the ranks are those of the effects.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _draw_bars(
 
 
 def _importances(explanation: GlobalExplanation, names: list[str]) -> FloatArray:
-    """Return importances, NaN for pairs that this model does not have."""
+    """Return importances, with NaN for pairs that this model does not have."""
     return np.asarray(explanation.importances().reindex(names), dtype=np.float64)
 
 
@@ -209,7 +209,7 @@ def _rises(explanation: GlobalExplanation, name: str) -> bool:
 
 
 def _places(explanation: GlobalExplanation, names: list[str]) -> list[str]:
-    """Format the rank interval of each term; an empty string if it has none."""
+    """Format the rank interval of each term, or "" for terms that have none."""
     if explanation.noise is None:
         return [""] * len(names)
     ranking = explanation.ranking()

@@ -66,7 +66,7 @@ def plot_shape_function(
         Whether to draw the released curve with its noise, the estimated effect, or both. If no
         effect is estimated, the released curve is drawn.
     caution : str or None, default=None
-        Warning above the figure; None means the warning of the curve, which is
+        Warning above the figure; None means the curve's own warning,
         :attr:`ShapeFunction.effect_caution`.
 
     Returns
@@ -171,9 +171,9 @@ def _draw_categorical(
 def score_limits(shapes: list[ShapeFunction], show: Show = "released") -> Limits:
     """Return an axis range that covers the curves, their bands and zero, with padding.
 
-    On each side, a band extends the range of the curves by at most the larger of two amounts: a
-    fixed fraction of that range, and the mean half-width of the band over the records. So the wide
-    band of a nearly empty bin is cut off; otherwise, it would flatten all curves.
+    On each side, a band extends the range of the curves by at most a fixed fraction of that range
+    or by the mean half-width of the band over the records, whichever is larger. So the wide band of
+    a nearly empty bin is cut off; otherwise, it would flatten all curves.
     """
     layers = [layer for shape in shapes for layer in _layers(shape, resolved_show(shape, show))]
     low = min(0.0, *(float(curve.min()) for curve, _, _ in layers))

@@ -57,7 +57,7 @@ def _text(kind: str, name: str, value: object) -> str:
 
 
 def as_decimal(kind: str, decimal: object) -> str:
-    """Return the decimal separator, after a check that it is a period or a comma."""
+    """Check that the decimal separator is a period or a comma, and return it."""
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)
@@ -80,8 +80,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
     ------
     SchemaError
         If a format is not a date format, or if it matches the same cells as another format or as
-        ISO format. For example, two formats that differ only in which number is the day match the
-        same cells.
+        ISO format. For example, ``%d/%m/%Y`` and ``%m/%d/%Y`` match the same cells.
     """
     listed = [formats] if isinstance(formats, str) else formats
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):

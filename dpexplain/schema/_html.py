@@ -41,7 +41,7 @@ class Described(Protocol):
 
     @property
     def person(self) -> str | None:
-        """Column that identifies the person of each row, or None if there is none."""
+        """Column that identifies the person each row belongs to, or None."""
 
 
 def schema_table(schema: Described) -> str:

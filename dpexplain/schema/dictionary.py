@@ -67,7 +67,7 @@ class Entry:
     file : str
         Name of the file.
     line : int
-        Line number at which the entry begins, from 1.
+        Number of the line on which the entry begins, counting from 1.
     headings : dict
         Heading of each column, as written in the file.
     cells : dict
@@ -104,7 +104,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Stated source of the entry; by default, its file and line."""
+        """Source that the entry states, or its file and line if it states none."""
         return self["source"] or f"{self.file}, line {self.line}"
 
 

@@ -117,11 +117,11 @@ class Date(Numeric):
     Parameters
     ----------
     low, high : str or datetime.date
-        First and last day, in ISO format. Days outside are clipped.
+        First and last day, in ISO format. Days outside this period are clipped.
     description : str, default=""
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
-        Additional text formats, such as ``"%d.%m.%Y"``, made of %d, %m, %b, %B (English names),
+        Additional text formats, such as ``"%d.%m.%Y"``, made up of %d, %m, %b, %B (English names),
         %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
         for the latest year with these digits that is not after the year of `high`. Formats that
         consist only of digits, such as ``"%Y%m%d"``, also match numbers.
@@ -261,7 +261,7 @@ class Range:
     Parameters
     ----------
     low, high : float
-        Ends of the range, in `unit`. Values outside are clipped.
+        Ends of the range, in `unit`. Values outside the range are clipped.
     unit : str, default=""
         Unit of the target.
     description : str, default=""

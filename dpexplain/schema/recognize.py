@@ -322,7 +322,7 @@ def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | Non
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
     """Return the date formats that match some cells, and whether each is ambiguous.
 
-    A format is ambiguous if the format with day and month exchanged matches as many cells.
+    A format is ambiguous if as many cells match it with the day and month swapped.
     """
     used = []
     for alike in _FORMATS:
@@ -352,7 +352,7 @@ def _date(
     read = day_reader(texts, 2049)
     days = [day for day in map(read, counts) if not np.isnan(day)]
     if doubted := [text for text, both in formats if both]:
-        found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} and its twin.")
+        found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} either way.")
     if any("%y" in text for text in texts):
         found.decide(name, "which century do two-digit years belong to?")
     if odd := [text for text in counts if np.isnan(read(text))]:
@@ -362,9 +362,10 @@ def _date(
 
 
 def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> Categorical:
-    """Draft a categorical feature; misspelled categories become aliases.
+    """Draft a categorical feature.
 
-    Categories that look like markers of missing values become markers.
+    Rare misspellings of a category become its aliases. Entries such as "unknown" or "-99" are
+    treated as markers of missing values.
     """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]

@@ -63,8 +63,8 @@ class SchemaReport:
         Returns
         -------
         DataFrame
-            One row for each problem in each column: what a private fit does with these cells, how
-            many there are, what proportion of the records they are, and examples.
+            One row for each problem in each column: what a private fit does with the affected
+            cells, their number, the proportion of records that have them, and examples.
         """
         return pd.DataFrame(list(self.rows), columns=_COLUMNS)
 

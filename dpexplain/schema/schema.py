@@ -56,14 +56,14 @@ class Schema(FromInterpret):
     id : str or sequence of str, default=()
         Columns that identify a record, such as a record number or a name. Stored as a tuple.
     person : str or None, default=None
-        Column that identifies the person of each row, if a person may have several rows. It is the
-        default for ``groups`` in a fit with ``max_rows_per_person``; a fit without that parameter
-        warns that it protects only rows.
+        Column that identifies the person each row belongs to, if a person may have several rows. It
+        is the default for ``groups`` in a fit with ``max_rows_per_person``; a fit without that
+        parameter warns that it protects only rows.
 
     Raises
     ------
     SchemaError
-        If there is no feature, a name is not a string, a feature or the target has a wrong type,
+        If there is no feature, a name is not a string, a feature or the target has the wrong type,
         or a column in `id` or `person` is a feature or the target.
 
     Examples
@@ -307,7 +307,8 @@ class Schema(FromInterpret):
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
-            Proportion of cells of each feature that are emptied; their values still have an effect.
+            Proportion of each feature's cells that are emptied; the values that they had still
+            affect the target.
         positive_share : float, default=0.5
             Probability of the second of two classes if all effects are 0.
         rows_per_person : int, default=1
@@ -324,7 +325,7 @@ class Schema(FromInterpret):
         Raises
         ------
         SchemaError, ValueError
-            If the schema has no target, an effect is for an unknown feature, or a value is invalid.
+            If the schema has no target, `effects` names an unknown feature, or a value is invalid.
 
         Examples
         --------

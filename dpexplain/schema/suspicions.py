@@ -1,8 +1,8 @@
-"""Signs of mistakes that only a whole column shows. NOT PRIVATE.
+"""Signs of mistakes that show up only in a whole column. NOT PRIVATE.
 
 Every cell of such a column may fit the schema: a record number fits a wide range, and -99 fits the
-bounds of a balance. The findings are questions for the data holder; a column can look like a
-mistake and be correct.
+bounds of a balance. The findings are questions for the data holder; a column may look wrong and
+still be correct.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def of_target(column: Column, target: Target) -> Found:
 
 
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
-    """Report rows without any value, if they are more than 1% of all rows.
+    """Report rows without any value if they make up more than 1% of all rows.
 
     Lines of a text file that cannot be read become such rows; a few of them are normal at the end
     of an export.
@@ -106,7 +106,7 @@ def of_rows(features: Sequence[Column], y: Column | None) -> Found:
 def of_other_columns(
     table: pd.DataFrame, schema: KnownRoles, target: Target | None
 ) -> Iterator[tuple[str, Column, Found]]:
-    """Find columns that identify persons if the schema names no person column.
+    """If the schema names no person column, find columns that may identify persons.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Fo
 
 
 def _bins(column: Column, feature: Feature, known: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the bin of each record with a known target; bins are not too small to predict."""
+    """Return the bin of each record with a known target; bins are not too small."""
     most = min(_MOST_BINS, int(known.sum()) // 10)
     if isinstance(feature, Categorical):
         codes = encode_categorical(column, feature)[known].astype(np.intp)
@@ -244,7 +244,7 @@ def _markers(numbers: NDArray[np.float64]) -> list[float]:
 
 
 def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:
-    """Return what a column would be as an ID: a whole number, or a category."""
+    """Return the feature to assume when judging whether a column contains IDs."""
     if isinstance(feature, Date | Categorical):
         return feature
     whole = all(text.lstrip("-").isdigit() for text in counts)

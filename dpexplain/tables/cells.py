@@ -1,4 +1,4 @@
-"""Parse single cells: number, text or missing.
+"""Parse individual cells: number, text or missing.
 
 For a private fit, each cell must be parsed independently. pandas chooses the dtype of a column from
 all its cells, so one bad cell turns a column of integers into text, decimals or objects. If ``1``,
@@ -113,7 +113,8 @@ def day_text(day: float) -> str:
     Returns
     -------
     str
-        ISO date; the number of days, as text, if the day is outside the years 1 to 9999.
+        The date in ISO format, or the number of days as text if the date is outside the years 1 to
+        9999.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def day_text(day: float) -> str:
 def number_in(unit: str) -> Callable[[object], float]:
     """Return the parser for the cells of a numeric feature with a given unit.
 
-    If the unit is the unit of dates, the parser accepts dates as well as numbers.
+    For the unit of dates, the parser accepts dates as well as numbers.
 
     Parameters
     ----------
@@ -161,8 +162,8 @@ def cell_text(cell: object) -> str | None:
     str or None
         The text without surrounding spaces. Numbers and booleans have one spelling (``1``, ``1.0``,
         ``"1"``, ``"01"``, ``True`` and ``"True"`` all become ``"1"``), and dates are in ISO format,
-        without the time if it is midnight. None for a missing cell; `NO_TEXT` for a cell that no
-        category can equal.
+        without the time if it is midnight. The result is None for a missing cell, and `NO_TEXT` for
+        a cell that no category can equal.
     """
     try:
         return _text(cell)

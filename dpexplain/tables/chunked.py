@@ -96,7 +96,7 @@ def _joined(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def check_name(y: Any, names: list[str], schema: Schema | None) -> None:
-    """Check that `y` is the name of exactly one column, which can be the target."""
+    """Check that `y` names exactly one column, and that it can be the target."""
     if not isinstance(y, str):
         raise TypeError(
             f"y is a {type(y).__name__}; for a table read in chunks, pass the name of the target "

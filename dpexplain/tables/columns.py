@@ -42,7 +42,7 @@ def columns_in_order(X: ArrayLike, schema: KnownColumns) -> list[pd.Series | NDA
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The table. The same errors are raised as by :func:`check_columns`.
+        The table. It is checked in the same way as in :func:`check_columns`.
     schema : Schema
         Public knowledge about the columns.
 

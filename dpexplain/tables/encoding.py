@@ -75,8 +75,9 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones. NaN if a cell is empty, is a
-        marker of missing values, or is not a number (or, for a :class:`Date`, not a date).
+        Values clipped to ``[low, high]``, including infinite ones. The result is NaN if a cell is
+        empty, is a marker of missing values, or is not a number (or, for a :class:`Date`, not a
+        date).
     """
     numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -85,7 +86,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
 def read_numbers(
     column: Column, part: Numeric | Range, *, keep_markers: bool = False
 ) -> NDArray[np.float64]:
-    """Convert a column to numbers or days by the rules of the schema; do not clip.
+    """Convert a column to numbers or days by the schema's rules, without clipping.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def encode_features(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The table. The same errors are raised as by :func:`check_columns`.
+        The table. It is checked in the same way as in :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
@@ -163,7 +164,7 @@ def encoded_columns(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The table. The same errors are raised as by :func:`check_columns`.
+        The table. It is checked in the same way as in :func:`check_columns`.
     schema : Schema
         Determines the type of each column; the dtype of the column is ignored.
 
@@ -194,8 +195,8 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype float64
-        Values clipped to ``[low, high]``, including infinite ones. NaN if a cell is empty, is a
-        marker of missing values, or is not a number; a fit drops these rows.
+        Values clipped to ``[low, high]``, including infinite ones. The result is NaN if a cell is
+        empty, is a marker of missing values, or is not a number; a fit drops these rows.
 
     Raises
     ------

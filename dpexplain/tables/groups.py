@@ -79,16 +79,16 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     groups : object
         Argument that was passed to ``fit``.
     max_rows_per_person : int or None
-        Argument of the estimator. None means that single records are protected, so no groups are
-        needed.
+        Argument of the estimator. None means that individual records are protected, so no groups
+        are needed.
     schema : Schema or None
         Schema that may name a person column.
 
     Returns
     -------
     object
-        `groups` if it is not None, otherwise the name of the person column of the schema. None if
-        no groups are needed, or if the schema has no person column.
+        `groups` if it is not None, otherwise the name of the person column of the schema. The
+        result is None if no groups are needed, or if the schema has no person column.
     """
     if groups is not None or max_rows_per_person is None:
         return groups

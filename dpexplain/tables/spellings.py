@@ -74,8 +74,8 @@ def day_format(text: str) -> DayFormat:
     Parameters
     ----------
     text : str
-        Format in ``strftime`` notation, made of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names of
-        months are in English, regardless of the locale. A format that includes no time and does
+        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names
+        of months are in English, regardless of the locale. A format that includes no time and does
         not consist only of digits also matches a date that is followed by a time of day.
 
     Returns

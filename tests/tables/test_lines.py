@@ -105,6 +105,7 @@ def test_a_line_that_comes_goes_or_is_damaged_leaves_the_others_as_they_were(
     assert changed[:place] + changed[place + 1 :] == fewer
 
 
+@pytest.mark.full
 @examples(400)
 @given(line=LINES, form=st.sampled_from(FORMS))
 @example(line=b'a"b,"c"', form=FORMS[0])
@@ -198,6 +199,7 @@ def test_separators_that_are_no_character_of_ascii_are_refused(separator):
         LineFormat(separator)
 
 
+@pytest.mark.full
 @files
 @given(separator=st.sampled_from([chr(byte) for byte in range(1, 128) if chr(byte) not in '"\r\n']))
 def test_every_separator_that_is_taken_separates(separator, tmp_path):

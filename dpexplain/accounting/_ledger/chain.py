@@ -1,4 +1,4 @@
-"""Hash chain of a ledger, which reveals changes made to its file by hand.
+"""Hash chain that reveals manual changes to the file of a ledger.
 
 Each entry contains the hash of the entry before it, and each released file contains the hash of the
 released file before it. The head is a hash of the limits (data set, cap, delta, adjacency and

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpexplain._utils.validation import Adjacency, check_in_range, shown
 from dpexplain.accounting._ledger.chain import BEFORE
-from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
+from dpexplain.accounting._ledger.serialize import check_unicode
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import (
     Event,
@@ -125,8 +125,8 @@ class LedgerEntry:
         Returns
         -------
         float or None
-            The parameter; 0 if there are no private events. None if a private event is not
-            Gaussian, because no single parameter then describes all private events.
+            The parameter; 0 if there are no private events. The result is None if a private
+            event is not Gaussian, because no single parameter then describes all of them.
         """
         spending = self.spending("add_remove")
         return spending.mu if spending.gaussian else None

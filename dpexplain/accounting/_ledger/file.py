@@ -69,7 +69,7 @@ class LedgerFile(LedgerPlace):
         return status.st_mtime_ns, status.st_size, status.st_ino
 
     def _check_held(self) -> None:
-        """Reject a write if the file or its lock file was replaced while it was locked.
+        """Reject a write if the file or its lock file was replaced after locking.
 
         If the lock file is deleted, other processes can write at the same time.
         """

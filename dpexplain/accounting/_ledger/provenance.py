@@ -131,11 +131,11 @@ class ReleasedFile:
     Parameters
     ----------
     entry : int
-        Index of the entry, from 0.
+        Index of the entry, counting from 0.
     sha256 : str
         SHA-256 of the file's bytes, as `sha256sum` prints it.
     provenance : Provenance, optional
-        Public facts about the release, such as its date, person and purpose.
+        Public facts about the release, such as who made it, when and why.
     """
 
     entry: int

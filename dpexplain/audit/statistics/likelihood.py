@@ -197,8 +197,8 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
         The model that was fitted with the canary.
     errors : mapping of str to {0, 1, 2}, or None
         Number of wrong guesses out of two. The key states which releases the guesses are based on:
-        "all releases", or those with one label. None if the number, shape or noise scale of the
-        releases depends on the canary.
+        "all releases", or those with one label. The mapping is None if the number, shape or noise
+        scale of the releases depends on the canary.
     """
     while True:
         (_, absent), (model, present) = _evidence(case, False), _evidence(case, True)

@@ -35,8 +35,9 @@ class EditEffect:
         Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
         Number of bins in which the edited curve is more than two standard deviations (total
-        uncertainty) away from the center of the noise band. This center is the released curve, with
-        its shrinkage undone if an edit did so. None if the noise is unknown.
+        uncertainty) away from the center of the noise band. This center is the released curve or,
+        if an edit undid the shrinkage, the curve without shrinkage. The number is None if the noise
+        is unknown.
     mean_change : float
         Change in the mean contribution; the mean is weighted by the (noisy) counts.
     intercept_change : float
@@ -45,9 +46,9 @@ class EditEffect:
     of_class : str, default=""
         Class whose score changed, if there are several classes.
     side_change : float or None, default=None
-        Only for a pair: root mean square change in the mean of a row or of a column, whichever is
-        larger, weighted by the (noisy) counts. Rows and columns of a fitted pair have mean 0, and
-        a pair whose means have moved contains a part of the effect of a single feature.
+        Only for a pair: root mean square change of the row means or of the column means, whichever
+        is larger, weighted by the (noisy) counts. The rows and columns of a fitted pair have mean
+        0. If an edit moves these means, the pair then contains part of the effect of one feature.
     """
 
     term: str
@@ -186,7 +187,8 @@ class EditRecord:
     def n_outside(self) -> int | None:
         """Number of bins outside the noise band, summed over the changed curves.
 
-        Curves with unknown noise are omitted; None if the noise is unknown for all curves.
+        Curves with unknown noise are omitted. The result is None if the noise is unknown for all
+        curves.
         """
         counts = [effect.n_outside for effect in self.effects if effect.n_outside is not None]
         return sum(counts) if counts else None
@@ -209,7 +211,7 @@ class EditRecord:
         note = f' Note: "{self.note}".' if self.note else ""
         by = f" ({', '.join(about)})" if about else ""
         careful = f" Warning: {self.caution}." if self.caution else ""
-        return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
+        return f"{self.words}{by}: {effects}; adds epsilon 0.{careful}{note}"
 
 
 def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
@@ -220,7 +222,8 @@ def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
     records : sequence of EditRecord
         Records of the edits; at least one.
     private : bool, default=True
-        Whether the edited object is private. Only then the note states what the edits cost.
+        Whether the edited object is private. If it is not, the note does not state what the edits
+        cost.
 
     Returns
     -------
@@ -241,7 +244,7 @@ def edited_terms(records: Sequence[EditRecord]) -> str:
 
 
 def described_edits(edits: Sequence[str]) -> str:
-    """Describe the edits of a curve or pair by the last one, and count the others.
+    """Describe the last edit of a curve or pair, and count the earlier ones.
 
     Parameters
     ----------

@@ -146,8 +146,8 @@ class LocalExplanation(Record, LocalDisplay):
         and trees.
     total_std : array-like of shape (n_samples, n_terms) or None, default=None
         Standard deviation of each contribution due to privacy noise, random structure and sampling
-        together, as in :class:`ShapeFunction`. For a pair, random structure is not included.
-        None if unknown.
+        together, as in :class:`ShapeFunction`. For a pair, random structure is not included. Pass
+        None if the deviations are unknown.
     score_std : array-like of shape (n_samples,) or None, default=None
         Standard deviation of each score due to privacy noise, random structure and sampling,
         computed from the joint errors of the terms. If there are several classes, it is an upper
@@ -236,7 +236,8 @@ class LocalExplanation(Record, LocalDisplay):
 
         The shape is (n_samples, n_terms), and the values range from 0.5 (a coin flip) to 1. They
         account for privacy noise, random structure and sampling if all three are known, and
-        otherwise only for privacy noise. None if there is no noise, or if it is unknown.
+        otherwise only for privacy noise. The result is None if there is no noise, or if it is
+        unknown.
         """
         std = self.noise_std if self.total_std is None else self.total_std
         if std is None:

@@ -175,12 +175,12 @@ class MulticlassExplanation(
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
-        """Return the mean absolute contribution of each term, averaged over the classes.
+        """Return the mean absolute contribution of each term and pair, over all classes.
 
         Returns
         -------
         Series
-            Indexed by term, largest first.
+            Averages over the classes, indexed by term or pair, largest first.
         """
         return self._mean_importances()
 

@@ -23,7 +23,8 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
     Parameters
     ----------
     by_class : sequence of LocalExplanation
-        One for each class, in order, with the same samples and terms and the link "softmax".
+        One explanation for each class, in order. All of them must have the same samples, the same
+        terms, and the link "softmax".
 
     Raises
     ------

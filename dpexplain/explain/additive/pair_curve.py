@@ -79,7 +79,7 @@ class PairAxis(Binned):
 class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Models of this library have pairs only if they were fitted with pairs. The noise in pairs of
+    Models of this library have pairs only if the parameter ``pairs`` was set. The noise in pairs of
     InterpretML models is not known; see :func:`from_interpret`.
 
     Parameters
@@ -159,7 +159,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
         It combines privacy noise and sampling; if the sampling error is unknown, it includes only
-        privacy noise. None if there is no privacy noise, or if the noise is unknown.
+        privacy noise. The result is None if there is no privacy noise, or if the noise is unknown.
         """
         if self.noise_std is None or self.sampling_std is None:
             return self.noise_std
@@ -169,7 +169,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def band_factor(self) -> float:
         """Half-width, in standard deviations, of the simultaneous band for all cells.
 
-        The confidence level is 95%, for any correlation between the cells.
+        The confidence level is 95%, no matter how the cells are correlated.
         """
         noisy = 0 if self.total_std is None else int(np.count_nonzero(self.total_std))
         return half_width(max(1, noisy))
@@ -237,7 +237,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         return rows * self.axes[1].n_bins + columns
 
     def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values, or -1 for pairs that have no cell.
+        """Find the cell of each pair of values; the index is -1 if there is no such cell.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def cells_of(
         self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of bins, or -1 for pairs that have no cell.
+        """Find the cell of each pair of bins; the index is -1 if there is no such cell.
 
         Parameters
         ----------

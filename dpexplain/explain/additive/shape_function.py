@@ -69,7 +69,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation due to the random structure of the fit: the noise in the histograms that
-        determine the bins, and the random choice of the trees. None if unknown.
+        determine the bins, and the random choice of the trees. Pass None if the deviation is
+        unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation due to sampling of the records; None if unknown.
     simultaneous_factor : float or None, default=None
@@ -84,7 +85,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Unit of the score, such as ``"log-odds"`` for a classifier; a :class:`GlobalExplanation`
         fills it in if it is empty.
     monotone : {"increasing", "decreasing"} or None, default=None
-        Direction to which the curve was constrained over the value bins; None if unconstrained.
+        Direction that the fit imposed on the curve over the value bins; None if it imposed none.
     bag_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of the contribution across the bags, in `score_unit`. Bags differ in
         their records, trees and, for a private model, noise. The curve is the mean over the bags,
@@ -97,7 +98,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
         Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        produce without noise and without early stopping. None if not available.
+        produce without noise and without early stopping. Pass None if there is no estimate.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of `effect` due to noise, sampling, and components of the curve that a
         short fit does not determine.

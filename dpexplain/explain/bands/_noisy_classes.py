@@ -29,8 +29,8 @@ class NoisyClasses:
     def terms_above_noise(self) -> tuple[str, ...] | None:
         """Terms that rise above the noise in at least one class, most important first.
 
-        If no term has any effect, the probability that any term is listed is at most 3%. This
-        probability is divided equally among the classes. None if the joint noise is unknown.
+        If no term has any effect, the probability that any term is listed is at most 3%, divided
+        equally among the classes. The result is None if the joint noise is unknown.
         """
         level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
         names: set[str] = set()
@@ -46,8 +46,8 @@ class NoisyClasses:
         """Fraction of the variation of all curves that is explained by noise, 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all terms
-        and classes, weighted by the (noisy) counts and limited to at most 1. None if the model has
-        no noise, or if the noise is unknown.
+        and classes, weighted by the (noisy) counts and limited to at most 1. The result is None if
+        the model has no noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for part in self.by_class:

@@ -50,7 +50,7 @@ class NoisyModel:
         """Terms that rise above the noise, most important first.
 
         If no term has any effect, the probability that any term is listed is 3%: the rule covers
-        all bins of all terms jointly. None if the joint noise is unknown.
+        all bins of all terms jointly. The result is None if the joint noise is unknown.
         """
         found = self.terms_above(STANDS_OUT_LEVEL)
         if found is None:
@@ -80,8 +80,8 @@ class NoisyModel:
         """Pairs that rise above the noise, most important first.
 
         If no pair has any contribution, the probability that any pair is listed is at most 3%: the
-        rule covers all cells of all pairs jointly. None if there are no pairs or if the noise of a
-        pair is unknown.
+        rule covers all cells of all pairs jointly. The result is None if there are no pairs, or if
+        the noise of a pair is unknown.
         """
         stds = [pair.total_std for pair in self.pairs if pair.total_std is not None]
         if not stds or len(stds) < len(self.pairs):
@@ -110,8 +110,8 @@ class NoisyModel:
         """Fraction of the variation of the curves that is explained by noise, 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all
-        terms, weighted by the (noisy) counts and limited to at most 1. None if the model has no
-        noise, or if the noise is unknown.
+        terms, weighted by the (noisy) counts and limited to at most 1. The result is None if the
+        model has no noise, or if the noise is unknown.
         """
         noise, seen = 0.0, 0.0
         for term in self.terms:
@@ -147,7 +147,7 @@ class NoisyModel:
 
         If no term has an effect, the probability that any term is listed is 3%: the rule covers all
         bins of all terms jointly. The corresponding list for the released curves is
-        `terms_above_noise`. None if the estimate is not available.
+        `terms_above_noise`. The result is None if there are no effect estimates.
         """
         if self.effect_scatter is None:
             return None
@@ -161,7 +161,7 @@ class NoisyModel:
 
         This is the sum of the importances of the curves divided by the sum of the importances of
         the estimated effects. It is usually below 1 if the fit stopped early, because its curves
-        then understate the effects. None if there are no estimates.
+        then understate the effects. The result is None if there are no estimates.
         """
         effects = [t.effect_importance for t in self.terms]
         true = sum(e for e in effects if e is not None)
@@ -173,7 +173,7 @@ class NoisyModel:
     def effect_words(self) -> str:
         """Description of the estimated effects.
 
-        Empty if the estimate is not available.
+        The description is empty if there are no estimates.
         """
         names, shown = self.terms_with_effect, self.shown_share
         if names is None or shown is None:
@@ -429,8 +429,8 @@ def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
 def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     """Return the direction of a curve, its slope, and the coefficients of the slope.
 
-    The slope is the sum of the contributions of all bins, each times the coefficient of its bin.
-    The direction is None if the slope is zero, for example because the bins have no order.
+    The slope is the sum of the contributions of all bins, each multiplied by the coefficient of its
+    bin. The direction is None if the slope is zero, for example because the bins have no order.
     """
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:

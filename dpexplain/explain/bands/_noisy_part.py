@@ -60,7 +60,7 @@ class NoisyPart:
     def signal(self) -> npt.NDArray[np.bool_] | None:
         """Whether each bin or cell rises above the noise; None if `total_std` is None.
 
-        It rises above the noise if its total-uncertainty band excludes zero. If the true
+        A bin or cell rises above the noise if its total-uncertainty band excludes zero. If the true
         contribution is zero everywhere, the probability that nothing rises above the noise is 95%,
         unless the `simultaneous_factor` of a curve is unknown.
         """
@@ -87,7 +87,7 @@ class NoisyPart:
         """Importance corrected for noise, in `score_unit`.
 
         This is the importance after shrinking all contributions by `kept_share`. It is 0 if noise
-        alone would be expected to have at least the observed importance.
+        alone would be expected to produce at least the observed importance.
         """
         return self.importance * self.kept_share
 

@@ -42,8 +42,8 @@ class NoisyShape(NoisyPart):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise with random structure and sampling, as far as these are known.
-        None if there is no privacy noise, or if it is unknown.
+        It combines privacy noise with random structure and sampling, as far as these are known. The
+        result is None if there is no privacy noise, or if it is unknown.
         """
         if self.noise_std is None:
             return None
@@ -61,8 +61,9 @@ class NoisyShape(NoisyPart):
         """Directions that a curve inside the band can have over the ordered value bins.
 
         ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
-        If "constant" is included, a constant curve fits inside the band. Empty if every curve
-        inside the band changes direction. If `band` is None, only the curve itself is considered.
+        If "constant" is included, a constant curve fits inside the band. The result is empty if
+        every curve inside the band changes direction. If `band` is None, only the curve itself is
+        considered.
         """
         band = self.band
         ends = (self.contribution, self.contribution) if band is None else band
@@ -122,8 +123,8 @@ class NoisyShape(NoisyPart):
     def effect_directions(self) -> tuple[str, ...] | None:
         """Directions that a curve inside the effect band can have.
 
-        The directions are as in `possible_directions`, which refers to the released curve. None if
-        there is no effect band.
+        The directions mean the same as in `possible_directions`, which describes the released
+        curve. The result is None if there is no effect band.
         """
         if self.effect_band is None:
             return None
@@ -142,7 +143,7 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Those of "constant", "rising" and "falling" that are possible. Empty if every curve inside
+        Those of "constant", "rising" and "falling" that are possible; empty if every curve inside
         the band changes direction.
     """
     # A rising curve fits if no lower end is above the upper end of a later bin.

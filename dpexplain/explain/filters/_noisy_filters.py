@@ -1,4 +1,4 @@
-"""Noise of filters: class means, contrasts and single filters."""
+"""Noise of filters: class means, contrasts and individual filters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NoisyFilters:
     def filter_std(self) -> FloatArray | None:
         """Standard deviation of each weight under privacy noise; same shape as `filters`.
 
-        None if the model has no noise, or if the noise is unknown.
+        It is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -48,7 +48,7 @@ class NoisyFilters:
     def bias_std(self) -> FloatArray | None:
         """Standard deviation of each bias under privacy noise; same shape as `biases`.
 
-        None if the model has no noise, or if the noise is unknown.
+        It is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -57,7 +57,7 @@ class NoisyFilters:
     def class_means(self) -> FloatArray:
         """Return the mean filter of each class.
 
-        Mean filters have less noise than single filters, so look at them first.
+        Mean filters have less noise than individual filters, so look at them first.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class NoisyFilters:
     def class_mean_std(self) -> FloatArray | None:
         """Standard deviation of the class means, shape (n_classes, n_inputs).
 
-        None if the model has no noise, or if the noise is unknown.
+        It is None if the model has no noise, or if the noise is unknown.
         """
         if self.noise is None:
             return None
@@ -141,7 +141,7 @@ class NoisyFilters:
         )
 
     def contrast(self, label: object, against: object) -> WeightMap:
-        """Return the contrast of two classes: the difference of their mean filters.
+        """Return the contrast of two classes: the difference between their mean filters.
 
         Parameters
         ----------
@@ -205,8 +205,8 @@ class NoisyFilters:
         Returns
         -------
         ndarray of shape (n_classes, n_filters) or None
-            Ratio for each filter, about 1 if there is only noise. None if the model has no noise,
-            or if the noise is unknown.
+            Ratio for each filter, about 1 if there is only noise. The result is None if the model
+            has no noise, or if the noise is unknown.
         """
         std = self.filter_std
         if std is None:
@@ -222,14 +222,14 @@ class NoisyFilters:
         Parameters
         ----------
         of : {"filters", "class_means"}, default="filters"
-            Whether to use the weights of single filters, or the weights of the mean filters of the
-            classes, which have less noise.
+            Whether to use the weights of the individual filters, or those of the mean filters of
+            the classes, which have less noise.
 
         Returns
         -------
         float or None
-            Proportion from 0 to 1. If there is only noise, the expected proportion is 0.046. None
-            if the model has no noise, or if the noise is unknown.
+            Proportion from 0 to 1. If there is only noise, the expected proportion is 0.046. The
+            result is None if the model has no noise, or if the noise is unknown.
 
         Raises
         ------
@@ -246,7 +246,7 @@ class NoisyFilters:
     def noise_words(self) -> str:
         """Proportion of weights above the noise, in words.
 
-        Empty if the model has no noise, or if the noise is unknown.
+        The text is empty if the model has no noise, or if the noise is unknown.
         """
         single, mean = self.share_above_noise(), self.share_above_noise("class_means")
         if single is None or mean is None:

@@ -156,7 +156,7 @@ class InputFeature:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class InputPreparation(Record):
-    """Public preprocessing from records to filter inputs.
+    """Public preprocessing that converts records to the inputs of filters.
 
     Parameters
     ----------

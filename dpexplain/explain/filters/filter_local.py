@@ -176,8 +176,8 @@ class FilterExplanation(Record, LocalDisplay):
     def lead_certainty(self) -> FloatArray | None:
         """Probability that, without noise, the predicted class outscores the runner-up.
 
-        The shape is (n_samples,), and the values range from 0.5 (a coin flip) to 1. None if there
-        is no noise, or if it is unknown.
+        The shape is (n_samples,), and the values range from 0.5 (a coin flip) to 1. The result is
+        None if there is no noise, or if it is unknown.
         """
         if self.own_score_std is None:
             return None
@@ -210,8 +210,8 @@ class FilterExplanation(Record, LocalDisplay):
     def sign_certainty(self) -> FloatArray | None:
         """Probability that the sign of each contribution is correct.
 
-        The values account for privacy noise and range from 0.5 (a coin flip) to 1. None if the
-        model has no noise, or if the noise is unknown.
+        The values account for privacy noise and range from 0.5 (a coin flip) to 1. The result is
+        None if the model has no noise, or if the noise is unknown.
         """
         return sign_certainty(self.contributions, self.contribution_std)
 
@@ -278,7 +278,7 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def contrast(self, sample: int, label: object, against: object) -> WeightMap:
-        """Return the contributions to the score difference of two classes.
+        """Return the contributions to the difference between the scores of two classes.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ class FilterNoise(Record):
     basis : array-like or None, default=None
         Matrix of shape (n_coefficients, n_inputs) by which the coefficients are multiplied to give
         the weights; or an array of shape (n_filters, n_coefficients, n_inputs), with a separate
-        matrix for the m-th filter of every class. None if the coefficients are the weights.
+        matrix for the m-th filter of every class. Pass None if the coefficients are the weights.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which the noise in a score has the variance `bias_variance`: the vector that was
         subtracted from all records during training. At other inputs, the noise of the filters

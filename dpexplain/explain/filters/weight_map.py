@@ -32,7 +32,7 @@ _HTML_ROWS = 10
 def share_outside(weights: FloatArray, std: FloatArray | None) -> float | None:
     """Return the proportion of weights outside the noise band.
 
-    The proportion expected from noise alone is 4.6%. None if `std` is None.
+    The proportion expected from noise alone is 4.6%. The result is None if `std` is None.
     """
     if std is None:
         return None

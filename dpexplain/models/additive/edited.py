@@ -52,7 +52,7 @@ class Edited:
     records : tuple of EditRecord
         The edits in the order in which they were made.
     released : dict of str to Released
-        Score of each class before the edits; the only key is "" for a model with one score.
+        Score of each class before the edits; for a model with one score, the only key is "".
     """
 
     records: tuple[EditRecord, ...]
@@ -123,7 +123,7 @@ def replayed_scores(
     explanation: GlobalExplanation | MulticlassExplanation,
     model: str,
 ) -> tuple[GlobalExplanation, ...]:
-    """Replay the new edits of an explanation on a model, and check that they give its scores.
+    """Replay an explanation's new edits on a model, and check the resulting scores.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def replayed_scores(
     Raises
     ------
     ValueError
-        If the explanation belongs to another model, or if its recorded edits do not give its
+        If the explanation belongs to another model, or if its recorded edits do not lead to its
         curves, pairs and intercept.
     """
     if type(own) is not type(explanation):

@@ -111,8 +111,8 @@ class AdditiveModel(BaseEstimator):
     def with_curves(self, explanation: GlobalExplanation | MulticlassExplanation) -> Self:
         """Return a copy of the model with the curves of an edited explanation.
 
-        The recorded edits are replayed on this model, and must give the curves, pairs and intercept
-        of the explanation.
+        The recorded edits are replayed on this model, and must reproduce the curves, pairs and
+        intercept of the explanation.
 
         Parameters
         ----------
@@ -123,8 +123,8 @@ class AdditiveModel(BaseEstimator):
         -------
         AdditiveModel
             A fitted model of the same class, marked as edited. Its predictions match the
-            explanation to the last bit if this computer rounds as the one that made the explanation
-            did. It shares the ledger of this model, but nothing is charged.
+            explanation to the last bit if this computer rounds in the same way as the one on which
+            the explanation was made. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -132,8 +132,8 @@ class AdditiveModel(BaseEstimator):
         TypeError
             If `explanation` is of another type.
         ValueError
-            If the explanation belongs to another model, or if a curve, pair or intercept is not
-            what the recorded edits give.
+            If the explanation belongs to another model, or if a curve, pair or intercept differs
+            from the result of the recorded edits.
         """
         check_is_fitted(self, "schema_")
         if not isinstance(explanation, GlobalExplanation | MulticlassExplanation):

@@ -33,10 +33,10 @@ class AdditiveTerms:
     link : {"logit", "identity", "log", "softmax"}
         Scale of the scores.
     monotone : tuple of {"increasing", "decreasing", None}, one per feature
-        Direction in which each curve was constrained; None if it was not.
+        Direction that the fit imposed on each curve; None if it imposed none.
     bag_std : tuple of ndarray, shaped like `scores`, or None
         Standard deviation of each score between bags; the score itself is the mean over the bags.
-        None if there is only one bag.
+        The attribute is None if there is only one bag.
     pairs : tuple of PairTable, default=()
         Scores of pairs of features, which are added to the scores of the features.
     """
@@ -95,5 +95,5 @@ class AdditiveTerms:
         return np.stack(parts, axis=1)
 
     def cells_of_pairs(self, index: Sequence[Index]) -> list[NDArray[np.intp]]:
-        """Return each record's cell in the grid of each pair, given all of its bins."""
+        """Return each record's cell in the grid of each pair, given the record's bins."""
         return [pair.cells(*(index[k] for k in pair.features)) for pair in self.pairs]

@@ -247,7 +247,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         """Return the epsilon of each split at a level.
 
         The nodes of a level have no records in common, so the budget is not divided among their
-        splits, except if `variant` is "paper".
+        splits, unless `variant` is "paper".
         """
         share = self.tree_budget_frac * self._tree_epsilon / self.depth
         return share if self.variant == "corrected" else share / 2**level

@@ -44,8 +44,8 @@ class ExplainableBoostingClassifier(AdditiveClassifier, _Reference):
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
         pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
-        differ by more than chance are chosen. They are fitted after the curves. Pairs need
-        two classes, and cannot contain a feature with a monotone constraint.
+        differ by more than chance would explain are chosen. They are fitted after the curves. Pairs
+        need two classes, and cannot contain a feature with a monotone constraint.
 
     Attributes
     ----------
@@ -199,9 +199,10 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
         large tables.
     n_jobs : int or None, default=None
-        Number of threads; -1 for the number of processors. If None, the number depends on the
-        number of records in this process, and a small table or a fit that runs in parallel with
-        others uses one thread. The number of threads affects only the duration of a fit.
+        Number of threads; -1 means one thread per processor. If None, the fit chooses the number
+        according to the number of records in this process, and uses a single thread for a small
+        table, or if other fits may run in parallel. The number of threads affects only the duration
+        of a fit.
     calibrated : bool, default=False
         Whether the scores are scaled and shifted so that predicted probabilities are calibrated;
         without this, probabilities from a short fit are too close to their average. The scale and

@@ -429,9 +429,9 @@ class _PrivateBoosting(PrivateEstimator):
             the values of a feature are missing or unreadable, more than 5% are outside its
             categories, more than 90% of the values that are not missing are in its first or last
             bin (98% if that bin contains zero; features with fewer than 10 values are not tested),
-            a class has less than 2% of the records, more than 20% of `n_public` rows have no usable
-            target, or the number of records cannot be distinguished from 0. The notes state how
-            many terms rise above the noise and how many bins were resolved.
+            a class has less than 2% of the records, more than 20% of the `n_public` rows have no
+            usable target, or the number of records cannot be distinguished from 0. The notes state
+            how many terms rise above the noise and how many bins were resolved.
 
         Notes
         -----

@@ -159,7 +159,7 @@ def _people_and_cells(
     budget: Budget,
     mechanism: Mechanism,
 ) -> tuple[NoisyCount | None, int]:
-    """Return the noisy number of records, if it has a budget, and the number of cells."""
+    """Return the noisy number of records, if one is released, and the number of cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
     people = release_count(

@@ -123,7 +123,7 @@ def _excess(
 ) -> Excess:
     """Return the excess of a count over a given proportion of the records.
 
-    If the number of missing values is given, the proportion is that of the other records.
+    If the number of missing values is given, the proportion refers to the other records.
 
     The errors of each count and of the number of records are independent or positively correlated
     (the number of records is a weighted mean of sums of such counts), and those of two counts of a

@@ -39,8 +39,8 @@ class Recipe:
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.
     clip_every : int
-        Number of passes between private queries by which the derived clip of a regression adapts
-        to a quantile of the residuals; 0 for a fixed clip.
+        Number of passes after which a private query adapts the derived clip of a regression to a
+        quantile of the residuals; 0 for a fixed clip.
     max_leaves : int
         Number of leaves per tree.
     leaf_noise_ratio : float

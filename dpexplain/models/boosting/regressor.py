@@ -52,8 +52,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     pairs : int, "auto" or sequence of (str, str), default=0
         Terms of two features each: a list such as ``[("age", "income")]``, or the maximum number of
         pairs that the fit chooses; "auto" stands for three per feature. Only pairs whose residuals
-        differ by more than chance are chosen. They are fitted after the curves. Pairs need
-        squared error, and cannot contain a feature with a monotone constraint.
+        differ by more than chance would explain are chosen. They are fitted after the curves. Pairs
+        need squared error, and cannot contain a feature with a monotone constraint.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the
@@ -228,15 +228,16 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
         large tables.
     n_jobs : int or None, default=None
-        Number of threads; -1 for the number of processors. If None, the number depends on the
-        number of records in this process, and a small table or a fit that runs in parallel with
-        others uses one thread. The number of threads affects only the duration of a fit.
+        Number of threads; -1 means one thread per processor. If None, the fit chooses the number
+        according to the number of records in this process, and uses a single thread for a small
+        table, or if other fits may run in parallel. The number of threads affects only the duration
+        of a fit.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
-        expected value of a count. For counts, contributions add up to the logarithm of the
-        expected count (link "log"), so each contribution multiplies the expected count by a
-        factor. Counts are clipped to the public range, whose lower end must be at least 0. If
-        `clip` is None, it follows the released mean rate of the counts.
+        expected value of a count. For counts, contributions add up to the logarithm of the expected
+        count (link "log"), so each contribution multiplies the expected count by a factor. Counts
+        are clipped to the public range, whose lower end must be at least 0. If `clip` is None, the
+        bound on residuals follows the released mean rate of the counts.
 
     Attributes
     ----------

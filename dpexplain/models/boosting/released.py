@@ -76,11 +76,11 @@ class Path:
     Attributes
     ----------
     tables : tuple of ndarray of shape (n_own_visits + 1, n_bins, n_scores), one per feature
-        Scores per bin, before the first visit of the feature and after each of its visits.
+        Scores per bin, before the first visit to the feature and after each visit to it.
     unbound : dict of int to ndarray of shape (n_own_visits, n_bins)
         Scores of each constrained feature after each update, before the monotone projection.
     before : ndarray of shape (n_visits, n_features)
-        For each visit, the number of earlier visits of each feature.
+        For each visit, the number of earlier visits to each feature.
     members : tuple of Members, one per feature
         Leaves of all trees of each feature.
     """

@@ -117,7 +117,7 @@ class Plan:
         return 0.5 * self.tree_epsilon / self.depth
 
     def leaf_bound(self, k: int) -> float:
-        """Return the bound on leaf values of tree k of an ensemble; infinite if unbounded."""
+        """Return the bound on leaf values in tree k of an ensemble; may be infinite."""
         if self.variant != "ensemble" or self.leaf_clipping == "none":
             return np.inf
         return (1.0 - self.learning_rate) ** k
@@ -141,7 +141,7 @@ class Plan:
     def leaf_phase(self, t: int, n_values: int) -> LaplacePhase:
         """Return the phase that releases the leaves of tree t.
 
-        Rounding to the lattice increases the difference of two values by at most one step.
+        Rounding to the lattice increases the difference between two values by at most one step.
         Floating-point errors of values near 1 are about a billionth of a step, too small to affect
         an integer number of steps.
         """

@@ -89,8 +89,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     ridge_ : float
-        Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
-        at most 1.
+        Ridge penalty added to the diagonal of the second moments, on a scale on which one record
+        adds at most 1.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

@@ -116,7 +116,7 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
     def _target_phase(self, budget: LinearBudget, n_features: int) -> Phase:
         """Return the phase that releases the gradients or target moments.
 
-        Its `n_values` is 0; the fit creates the phase again with the number of values.
+        Its `n_values` is 0; the fit creates the phase again once the number of values is known.
         """
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:

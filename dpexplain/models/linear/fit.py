@@ -52,7 +52,7 @@ class LinearBudget:
         Gaussian-DP parameters of the histograms, of the second moments, and of the gradients or
         target moments.
     histogram_factor, moment_factor, gradient_factor : float
-        Sensitivities, as multiples of the sensitivities for adding or removing one record.
+        Sensitivities, relative to those for adding or removing one record.
     n_steps : int
         Number of gradients; 1 if target moments are released instead of gradients.
     """

@@ -138,7 +138,7 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
     heads : ndarray of shape (n_people,), dtype bool
         Whether each person is sampled.
     person : ndarray of shape (n_rows,), dtype int32
-        Person of each row.
+        Index of the person each row belongs to.
     n_rows : int
     rows : ndarray of shape (n_rows,), dtype int64
         Output array; its first elements are filled with the indices of the sampled rows.

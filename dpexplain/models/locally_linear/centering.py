@@ -105,7 +105,7 @@ def mean_record(
     ndarray of shape (n_basis,)
         Positive-part James-Stein estimate, in integer feature steps: each value is at most
         ``2**FEATURE_BITS`` in absolute value, like the features of records, and the norm is at most
-        about `longest`. Zero if noise dominates.
+        about `longest`. The estimate is zero if noise dominates.
     """
     zero = np.zeros(len(noisy) - 1)
     std = noise_std * math.sqrt(n_steps)

@@ -288,7 +288,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         FilterBank
-            The filters as plain data, without the model and without records.
+            The filters as plain data, without the model or any records.
         """
         check_is_fitted(self, "schema_")
         return self._bank_of()

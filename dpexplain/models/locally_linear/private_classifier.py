@@ -75,9 +75,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Ledger of the data set, or the name of the data set if the ledger is kept in this process;
         see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Recipe that supplies the settings that are None. "accurate" aims at accuracy, "readable"
-        aims at filters and local explanations that change little under fresh noise, and "paper"
-        follows [1]_.
+        Recipe for all settings that are left at None. "accurate" aims at accuracy, "readable" aims
+        at filters and local explanations that change little under fresh noise, and "paper" follows
+        [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
         divergences, or the moments accountant of 2016, which [1]_ used. If None, "pld" is
@@ -94,7 +94,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         Shape of the grid that the features form (images, signals). All features must then be
-        numeric, and each record is centered and divided by its norm. None for a table.
+        numeric, and each record is centered and divided by its norm. Leave it at None for a table.
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     clip : float or None, default=None

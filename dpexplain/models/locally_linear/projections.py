@@ -114,16 +114,16 @@ def cosine_basis(shape: tuple[int, ...], n_basis: int) -> Floats:
     Parameters
     ----------
     shape : tuple of int
-        Shape of the grid, of any number of dimensions.
+        Shape of the grid, which may have any number of dimensions.
     n_basis : int
         Number of rows, at most the number of grid cells minus one.
 
     Returns
     -------
     ndarray of shape (n_basis, prod(shape)), dtype float64
-        Orthonormal rows in the order of increasing frequency. The frequency is the squared number
-        of half-waves per grid cell, summed over the dimensions. Rows of equal frequency are sorted
-        by their number of half-waves in the first dimension, then in the second, and so on.
+        Orthonormal rows, in order of increasing frequency. The frequency is the squared number of
+        half-waves per grid cell, summed over the dimensions. Rows of equal frequency are sorted by
+        their number of half-waves in the first dimension, then in the second, and so on.
     """
     chosen = sorted(_frequencies(shape))[1 : n_basis + 1]
     rows = np.empty((len(chosen), math.prod(shape)))

@@ -1,4 +1,4 @@
-"""Presets: values, based only on public quantities, for settings that are None."""
+"""Presets: values for settings left at None, based only on public quantities."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     schema : Schema or None, default=None
         Bounds, categories and classes; if None, they are read from the data.
     preset : {"accurate", "readable", "paper"}, default="accurate"
-        Recipe that supplies the settings that are None.
+        Recipe for all settings that are left at None.
     n_filters : int or None, default=None
         Number of filters per class; 1 gives logistic regression.
     projection : {"auto", "none", "per_filter", "shared", "frequency"}, default="auto"
@@ -52,7 +52,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
         Number of coefficients per filter, if there is a projection.
     grid_shape : tuple of int or None, default=None
         Shape of the grid that the features form (images, signals). All features must then be
-        numeric, and each record is centered and divided by its norm. None for a table.
+        numeric, and each record is centered and divided by its norm. Leave it at None for a table.
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None

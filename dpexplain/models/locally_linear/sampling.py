@@ -1,6 +1,6 @@
 """Poisson sampling: each person is sampled independently in each step.
 
-The random draws are secret and fresh, and not stored, because a sample and its size are private.
+The random draws are fresh, secret and never stored, because a sample and its size are private.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class PoissonSampler:
     Parameters
     ----------
     person_of_row : ndarray of shape (n_rows,), dtype int32
-        Index of the person of each row, from 0; all rows of a person are sampled together.
+        Index of the person each row belongs to, counting from 0. All rows of a person are sampled
+        together.
     probability : float
         Probability that a person is sampled in a step, as returned by `representable`.
     coins : Coins

@@ -58,8 +58,8 @@ class NoisePlan:
     lattice_bits : int
         The clip is ``2**lattice_bits`` lattice steps.
     n_changed : int
-        Number of privacy units that are added or removed between neighboring data sets: 1, or 2 if
-        one unit is replaced.
+        Number of privacy units by which neighboring data sets differ: 1 if a unit is added or
+        removed, 2 if one is replaced.
     """
 
     clip: float

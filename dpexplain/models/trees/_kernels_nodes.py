@@ -108,11 +108,10 @@ def chances(score):  # type: ignore[no-untyped-def]
 def shapley_values(cells, slot_feature, slot_share, inside, values, n_features):  # type: ignore[no-untyped-def]
     """Compute Shapley values of released trees, leaf by leaf.
 
-    The contribution of a leaf is its value times one factor for each feature on its path. If the
-    feature is known, the factor is 1 if the record's bin leads to the leaf, and 0 otherwise; if it
-    is unknown, the factor is the proportion of records whose bin leads to the leaf. The Shapley
-    value of a feature in this product is computed from a polynomial in the factors of the other
-    features.
+    The contribution of a leaf is its value times one factor for each feature on its path. A known
+    feature has the factor 1 if the record's bin leads to the leaf, and 0 otherwise; the factor of
+    an unknown feature is the proportion of records whose bin leads to the leaf. The Shapley value
+    of a feature in this product is computed from a polynomial in the factors of the other features.
 
     Parameters
     ----------

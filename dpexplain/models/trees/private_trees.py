@@ -145,7 +145,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
                 index_dtype(b.n_bins)
 
     def _n_classes(self) -> int:
-        """Return the number of classes in the schema; 2 if unknown."""
+        """Return the number of classes in the schema, or 2 if it has no classes."""
         target = None if self.schema is None else self.schema.target
         return len(target.labels) if isinstance(target, Classes) else 2
 

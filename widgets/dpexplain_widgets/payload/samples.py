@@ -38,10 +38,9 @@ def sample_rows(
     Returns
     -------
     dict
-        "public" is whether the samples may be shared, "names" is the index as strings, and "rows"
-        contains a list for each sample. This list contains, for each term, a number, a category
-        or other string, or None (missing); for a pair of features, it contains a list of two such
-        values.
+        "public" states whether the samples may be shared, "names" is the index as strings, and
+        "rows" contains a list for each sample, with one value for each term: a number, a category
+        or other string, or None (missing). For a pair of features, it is a list of two such values.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @property
     def origin(self) -> Origin:
-        """Source and samples of the view; only the payload if it was replaced later."""
+        """Source and samples of the view, or only its payload if that was replaced."""
         payload, origin = self._made
         return origin if payload is self.payload else Origin(self.payload)
 

@@ -137,8 +137,8 @@ def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     -------
     float
         0 for equal curves, 1 if the difference is as large as the second curve; NaN if the second
-        curve is flat. For a pair of features, also NaN if the grids of the fits differ, or if a fit
-        does not contain the pair.
+        curve is flat. For a pair of features, the result is also NaN if the grids of the fits
+        differ, or if a fit does not contain the pair.
     """
     if one.get("axes") and (one["labels"] != other["labels"] or _is_absent(one, other)):
         return math.nan

@@ -9,7 +9,7 @@ from dpexplain_widgets.views.base import View
 
 
 class FilterView(View):
-    """Filters of every class at every epsilon, and the explanations of single samples.
+    """Filters of every class at every epsilon, and explanations of individual samples.
 
     Parameters
     ----------

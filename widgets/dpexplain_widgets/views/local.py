@@ -111,8 +111,8 @@ def shown_values(view: View) -> list[Any]:
     -------
     list of float, str, None or list
         The what-if value of a term if one is set, otherwise its value in the sample. If there is no
-        sample, the value is from the bin with the largest released count: a category, or a number
-        near the midpoint of the bin. A pair has a list with the values of its two features.
+        sample, the value comes from the bin with the largest released count: a category, or a
+        number near the midpoint of the bin. A pair has a list with the values of its two features.
     """
     payload, samples = view.shown, view.payload["samples"]
     fit = payload["fits"][-1][0] if payload["fits"] else payload["reference"]

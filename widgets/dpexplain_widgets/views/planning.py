@@ -35,9 +35,9 @@ class Planning(ViewState):
         Records for local explanations.
     refit : callable or None, default=None
         Function that maps an epsilon to a GlobalExplanation, such as a
-        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If its attribute
-        `private` is true or missing, the view first asks the question that its method `question`
-        returns, and fits only after the user confirms.
+        :class:`dpexplain.compare.Refitter`. It runs in a separate thread. If ``refit.private`` is
+        true or missing, the view first asks the question that ``refit.question`` returns, and fits
+        only after the user confirms.
     **state
         Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
@@ -129,8 +129,8 @@ class Planning(ViewState):
         Parameters
         ----------
         epsilons : sequence of float
-            Epsilons that already have a fit are skipped. Private data are fitted only after the
-            user confirms in the view.
+            Epsilons at which to fit; those that already have a fit are skipped. Private data are
+            used only after the user confirms in the view.
         """
         known = set(self.payload["epsilons"])
         if self._live in epsilons:
@@ -238,9 +238,9 @@ class Planning(ViewState):
     ) -> None:
         """Add a fit and show it.
 
-        If `refit` is not private, a fit requested with the slider replaces the previous such fit.
-        If the explanation has different pairs of features than those shown, `fit` is None, and
-        everything is rebuilt.
+        If `refit` is not private, a fit requested with the slider replaces the previous one. If the
+        explanation has different pairs of features than those shown, `fit` is None, and everything
+        is rebuilt.
         """
         epsilon = float(explanation.guarantee.epsilon)
         if not math.isfinite(epsilon):

@@ -16,9 +16,9 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_halves(gradient, curvature, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best cut of one side in two, and what it explains.
+    """Return the best cut of one side in two, and the gain of the resulting leaves.
 
-    The cut is 0 if both parts cannot have enough curvature.
+    The cut is 0 if no cut increases the gain and leaves enough curvature in both parts.
     """
     total_g, total_h = gradient.sum(), curvature.sum()
     best_cut, best = 0, total_g**2 / max(total_h, 1e-12)
@@ -37,7 +37,10 @@ def _best_halves(gradient, curvature, min_curvature):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_tree(gradient, curvature, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best cut of the rows and of the columns in both parts, and what they explain."""
+    """Return the best cuts of a grid, and the gain of the resulting leaves.
+
+    The rows are cut in two, and then the columns of each part are cut in two.
+    """
     below_g, below_h = np.zeros(gradient.shape[1]), np.zeros(gradient.shape[1])
     above_g, above_h = gradient.sum(axis=0), curvature.sum(axis=0)
     best, cuts = -1.0, (0, 0, 0)
@@ -103,7 +106,7 @@ class PairStep:
     Parameters
     ----------
     grids : sequence of Grid
-        Cells of each pair; their columns follow the features in order.
+        Cells of each pair; their columns come after the columns of the features, in order.
     learning_rate : float
         Fraction of the leaf value that is added.
     min_curvature : float

@@ -83,7 +83,7 @@ def boosted_pairs(
     pairs : tuple of PairTable
         Pairs with a mean of zero in each row and each column, averaged over the bags.
     bags : list of list of ndarray
-        Curves of each bag, which contain the means of rows and columns.
+        Curves of each bag, to which the row and column means of the pairs were added.
     """
     counts = [
         BinCounts(c, np.zeros(len(c)), len(b.special), b.ordered)
@@ -131,7 +131,7 @@ def _chosen(
     objective: Objective,
     plan: PairPlan,
 ) -> list[tuple[int, int]]:
-    """Choose pairs with the test of the private choice, on exact sums of all candidates."""
+    """Choose pairs with the test of a private fit, applied to exact sums."""
     n_features = len(counts)
     place = np.zeros(len(table.target), dtype=np.uint8)  # where the cells of a pair are kept
     records = Records(
@@ -169,9 +169,9 @@ def _cells(grid: Grid, index: Sequence[Index]) -> NDArray[np.uint16]:
 def _purify(tables: Tables, grid: Grid, people: NDArray[np.int64]) -> None:
     """Move the means of rows and columns of a pair into the curves of its features.
 
-    They are the weighted least-squares fit of a sum of two curves to the cells, so that the rest
-    has a mean of zero in each row and column over the records (functional ANOVA). Records in the
-    groups of rare special bins get no contribution from the pair.
+    These means come from a weighted least-squares fit of a sum of two curves to the cells, so that
+    what remains has, over the records, a mean of zero in each row and column (functional ANOVA).
+    Records in the groups of rare special bins get no contribution from the pair.
     """
     weight = people.reshape(grid.shape).astype(np.float64)
     scores = tables[grid.column].reshape(grid.shape)

@@ -1,7 +1,7 @@
 """Fit of the pair terms: noisy sums of residuals by cell, and their posterior.
 
-A visit of a pair is a visit of a tree whose leaves are the cells of the grid. The residual of a
-record is in one cell, so the sensitivity is that of a tree.
+A visit to a pair works like a visit to a feature, with a tree whose leaves are the cells of the
+grid. The residual of a record is in one cell, so the sensitivity is that of a tree.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class GridBudget:
 
 @dataclass(eq=False)
 class _Pair:
-    """State of the fit of one pair; all arrays are of shape (n_cells,)."""
+    """State of one pair during the fit; all arrays have the shape (n_cells,)."""
 
     grid: Grid
     counts: FloatArray

@@ -135,7 +135,7 @@ class Grid:
 
     @property
     def used(self) -> NDArray[np.bool_]:
-        """Whether each cell may have a score: it is not in a group of rare special bins."""
+        """Whether each cell may have a score; cells of rare special bins may not."""
         known = [np.arange(s.n_groups) < s.n_groups - s.has_rest for s in self.sides]
         return np.asarray(np.logical_and.outer(*known), dtype=np.bool_)
 

@@ -142,7 +142,7 @@ def check_works_with_pairs(*refused: tuple[bool, str, str]) -> None:
     Parameters
     ----------
     *refused : tuple of (bool, str, str)
-        Whether the setting is given, its words, and what to use instead.
+        Whether the setting is given, what the error message calls it, and what to use instead.
     """
     for given, words, instead in refused:
         if given:

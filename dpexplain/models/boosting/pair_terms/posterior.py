@@ -1,9 +1,9 @@
 """Posterior of the scores of a grid; the prior is estimated from released sums.
 
 The prior has two kinds of hyperparameters: the standard deviation of the scores of a pair, and the
-correlation length along each side of the grid. They maximize the marginal likelihood of the noisy
-sums, whose noise is known. More noise therefore leads to more smoothing across cells, and the
-scores of a pair without an effect shrink to zero.
+correlation length along each side of the grid. They are chosen to maximize the marginal likelihood
+of the noisy sums, whose noise is known. More noise therefore leads to more smoothing across cells,
+and the scores of a pair without an effect shrink to zero.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def posterior(
     ----------
     grid : Grid
     sums : ndarray of shape (n_cells,)
-        Sum of residuals in each cell, plus the curvature times the score of the cell when these
-        residuals were computed.
+        Sum of residuals in each cell, plus the curvature times the score that the cell had when
+        these residuals were computed.
     curvature : ndarray of shape (n_cells,)
         Change of each sum per unit of score.
     variance : ndarray of shape (n_cells,)

@@ -89,7 +89,7 @@ def _lookup(table):  # type: ignore[no-untyped-def]
     first : ndarray of shape (5,), dtype int64
         First bin of each run; the last run is repeated.
     members : ndarray of shape (5,), dtype int64
-        Bins that have each value, as a bit mask; there are at most three sets.
+        For each distinct value, a bit mask of the bins that have it; at most three masks are used.
     values : ndarray of shape (5,), dtype float32
         Values of runs or sets.
     """

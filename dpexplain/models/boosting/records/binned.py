@@ -27,7 +27,7 @@ class Loss:
     Attributes
     ----------
     name : str
-        Name of the loss in this module, which is sent to other processes instead of the functions.
+        Name of the loss in this module; other processes receive this name instead of the functions.
     leaf_sums : callable
         Function that sums clipped residuals per leaf, as exact integers (private fits).
     bin_sums : callable

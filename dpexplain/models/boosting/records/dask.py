@@ -56,7 +56,7 @@ def encode_partition(
 ) -> Encoded:
     """Encode one partition on a worker.
 
-    Errors are returned by type and never raised, because Dask would log the arguments.
+    Errors are never raised, because Dask would log the arguments; their type is returned instead.
     """
     try:
         X, y = split_part(table, target, encoding.schema)
@@ -149,7 +149,7 @@ class Shard:
         return getattr(self._binned, query)(*arguments) if query else None
 
     def _guarded(self, method: Callable[[], Any]) -> tuple[str, Any]:
-        """Call a method; return the type of its error (or "") and its answer."""
+        """Call a method; return the type of its error, or "", and its result."""
         if self._failure:
             return self._failure, None
         try:

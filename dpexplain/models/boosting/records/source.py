@@ -34,7 +34,7 @@ class Encoding:
     schema : Schema
         Names and kinds of the columns.
     target : callable
-        Function that encodes the target: ``target(y, schema)`` returns a float32 array. It must be
+        Function that encodes the target; ``target(y, schema)`` returns a float32 array. It must be
         a module-level function, because it is sent to other processes by name.
     loss : Loss
         Loss for the encoded target.

@@ -24,7 +24,7 @@ class Scratch:
 
     The file is in the system's temporary folder (``TMPDIR``). It has no name if the operating
     system allows that, only the owner can open it, and it disappears when the process ends, even
-    after a crash. It contains private records: bins of features and the target.
+    after a crash. It contains private records: the bin of each feature, and the target.
 
     Parameters
     ----------

@@ -62,12 +62,12 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        Number of threads; -1 for the number of processors. If None, one thread is used if other
-        fits may run in parallel. Otherwise, each thread gets at least `LEAST_SHARE` records, and
-        there are as many threads as this allows, up to the number of processors.
+        Number of threads; -1 means one thread per processor. None means one thread for a fit that
+        may run in parallel with others. For any other fit, it means as many threads as there are
+        processors, or fewer so that each gets at least `LEAST_SHARE` records.
     n_records : int
-        Number of records in this process, which is private. As the chosen number of threads can
-        depend on it, nothing that is stored may depend on the number of threads.
+        Number of records in this process; this number is private. The number of threads can depend
+        on it, so nothing that is stored may depend on the number of threads.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 def _is_one_of_several() -> bool:
     """Return whether other fits may run in parallel with this fit.
 
-    The answer is yes in any thread but the main one, in child processes, and in joblib tasks.
+    The answer is yes in any thread except the main thread, in child processes, and in joblib tasks.
     """
     from joblib.parallel import get_active_backend
 

@@ -154,8 +154,8 @@ def logistic_curvature(terms: AdditiveTerms, clip: float, inside: float | None) 
     """Return the curvature and clipped residual variance of the logistic loss.
 
     When the score rises, a residual ``y - p`` inside the clip falls at the rate ``p (1 - p)``; a
-    residual outside does not change. The sum of the other terms is assumed to be normal with the
-    variance that it has in the released model if features are independent.
+    residual outside does not change. The sum of the other terms is assumed to be normal, with the
+    variance that it would have in the released model if features were independent.
 
     Parameters
     ----------
@@ -239,8 +239,8 @@ def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     """Return the curvature and clipped residual covariance of the softmax loss.
 
     A residual is the vector ``1[y = c] - p_c``, scaled down if ``1 - p_y`` exceeds the clip. The
-    sums of the other terms are assumed to be jointly normal, with the covariance that they have in
-    the released model if features are independent.
+    sums of the other terms are assumed to be jointly normal, with the covariance that they would
+    have in the released model if features were independent.
 
     Parameters
     ----------

@@ -134,8 +134,8 @@ def calibrating_line(
     -------
     tuple of float, or None
         Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
-        positive, so the order of the scores does not change. None if no estimate is available, or
-        if the estimated scale is not positive.
+        positive, so the order of the scores does not change. The result is None if no estimate is
+        available, or if the estimated scale is not positive.
     """
     found = _found(fit, terms, objective, _QUICK)
     if found is None or not found.scale > 0.0:
@@ -315,7 +315,7 @@ class _Estimate:
         )
 
     def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
-        """Return the line from released scores to estimated true scores."""
+        """Return the line that maps released scores to estimated true scores."""
         columns = self._columns()
         bins = self._population.bins
         released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)

@@ -78,7 +78,7 @@ class Correlation:
         return _starts(self.functions)
 
     def reactions(self) -> FloatArray:
-        """Return the effect of errors along each function on the sum over each function.
+        """Return how errors along one function affect the sum over another function.
 
         For functions of different features, the effect is the drawn correlation. For a function and
         itself, it is 1 minus the feature's `own_share`; the rest of this effect is computed bin by

@@ -105,10 +105,11 @@ class LeafSums:
         )
 
     def _others(self, k: int, c: int, visit: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """Return the current minus the final curves of the other features, for each leaf.
+        """Return how far the other features' curves are from their final values, per leaf.
 
-        The first array contains the differences of the means, summed over the features. The second
-        array contains the components of the differences along the functions.
+        The differences are current minus final values. The first array contains the differences of
+        the means, summed over the features. The second array contains the components of the
+        differences along the functions.
         """
         means, reach = np.zeros(len(visit)), []
         for j, (history, mass, weights) in enumerate(

@@ -99,7 +99,7 @@ def check_unicode(name: str, value: object) -> None:
 def one_spelling(name: str) -> str:
     """Normalize a name to Unicode NFC.
 
-    A name can be written in more than one way (for example, with an accented letter, or with a
-    letter and a combining accent). After normalization, all of them name the same ledger.
+    An accented letter in a name can be stored as one character, or as a letter and a combining
+    accent. After normalization, both versions of the name refer to the same ledger.
     """
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
