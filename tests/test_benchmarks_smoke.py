@@ -129,14 +129,15 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
 
 def test_planner_is_wrong_where_terms_rise_earlier_or_although_none_should(load):
     def row(needed: float) -> dict[str, object]:
-        return {"problem": "p", "term": "x", "epsilon": 1.0, "above": False, "needed": needed}
+        rises = needed == 1.0
+        return {"problem": "p", "term": "x", "epsilon": 1.0, "above": rises, "needed": needed}
 
     larger = [{"problem": "p", "term": "x", "epsilon": 12.0, "above": True}]
-    rows = [row(math.inf), row(20.0), row(8.0), row(math.nan)]
+    rows = [row(math.inf), row(20.0), row(8.0), row(math.nan), row(1.0)]
 
     found = load("bench_truth_planner").planner_rows(rows, larger)[-1]
 
-    assert list(found.values()) == ["all", 4, 1, "1 (1.00)", "2 (0.50)", "1 (0.00)"]
+    assert list(found.values()) == ["all", 5, "1 (1.00)", 1, "1 (1.00)", "2 (0.50)"]
 
 
 def test_noise_is_held_against_refits_truth_and_shuffled_labels(
