@@ -24,7 +24,7 @@ PIP_INSTALL := $(PIP) install -qq --no-compile --prefer-binary
 SUPPORT := tests/support
 
 # Tests marked `full` wait for FULL=1, as `make test-all` has it: all of them, and a search of
-# properties with fresh examples and, but for continuous integration, with fresh noise.
+# properties with more examples. Examples and noise are fresh, except in continuous integration.
 FULL ?=
 ifdef FULL
 SEARCH := --hypothesis-profile=full
@@ -167,7 +167,7 @@ doctest: $(VENV)/.test ## examples in docstrings and pages
 	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
-notebooks: $(VENV)/.test ## the first notebook, every cell, on less data, marked outputs compared
+notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
 	FAST=1 $(PYTEST) $(NBVAL) $(PYTEST_ARGS) $(NOTEBOOK)
 
 .PHONY: notebooks-full

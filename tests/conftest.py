@@ -19,7 +19,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 BROWSER = Path(__file__).parent / "browser"
 
-register_profiles()
+register_profiles(repeated=repeats())
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 from dpexplain import Classes, Numeric, Schema
+from dpexplain.datasets import make_additive
 
 pytestmark = pytest.mark.full
 
@@ -101,6 +103,41 @@ def test_race_prints_both_libraries_with_ratios(load, capsys, monkeypatch):
     for row in (*private[1:3], plain[1]):
         assert all(float(ratio.removesuffix(" ×")) > 0 for ratio in row[4:6])
         assert row[6].startswith("AUROC 0.")
+
+
+def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
+    load, capsys, monkeypatch, tmp_path
+):
+    truth, real = load("truth"), load("bench_truth_tables")
+    monkeypatch.setattr(truth, "REAL", ("clinical",))
+    monkeypatch.setattr(truth, "CLASSES", ("clinical",))
+    monkeypatch.setattr(real, "_data", lambda name: make_additive(name, 600, random_state=0))
+
+    kept = ["--results", str(tmp_path / "rows.jsonl")]
+    truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
+
+    coverage, claims, planner, table, calibration = tables(capsys.readouterr().out)
+    for row in (coverage[1], claims[1]):
+        assert row[:3] == ["400 people", "4", "1"]
+    assert [row[:2] for row in planner[1:]] == [["400 people", "6"], ["all", "6"]]
+    assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
+    assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])
+
+    truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
+    assert tables(capsys.readouterr().out) == [coverage, claims, planner, table, calibration]
+
+
+def test_planner_is_wrong_where_terms_rise_earlier_or_although_none_should(load):
+    def row(needed: float) -> dict[str, object]:
+        rises = needed == 1.0
+        return {"problem": "p", "term": "x", "epsilon": 1.0, "above": rises, "needed": needed}
+
+    larger = [{"problem": "p", "term": "x", "epsilon": 12.0, "above": True}]
+    rows = [row(math.inf), row(20.0), row(8.0), row(math.nan), row(1.0)]
+
+    found = load("bench_truth_planner").planner_rows(rows, larger)[-1]
+
+    assert list(found.values()) == ["all", 5, "1 (1.00)", 1, "1 (1.00)", "2 (0.50)"]
 
 
 def test_noise_is_held_against_refits_truth_and_shuffled_labels(

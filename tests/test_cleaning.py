@@ -108,6 +108,7 @@ def test_replacing_or_removing_a_row_changes_no_other_row(
     np.testing.assert_array_equal(np.delete(replaced, place, axis=1), rest)
 
 
+@pytest.mark.full
 @examples(50)
 @given(table=st.lists(st.tuples(dose_texts, day_texts, sex_texts), min_size=1, max_size=8))
 def test_cleaning_equals_a_naive_twin(table: list[Any]) -> None:

@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 
 from dpexplain._utils.validation import Adjacency, check_adjacency
 from dpexplain.accounting._ledger.duplicates import warn_of_duplicates
-from dpexplain.accounting._ledger.plain import one_spelling
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile, utc_day
 from dpexplain.accounting._ledger.reading import LedgerReading
+from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting._ledger.store import LedgerStore, place_of
 from dpexplain.accounting._ledger.text import no_bound, refusal
 from dpexplain.accounting.events import Event
@@ -119,7 +119,7 @@ class PrivacyLedger(LedgerReading):
 
     def _register(self, identity: str, facts: Provenance) -> None:
         self._identity, self._facts = identity, facts
-        self._has_twin = False
+        self._has_duplicate = False
         _LIVE[identity] = self
 
     @classmethod
@@ -352,7 +352,7 @@ class PrivacyLedger(LedgerReading):
                 )
             spent = state.epsilon_for(wanted, state.delta)
             if spent > lowered.cap_epsilon:
-                what = f"the epsilon {spent:.4g} that was spent already; choose a cap from there on"
+                what = f"the epsilon {spent:.4g} that is already spent; choose at least that"
                 if math.isinf(spent):
                     what = (
                         f"what was spent on {wanted.kind_words}, for whom some entries have no "

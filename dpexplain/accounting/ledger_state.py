@@ -33,8 +33,8 @@ from dpexplain.accounting._ledger.entry import (
     release_from_dict,
 )
 from dpexplain.accounting._ledger.odometer import odometer_epsilon
-from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import ReleasedFile
+from dpexplain.accounting._ledger.serialize import check_unicode
 from dpexplain.accounting._units.prices import (
     common_unit,
     exchanged_spending,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dpexplain._utils.validation import Adjacency, check_adjacency, check_delta, shown
-from dpexplain.accounting._ledger.plain import (
+from dpexplain.accounting._ledger.serialize import (
     check_fields,
     list_field,
     not_negative,

@@ -113,7 +113,8 @@ def to_decide(schema: Schema) -> list[str]:
         )
     else:
         decisions.append(
-            "Has each person one row? No column identifies persons, so single rows are protected."
+            "Does each person have one row? No column identifies persons, so single rows are "
+            "protected."
         )
     return decisions
 
@@ -205,7 +206,7 @@ def meaning_words(epsilon: str, delta: float = 1e-6) -> str:
     right = guesses_of_hundred(value, delta)
     return (
         f"With ε = {short_number(value)}, someone who guesses whether a given record or person is "
-        f"in the table is right at most {right} times of 100, instead of 50: odds of at most "
+        f"in the table is right at most {right} times out of 100, instead of 50: odds of at most "
         f"{odds_words(value)}."
     )
 
@@ -298,10 +299,17 @@ def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:
             "an address such as postgresql://user@host/database.",
         )
     with at("ledger"):
-        exists = ledger_place(asked).exists()
+        place = ledger_place(asked)
+        for file in place.files:
+            if not file.parent.is_dir():
+                raise AnswerError(
+                    "ledger", f"{file.parent}: no such folder; create it, or enter another file."
+                )
+        exists = place.exists()
     if not exists and asked.cap_epsilon is None:
         raise AnswerError(
-            "cap", "This ledger is new: enter the largest total ε, such as 3. It never rises."
+            "cap",
+            "This ledger is new: enter the largest total ε, such as 3. It can never be raised.",
         )
     for name, value in (("cap", asked.cap_epsilon), ("delta", asked.delta)):
         if value is not None:

@@ -90,8 +90,8 @@ def charging(asked: argparse.Namespace) -> Iterator[None]:
         if not charged:
             raise
         words = (
-            "The fit was charged, and the charge remains in the ledger, unless its new entry is of "
-            "another fit at the same time."
+            "The fit was charged, and the charge remains in the ledger, unless its new entry "
+            "belongs to another fit at the same time."
         )
         raise ChargedError("fit", f"{mistake.sentence} {words}") from None
 
@@ -190,12 +190,16 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
             key=key,
         )
         given.save(files["certificate"])
-        return verify(
-            files["certificate"],
-            ledger_path(done.plan.asked),
-            done.model,
-            schema=files["schema"],
-        )
+        try:
+            return verify(
+                files["certificate"],
+                ledger_path(done.plan.asked),
+                done.model,
+                schema=files["schema"],
+            )
+        except BaseException:  # nobody shall print what was not verified
+            files["certificate"].unlink(missing_ok=True)
+            raise
 
 
 def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:

@@ -1,4 +1,4 @@
-"""Certificates, and their conversion to JSON and HTML pages."""
+"""Certificates, and their conversion to JSON, HTML and PDF."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from dpexplain._utils.validation import (
     shown,
 )
 from dpexplain.accounting import Provenance
-from dpexplain.accounting._ledger.plain import not_negative, number_to_json
 from dpexplain.accounting._ledger.provenance import check_hash
+from dpexplain.accounting._ledger.serialize import not_negative, number_to_json
 from dpexplain.accounting.unit import Unit, unit_from_dict, unit_to_dict
+from dpexplain.certificate.pdf import data_of_pdf, pdf_of
 from dpexplain.certificate.printed import data_of_page, page_of
 from dpexplain.io.files import write_file
 
@@ -34,7 +35,7 @@ _LISTS = ("features", "mechanisms", "not_private")
 _NUMBERS = ("epsilon", "total_epsilon", "adaptive_epsilon", "cap_epsilon", "left_epsilon")
 _COUNTS = ("entry", "n_entries", "n_releases")
 _HASHES = ("release_sha256", "head")
-_PAGES = (".html", ".htm")
+_PAGES = (".html", ".htm", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -224,18 +225,34 @@ class Certificate:
         -------
         str
             HTML without executable scripts, images or links, which also contains the certificate as
-            JSON. To create a PDF file, use "Print to PDF" in a browser.
+            JSON.
         """
         return page_of(self, self.to_json())
 
+    def pdf(self) -> bytes:
+        """Return the certificate as a PDF file of one A4 page.
+
+        It says what the HTML page says, leaves room for a signature by hand, and also contains the
+        certificate as JSON. Its text can be selected. If a certificate has many long names, the
+        page is higher, so that the text stays readable. Chinese, Japanese, Korean, Arabic and
+        Hebrew characters are shown as codes such as ``[U+5C71]``; for these, print the HTML page
+        instead.
+
+        Returns
+        -------
+        bytes
+            The same bytes each time, for one version of Matplotlib, which draws the page.
+        """
+        return pdf_of(self, self.to_json())
+
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page or a JSON file.
+        """Save the certificate as an HTML page, a PDF page or a JSON file.
 
         Parameters
         ----------
         path : path-like
-            Destination, which must end in ``.html``, ``.htm`` or ``.json``. An existing file is
-            replaced.
+            Destination, which must end in ``.html``, ``.htm``, ``.pdf`` or ``.json``. An existing
+            file is replaced.
 
         Returns
         -------
@@ -248,10 +265,18 @@ class Certificate:
         OSError
             If the file cannot be written.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix not in (*_PAGES, ".json"):
-            raise ValueError(f"{str(path)!r} must end in .html or .json.")
-        return write_file(path, self.html() if suffix in _PAGES else self.to_json())
+        try:
+            written = self._written(Path(path).suffix.lower())
+        except KeyError:
+            raise ValueError(f"{str(path)!r} must end in .html, .pdf or .json.") from None
+        return write_file(path, written)
+
+    def _written(self, suffix: str) -> bytes:
+        """Return the content of a file by the ending of its name, or raise KeyError."""
+        if suffix == ".pdf":
+            return self.pdf()
+        writers = {".json": self.to_json, ".html": self.html, ".htm": self.html}
+        return writers[suffix]().encode()
 
     def signed(self, public_key: str, signature: str) -> Certificate:
         """Return a copy of the certificate with a signature.
@@ -279,7 +304,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     Parameters
     ----------
     path : path-like
-        A page or a JSON file.
+        An HTML page, a PDF page or a JSON file.
 
     Returns
     -------
@@ -292,13 +317,11 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     OSError
         If the file cannot be read.
     """
-    raw = Path(path).read_bytes()
+    raw, suffix = Path(path).read_bytes(), Path(path).suffix.lower()
     try:
         check_size(len(raw), _MAX_BYTES)
-        text = raw.decode()
-        is_page = Path(path).suffix.lower() in _PAGES
         certificate: Certificate = read_document(
-            data_of_page(text) if is_page else text,
+            _data_of(raw, suffix),
             (_KIND,),
             lambda _, content: Certificate.from_dict(content),
             _MAX_BYTES,
@@ -306,13 +329,20 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     except ValueError as error:
         why = "not UTF-8 text." if isinstance(error, UnicodeDecodeError) else error
         raise ValueError(f"{str(path)!r} is not a certificate: {why}") from None
-    written = certificate.html() if is_page else certificate.to_json()
-    if written != text:
+    if certificate._written(suffix if suffix in _PAGES else ".json") != raw:
+        version = "dpexplain or Matplotlib" if suffix == ".pdf" else "dpexplain"
         raise ValueError(
             f"{str(path)!r} differs from what {certificate.library[:60]!r} wrote: it was changed, "
-            "or this is a different version of dpexplain, which words its pages differently."
+            f"or this is a different version of {version}, which writes its pages differently."
         )
     return certificate
+
+
+def _data_of(raw: bytes, suffix: str) -> str:
+    """Return the JSON in a file, whose form follows from the ending of its name."""
+    if suffix == ".pdf":
+        return data_of_pdf(raw)
+    return data_of_page(raw.decode()) if suffix in _PAGES else raw.decode()
 
 
 def _signature(content: object) -> tuple[str, str]:

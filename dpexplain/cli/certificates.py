@@ -17,13 +17,12 @@ def add_commands(commands: Any) -> None:
     release = add_command(
         commands,
         "release",
-        summary="Record a saved explanation as released in its ledger, and "
-        "write its certificate: one "
-        "printable page in plain English. Needs no data and spends nothing.",
+        summary="Record a saved explanation as released in its ledger, and write its certificate: "
+        "one page in plain English, as HTML or PDF. Needs no data and spends nothing.",
         examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
         '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
-        "dpexplain release model.json --ledger data.ledger.json --key officer.pem --out "
-        "certificate.html",
+        "dpexplain release model.json --ledger data.ledger.json --key officer.pem \\\n"
+        "    --out certificate.html --out certificate.pdf",
     )
     release.add_argument("file", type=Path, help="explanation of one fit, as JSON")
     _add_sources(release)
@@ -34,7 +33,13 @@ def add_commands(commands: Any) -> None:
     release.add_argument(
         "--key", type=Path, metavar="PEM", help="private Ed25519 key that signs the certificate"
     )
-    release.add_argument("--out", type=Path, required=True, help="certificate, as HTML or JSON")
+    release.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        action="append",
+        help="certificate, as HTML, PDF or JSON; repeat it for several forms",
+    )
     release.set_defaults(run=run_release)
 
     verify = add_command(
@@ -45,7 +50,7 @@ def add_commands(commands: Any) -> None:
         examples="dpexplain verify certificate.html --ledger data.ledger.json --release model.json "
         "--schema schema.toml",
     )
-    verify.add_argument("file", type=Path, help="certificate, as HTML or JSON")
+    verify.add_argument("file", type=Path, help="certificate, as HTML, PDF or JSON")
     _add_sources(verify)
     verify.add_argument("--release", type=Path, required=True, help="the released file")
     verify.add_argument(
@@ -73,7 +78,8 @@ def run_release(asked: argparse.Namespace) -> None:
 
     given = [path for path in (asked.file, asked.ledger, asked.schema, asked.key) if path]
     files = [path for path in given if isinstance(path, Path)]
-    check_place(asked.out, suffixes=(".html", ".htm", ".json"), kept=tuple(files))
+    for place in asked.out:
+        check_place(place, suffixes=(".html", ".htm", ".pdf", ".json"), kept=tuple(files))
     for path in files:
         _check_file(path)
     certificate = release(
@@ -85,8 +91,9 @@ def run_release(asked: argparse.Namespace) -> None:
         purpose=asked.purpose,
         key=asked.key,
     )
-    certificate.save(asked.out)
-    print(f"saved to {asked.out}\nhead of the ledger, to keep elsewhere: {certificate.head}")
+    for place in asked.out:
+        print(f"saved to {certificate.save(place)}")
+    print(f"head of the ledger, to keep elsewhere: {certificate.head}")
 
 
 def run_verify(asked: argparse.Namespace) -> int:

@@ -331,8 +331,11 @@ def table_suffix(path: Path) -> str:
 
 def _check_column(names: Sequence[str], name: str, path: Path) -> None:
     from dpexplain._utils.names import closest_name
+    from dpexplain.explain._text import shorten
 
     if name not in names:
         meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
+        if len(names) == 1:
+            hint = f": its only column is {shorten(names[0])!r}; pass the separator with --sep."
         raise CommandError(f"--target {name}: {path} has no such column{hint}")

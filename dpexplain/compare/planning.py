@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,23 +15,23 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import shorten
 
 _LARGEST = 50.0
-_SMALLEST = 1e-3
 
 
 def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> float:
-    """Estimate the smallest epsilon at which a term would rise above the noise.
+    """Find the epsilon that a term needs to rise above the noise.
 
-    At each epsilon of a comparison, a term counts as above the noise if it rises above the noise in
-    at least half of the repeats. If this holds at the largest epsilon but not at every epsilon, the
-    result is measured: the smallest epsilon such that the term is above the noise there and at all
-    larger epsilons. Otherwise, the result is extrapolated from the fits at the nearest epsilon.
+    At each epsilon of the source, a term counts as above the noise if it rises above the noise in
+    at least half of the repeats. If this holds at the largest epsilon, the result is measured: the
+    smallest epsilon of the source such that the term is above the noise there and at all larger
+    epsilons. Nothing is said about smaller epsilons than those of the source.
 
-    For the extrapolation, the privacy noise is assumed to be inversely proportional to the
-    Gaussian-DP parameter, and everything else to be constant. The curve without noise is assumed to
-    be the estimated effect in the population, because curves approach this effect as epsilon
-    increases. If no effect estimate is available, the released curve is used, shrunk to correct for
-    its noise. The extrapolation is post-processing of released numbers, but a fit at the resulting
-    epsilon must still be charged.
+    Otherwise, the result is an extrapolation from the fits at the largest epsilon, and a lower
+    bound: below it, the term would not rise above the noise, and it may need more. Privacy noise is
+    assumed to be inversely proportional to the Gaussian-DP parameter, and everything else to be
+    constant. The curve without noise is assumed to be the estimated effect in the population,
+    because curves approach this effect as epsilon increases. If no effect estimate is available,
+    the released curve is used, shrunk to correct for its noise. The extrapolation is
+    post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
         As for :func:`epsilon_to_stand_out`.
     """
     epsilon, name = epsilon_to_stand_out(source, term), shorten(term)
-    delta = _one_fit(source).guarantee.delta
+    measured = list(_fits_by_epsilon(source))
     if math.isnan(epsilon):
         return (
             f"The epsilon at which {name!r} would rise above the noise cannot be determined: too "
@@ -114,10 +114,16 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
             f"{name!r} would not rise above the noise at any epsilon up to {_LARGEST:g}: it may "
             "be all noise, or smaller than the sampling error."
         )
-    if isinstance(source, Comparison) and epsilon in source.epsilons:
+    if epsilon == measured[0]:
+        return (
+            f"{name!r} rises above the noise at epsilon {epsilon:g}, the smallest that was fitted."
+        )
+    if epsilon in measured:
         return f"{name!r} rises above the noise from epsilon {epsilon:g} on, as measured."
+    delta = _one_fit(source).guarantee.delta
     return (
-        f"{name!r} would rise above the noise at epsilon {epsilon:.2g} or more (delta {delta:g})."
+        f"{name!r} would not rise above the noise below epsilon {epsilon:.2g} (delta {delta:g}), "
+        "and may need more."
     )
 
 
@@ -125,14 +131,22 @@ def _one_fit(source: GlobalExplanation | Comparison) -> GlobalExplanation:
     return next(source.fits())[2] if isinstance(source, Comparison) else source
 
 
+def _fits_by_epsilon(
+    source: GlobalExplanation | Comparison,
+) -> Mapping[float, Sequence[GlobalExplanation]]:
+    """Return the repeats at each epsilon, the smallest epsilon first."""
+    if isinstance(source, Comparison):
+        return source.explanations
+    _overall_factor(source)  # raises ValueError if the fit cannot be used for planning
+    return {source.guarantee.epsilon: (source,)}
+
+
 def _needed_by_term(
     source: GlobalExplanation | Comparison, terms: Sequence[str]
 ) -> dict[str, float]:
-    if isinstance(source, GlobalExplanation):
-        factor = _overall_factor(source)
-        return {term: _needed(source, term, factor) for term in terms}
-    rising = [_share_above_noise(source.explanations[epsilon]) for epsilon in source.epsilons]
-    return {term: _read_sweep(source, term, [each[term] for each in rising]) for term in terms}
+    fits = _fits_by_epsilon(source)
+    rising = [_share_above_noise(repeats) for repeats in fits.values()]
+    return {term: _read(fits, term, [each[term] for each in rising]) for term in terms}
 
 
 def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]:
@@ -145,25 +159,21 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
     }
 
 
-def _read_sweep(source: Comparison, term: str, shares: Sequence[float]) -> float:
-    """Return the smallest epsilon from which a term stays above the noise.
+def _read(
+    fits: Mapping[float, Sequence[GlobalExplanation]], term: str, shares: Sequence[float]
+) -> float:
+    """Return the smallest fitted epsilon at and above which a term rises above the noise.
 
-    If the term rises above the noise at the largest epsilon of the comparison but not at every
-    epsilon, the result is one of these epsilons. If it does so at every epsilon, the result is
-    extrapolated, and is at most the smallest of them. If it does not do so at the largest epsilon,
-    the result is also extrapolated, or NaN if the extrapolation is impossible or contradicts the
-    measurements.
+    If it does not rise above the noise at the largest one, the result is extrapolated, or NaN if
+    the extrapolation is impossible or contradicts the measurements.
     """
-    epsilons = source.epsilons
+    epsilons = list(fits)
     below = [i for i, share in enumerate(shares) if share < 0.5]
     first = below[-1] + 1 if below else 0
-    if 0 < first < len(epsilons):
+    if first < len(epsilons):
         return epsilons[first]
-    nearest = epsilons[min(first, len(epsilons) - 1)]
-    beyond = _extrapolated(source.explanations[nearest], term)
-    if first == 0:
-        return min(beyond, nearest) if math.isfinite(beyond) else nearest
-    return beyond if beyond > nearest else math.nan
+    beyond = _extrapolated(fits[epsilons[-1]], term)
+    return beyond if beyond > epsilons[-1] else math.nan
 
 
 def _extrapolated(repeats: Sequence[GlobalExplanation], term: str) -> float:
@@ -219,11 +229,11 @@ def _needed_for(
     if not shares.size:
         return math.inf
     if math.isinf(shares.max()):
-        return _SMALLEST  # a bin without noise stands out at any epsilon
+        return 0.0  # a bin without noise rises above it at any epsilon
     mu = mu_now / float(shares.max())
     if mu >= mu_from_epsilon(_LARGEST, delta):
         return math.inf
-    return max(_SMALLEST, epsilon_from_mu(mu, delta))
+    return epsilon_from_mu(mu, delta)
 
 
 def epsilon_for_metric(

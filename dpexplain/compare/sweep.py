@@ -197,10 +197,10 @@ def _plan(
 
 
 def _reference_fit(estimator: Any, seed: int | None) -> _Fit:
-    twin = estimator.reference_estimator()
-    if seed is not None and "structure_seed" in twin.get_params(deep=False):
-        twin.set_params(structure_seed=seed)
-    return _Fit(math.inf, 0, twin)
+    reference = estimator.reference_estimator()
+    if seed is not None and "structure_seed" in reference.get_params(deep=False):
+        reference.set_params(structure_seed=seed)
+    return _Fit(math.inf, 0, reference)
 
 
 def _label(fit: _Fit, n_repeats: int) -> str:
@@ -276,8 +276,8 @@ def _comparison(
     for result in results:
         if result.explanation is None:
             warnings.warn(
-                f"the reference could not be fitted ({result.failure}); the comparison goes "
-                "without it. This warning is NOT PRIVATE, as the reference is: clear it before "
+                f"the reference could not be fitted ({result.failure}); the comparison has "
+                "none. This warning is NOT PRIVATE, as the reference is: clear it before "
                 "anything is shared.",
                 UserWarning,
                 stacklevel=4,

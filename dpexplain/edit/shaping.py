@@ -56,7 +56,9 @@ class Smooth(Operation):
         if self.reach is not None:
             object.__setattr__(self, "reach", number("reach", self.reach))
             if not 0.0 < self.reach <= 1.0:
-                raise ValueError(f"reach={self.reach!r} must be in (0, 1], a share of the records.")
+                raise ValueError(
+                    f"reach={self.reach!r} must be in (0, 1], a fraction of the records."
+                )
 
     def _wanted(self, curve: State, bins: IndexArray) -> FloatArray:
         values, weights = curve.values[bins], curve.weights[bins]

@@ -77,8 +77,8 @@ class NoiselessModel(BaseEstimator):
     >>> from dpexplain import DPLinearRegression, Numeric, Range, Schema
     >>> X = np.linspace(0, 1, 100).reshape(-1, 1)
     >>> schema = Schema({"x": Numeric(0, 1)}, target=Range(0, 10))
-    >>> twin = DPLinearRegression(schema=schema).reference_estimator().fit(X, 5 * X[:, 0])
-    >>> twin.guarantee_.private
+    >>> reference = DPLinearRegression(schema=schema).reference_estimator().fit(X, 5 * X[:, 0])
+    >>> reference.guarantee_.private
     False
     """
 

@@ -352,7 +352,7 @@ def _date(
     read = day_reader(texts, 2049)
     days = [day for day in map(read, counts) if not np.isnan(day)]
     if doubted := [text for text, both in formats if both]:
-        found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} and its twin.")
+        found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} either way.")
     if any("%y" in text for text in texts):
         found.decide(name, "which century do two-digit years belong to?")
     if odd := [text for text in counts if np.isnan(read(text))]:

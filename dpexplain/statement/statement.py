@@ -33,11 +33,11 @@ __all__ = ["PrivacyStatement", "Promise", "statement_of"]
 
 _PUBLIC = (
     "the schema: names of columns, bounds, categories, target range or classes",
-    "every hyper-parameter, epsilon and delta, and the number of fits",
+    "every hyperparameter, epsilon and delta, and the number of fits",
     "n_public, sampling rates and structure seeds, if given",
 )
 _NOT_COVERED = (
-    "facts about people that follow from what the data show of everybody",
+    "facts about people that follow from what the data show about everybody",
     "several records of one person, unless the unit of privacy is one person",
     "timing, memory and other side channels of the computer that fits",
     "curators and analysts who hold the data: they are trusted",

@@ -77,7 +77,7 @@ class DaskTable(ChunkedTable):
             )
         if not _same_partitions(X, y):
             raise ValueError(
-                "y must be cut into partitions where X is, one value per row; take both from one "
+                "y must have the same partitions as X, with one value per row; take both from one "
                 "Dask DataFrame, or give the name of the target's column."
             )
 

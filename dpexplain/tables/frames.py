@@ -4,10 +4,14 @@ Cells are converted without changes. If a column has empty cells, each cell is c
 If the other library converted such a column to pandas, integers would become floats, so one record
 would change how others are read. A cell that the library cannot convert to a Python object (a date
 after the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
+
+For such a cell, polars panics: it prints a message and raises an exception that is not an
+`Exception`. Catching it would not remove the message, so polars is never asked for such a cell.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +21,7 @@ from numpy.typing import NDArray
 from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, UNREADABLE
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_LONGEST_DAYS: Final = timedelta.max.days
 
 
 def frame_of(X: object) -> pd.DataFrame | None:
@@ -101,10 +106,15 @@ def _cells(column: Any) -> NDArray[Any]:
     plain = column.dtype.is_numeric() and not exact and "128" not in kind
     if plain and column.null_count() == 0:
         return np.asarray(column.to_numpy())
-    if nested and "Date" in kind:  # no cell can be a number or text
+    if nested and ("Date" in kind or "Duration" in kind):  # no cell can be a number or text
         return _placed(np.empty(0), ~column.is_null().to_numpy(), np.zeros(len(column), dtype=bool))
-    if kind.startswith("Date") and hasattr(native, "to_physical"):
-        return _days_of_polars(native)
+    if hasattr(native, "to_physical"):
+        if kind.startswith(("Date", "Duration")):
+            return _times_of_polars(native)
+        if kind.startswith(("String", "Categorical", "Enum")):
+            return _texts_of_polars(native)
+        if nested:
+            column = _in_arrow(column)
     try:
         cells = column.to_list()
     except Exception:
@@ -122,20 +132,58 @@ def _one_by_one(column: Any) -> list[Any]:
     return cells
 
 
-def _days_of_polars(series: Any) -> NDArray[Any]:
-    """Convert a polars column of dates or times to an array of Python objects.
+def _times_of_polars(series: Any) -> NDArray[Any]:
+    """Convert a polars column of dates, times or durations to an array of Python objects.
 
-    Cells outside Python's calendar become `UNREADABLE`.
+    Cells outside Python's calendar, or too long for its durations, become `UNREADABLE`.
     """
     present = ~series.is_null().to_numpy()
     numbers = series.to_physical().fill_null(0).to_numpy()
     per_day = _PER_DAY.get(getattr(series.dtype, "time_unit", ""), 1)
-    # In another time zone, the date may be one day earlier or later.
-    margin = 0 if getattr(series.dtype, "time_zone", None) is None else per_day
-    first, last = FIRST_DAY * per_day + margin, (LAST_DAY + 1) * per_day - 1 - margin
+    if str(series.dtype).startswith("Duration"):
+        first, last = -_LONGEST_DAYS * per_day, _LONGEST_DAYS * per_day
+    else:
+        # In another time zone, the date may be one day earlier or later.
+        margin = 0 if getattr(series.dtype, "time_zone", None) is None else per_day
+        first, last = FIRST_DAY * per_day + margin, (LAST_DAY + 1) * per_day - 1 - margin
     readable = present & (numbers >= first) & (numbers <= last)
     cells = series.filter(readable).to_list()
     return _placed(np.fromiter(cells, dtype=object, count=len(cells)), present, readable)
+
+
+def _texts_of_polars(series: Any) -> NDArray[Any]:
+    """Convert a polars column of text to an array; cells that are not UTF-8 become `UNREADABLE`.
+
+    Tables made from Arrow may hold such cells, because Arrow does not check them.
+    """
+    import polars as pl
+
+    coded = series.cast(pl.String).cast(pl.Binary)
+    try:
+        cells = coded.cast(pl.String).to_list()  # checks every cell
+    except Exception:
+        cells = [_decoded(cell) for cell in coded.to_list()]
+    return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def _decoded(cell: bytes | None) -> object:
+    try:
+        return None if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return UNREADABLE
+
+
+def _in_arrow(column: Any) -> Any:
+    """Convert a polars column to Arrow, which does not panic, if pyarrow is installed."""
+    import narwhals as nw
+
+    try:
+        import pyarrow as pa
+
+        arrow = pa.chunked_array([column.to_native().to_arrow()])
+    except Exception:  # the type or the package is missing, which is public
+        return column
+    return nw.from_native(arrow, series_only=True)
 
 
 def _placed(

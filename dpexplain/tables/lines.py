@@ -263,6 +263,12 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
     An error may be raised, because this line is public.
     """
     line = file.readline(LONGEST_LINE + len(codecs.BOM_UTF8) + 3)
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(
+            "the first line does not contain column names: the file is in UTF-16, which cannot be "
+            'read line by line; save it as UTF-8 (in Excel: "CSV UTF-8"), or convert it: '
+            "iconv -f utf-16 -t utf-8."
+        )
     line = line.removesuffix(b"\n")
     if form.encoding == "utf-8":
         line = line.removeprefix(codecs.BOM_UTF8)

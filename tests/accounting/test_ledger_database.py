@@ -298,6 +298,23 @@ def test_address_of_several_servers_would_be_several_budgets_and_is_refused(
             use(f"{address}#survey")
 
 
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("PGSERVICE", "postgresql://anna@host/database"),
+        ("PGSERVICE", "postgresql://anna@/database"),
+        ("PGHOSTADDR", "postgresql://anna@host/database"),
+        ("PGHOSTADDR", "postgresql://anna@/database?host=/one"),
+    ],
+)
+def test_environment_that_would_lead_to_another_server_is_refused(name, address, monkeypatch):
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv(name, "10.0.0.1")
+    for use in (PrivacyLedger.open, lambda path: PrivacyLedger("survey", path=path)):
+        with pytest.raises(ValueError, match=f"variable {name} could lead .*; unset it"):
+            use(f"{address}#survey")
+
+
 def test_host_of_the_address_is_taken_instead_of_those_of_the_environment(monkeypatch):
     pytest.importorskip("psycopg")
     monkeypatch.setenv("PGHOST", "one,other")

@@ -27,7 +27,7 @@ def test_ledger_without_a_cap_takes_one_and_keeps_within_it():
 
 @pytest.mark.parametrize(
     ("cap", "words"),
-    [(3.0, "cannot be raised"), (float("inf"), "cannot be raised"), (0.5, "was spent")],
+    [(3.0, "cannot be raised"), (float("inf"), "cannot be raised"), (0.5, "is already spent")],
 )
 def test_cap_is_neither_raised_nor_set_below_what_was_spent(cap, words):
     ledger = PrivacyLedger("survey", cap_epsilon=2.0)

@@ -62,7 +62,7 @@ def test_cap_that_comes_later_is_for_a_unit_that_has_a_bound():
 
     with pytest.raises(BudgetError, match=r"no bound; pass another unit=, such as RECORD"):
         ledger.lower_cap(3.0)
-    with pytest.raises(BudgetError, match="was spent already"):
+    with pytest.raises(BudgetError, match="is already spent"):
         ledger.lower_cap(2.0, unit=RECORD)
     ledger.lower_cap(3.0, unit=RECORD)
     with pytest.raises(BudgetError, match="protects one record, and continues to do so"):

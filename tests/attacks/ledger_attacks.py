@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -124,19 +125,27 @@ def address_of_two_servers(_: str) -> Finding:
     """Name two servers in one address: is the second one a second budget?"""
 
     def attempts() -> Iterator[Finding]:
-        for hosts in ("host=/nowhere/a&host=/nowhere/b", "host=/nowhere/a,/nowhere/b"):
+        asked = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "1"}
+        for hosts, environment in (
+            ("host=/nowhere/a&host=/nowhere/b", {}),
+            ("host=/nowhere/a,/nowhere/b", {}),
+            ("host=/nowhere/a", {"PGSERVICE": "elsewhere"}),
+            ("host=/nowhere/a", asked),  # libpq does not ask the host that is named
+        ):
             try:
-                PrivacyLedger("survey", path=f"postgresql://anna@/database?{hosts}")
-            except BudgetError as error:  # both servers were asked
+                with mock.patch.dict(os.environ, environment):
+                    PrivacyLedger("survey", path=f"postgresql://anna@/database?{hosts}")
+            except BudgetError as error:  # another server was asked
                 yield Finding(True, str(error)[:80])
             except ValueError:
-                yield Finding(False, f"refused: {hosts}")
+                yield Finding(False, f"refused: {hosts} {environment or ''}")
 
     return first_find(attempts())
 
 
 def lists_of_hosts_are_accepted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(database_address, "_several_hosts", lambda url: False)
+    patch.setattr(database_address, "_leads_elsewhere", lambda url: None)
 
 
 def second_row_of_a_ledger(_: str) -> Finding:

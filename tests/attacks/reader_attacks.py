@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -107,6 +108,45 @@ def columns_are_turned_into_lists(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_frames, "_cells", cells)
 
 
+# --- one cell of a polars table ----------------------------------------------------------------
+
+
+def one_polars_cell(name: str) -> Finding:
+    """A cell at which polars panics, with an exception that is no `Exception`."""
+
+    def attempts() -> Iterator[Finding]:
+        usual = words_of(lambda: _fit_on_polars(name, pa.array(["clerk"] * 12)))
+        text = pa.array([b"clerk"] * 11 + [b"\xff"]).view(pa.string())
+        columns = {
+            "no text": text,
+            "no text in a list": pa.ListArray.from_arrays(pa.array(range(13), pa.int32()), text),
+            "no text in a category": text.dictionary_encode(),
+            "the shortest duration": pa.array([0] * 11 + [-(2**63)]).view(pa.duration("ms")),
+        }
+        for what, column in columns.items():
+            heard = words_of(lambda column=column: _fit_on_polars(name, column))
+            yield Finding(heard != usual, f"{what}: {sorted(set(heard) - set(usual))}"[:200])
+
+    return first_find(attempts())
+
+
+def _fit_on_polars(name: str, job: Any) -> None:
+    X, y = table(name, 12)
+    frame = pl.DataFrame({"age": X["age"], "income": X["income"], "job": pl.from_arrow(job)})
+    try:
+        estimator(name).fit(frame, y)
+    except pl.exceptions.PanicException as error:
+        raise RuntimeError(str(error)) from None
+
+
+def polars_makes_the_list(patch: pytest.MonkeyPatch) -> None:
+    def cells(series: Any) -> Any:
+        return np.array([*series.to_list(), None], dtype=object)[:-1]
+
+    patch.setattr(_frames, "_texts_of_polars", cells)
+    patch.setattr(_frames, "_times_of_polars", cells)
+
+
 # --- one row without a target ------------------------------------------------------------------
 
 
@@ -174,6 +214,12 @@ ATTACKS = [
         one_arrow_cell,
         columns_are_turned_into_lists,
         "a column is turned into a list at once",
+    ),
+    Attack(
+        "a cell at which polars panics stops the fit",
+        one_polars_cell,
+        polars_makes_the_list,
+        "polars turns columns into lists",
     ),
     Attack(
         "a row without a target counts as something",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,8 @@ from dpexplain import (
     Range,
     Schema,
 )
+from dpexplain.compare import epsilons_to_stand_out
+from dpexplain.exceptions import PrivacyWarning
 
 FloatArray = NDArray[np.float64]
 Curve = Callable[[Any], FloatArray]
@@ -308,7 +311,7 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
     model._effect  # noqa: B018 - timed alone
     seconds = time.process_time() - start
     curves, shares = truth(name, model)
-    ranking = explanation.ranking()
+    ranking, needed = explanation.ranking(), epsilons_to_stand_out(explanation)
     rows = []
     for term, curve, share in zip(explanation.terms, curves, shares, strict=True):
         row = _row(term, curve, share)
@@ -317,12 +320,27 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
             "problem": name, "epsilon": epsilon, "seed": seed, "term": term.name,
             "seconds": seconds, "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
+            "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
         }  # fmt: skip
         rows.append(row)
     order = np.argsort(np.argsort([-r["true importance"] for r in rows]))
     for row, place in zip(rows, order, strict=True):
         row["true rank"] = int(place) + 1
     return rows
+
+
+def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any]]:
+    """Fit once, and say of each term only whether it rises above the noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # the planner looks up to weak guarantees
+        explanation = fitted(name, epsilon, seed).explain_global()
+    return [
+        {
+            "problem": name, "epsilon": epsilon, "seed": seed, "part": "planner", "term": term,
+            "above": term in explanation.terms_above_noise,
+        }
+        for term in explanation
+    ]  # fmt: skip
 
 
 def _row(term: Any, curve: FloatArray, share: FloatArray) -> dict[str, Any]:

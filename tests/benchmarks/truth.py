@@ -11,36 +11,83 @@ from typing import Any
 
 import numpy as np
 from bench_print import machine, table, versions
-from bench_truth import PROBLEMS, rows_of_fit
+from bench_truth import PROBLEMS, rows_above_noise, rows_of_fit
+from bench_truth_planner import planner_rows
+from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
 
 EPSILONS = (0.25, 1.0, 4.0)
+LARGE = (12.0, 50.0)
+"""Where, beside these, it is measured which terms rise above the noise, to judge the planner."""
+PARTS = ("simulated", "planner", "tables", "calibration")
 Row = dict[str, Any]
+Cell = tuple[str, str, float, int]
 
 
 def main(given: Sequence[str] | None = None) -> None:
     """Measure and print the tables."""
     arguments = _arguments(given)
     print(f"{machine()}. {versions()}.")
+    wanted = [cell for part in arguments.parts for cell in _cells(arguments, part)]
     kept = _kept(arguments.results)
-    wanted = [
-        (name, epsilon, seed)
-        for seed in range(arguments.fits)
-        for name in arguments.problems
-        for epsilon in arguments.epsilons
-    ]
     missing = [] if arguments.measure_nothing else [cell for cell in wanted if cell not in kept]
     for cell, rows in _measured(missing, arguments.jobs):
         kept[cell] = rows
         if arguments.results is not None:
             with arguments.results.open("a") as file:
                 file.writelines(json.dumps(row) + "\n" for row in rows)
-    found = [row for cell in wanted for row in kept.get(cell, [])]
-    cells = [
-        [r for r in found if (r["problem"], r["epsilon"]) == (name, epsilon)]
-        for name in arguments.problems
-        for epsilon in arguments.epsilons
+    found = {
+        part: [row for cell in wanted if cell[0] == part for row in kept.get(cell, [])]
+        for part in PARTS
+    }
+    if found["simulated"]:
+        _print_simulated(_grouped(found["simulated"]))
+    if found["simulated"] and found["planner"]:
+        print("\nThe planner: fits that name an epsilon, or say that none is enough.\n")
+        _print(planner_rows(found["simulated"], found["planner"]))
+    if found["tables"]:
+        print("\nReal tables: noise alone -> estimate of the effect, against a non-private fit.\n")
+        _print([_table_row(rows) for rows in _grouped(found["tables"])])
+    if found["calibration"]:
+        print("\nHeld-out records: released -> calibrated.\n")
+        _print([_calibration(rows) for rows in _grouped(found["calibration"])])
+
+
+def _cells(arguments: Any, part: str) -> list[Cell]:
+    """Fits of one part, in an order in which every cell of a table soon has some."""
+    names: Sequence[str] = arguments.problems
+    epsilons, n_fits = arguments.epsilons, arguments.fits
+    if part == "planner":
+        epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
+    if part in ("tables", "calibration"):
+        usual = REAL if part == "tables" else CLASSES
+        names = [name for name in usual if is_there(name)]
+        n_fits = max(1, arguments.fits // 8)
+    return [
+        (part, name, epsilon, seed)
+        for seed in range(n_fits)
+        for name in names
+        for epsilon in epsilons
     ]
-    cells = [rows for rows in cells if rows]
+
+
+def _rows(cell: Cell) -> list[Row]:
+    part, *rest = cell
+    if part == "simulated":
+        return rows_of_fit(*rest)
+    if part == "planner":
+        return rows_above_noise(*rest)
+    return [row_of_table(*rest) if part == "tables" else row_of_calibration(*rest)]
+
+
+def _grouped(rows: list[Row]) -> list[list[Row]]:
+    groups: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["problem"], row["epsilon"]), []).append(row)
+    names = list(dict.fromkeys(name for name, _ in groups))
+    return [groups[key] for key in sorted(groups, key=lambda k: (names.index(k[0]), k[1]))]
+
+
+def _print_simulated(cells: list[list[Row]]) -> None:
     print("\nTruth inside the bands: noise alone, and estimate of the effect.\n")
     _print([_coverage(rows) for rows in cells])
     print("\nWhat is said about people, with the estimate of the effect (of noise in brackets).\n")
@@ -56,31 +103,33 @@ def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS, choices=PROBLEMS)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--fits", type=int, default=40, help="tables per cell")
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
+    parser.add_argument(
+        "--fits", type=int, default=40, help="simulated tables per cell; an eighth of real ones"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--results", type=Path, help="file that keeps rows, to go on later")
     parser.add_argument("--measure-nothing", action="store_true", help="print what was kept")
     return parser.parse_args(given)
 
 
-def _kept(path: Path | None) -> dict[tuple[str, float, int], list[Row]]:
-    kept: dict[tuple[str, float, int], list[Row]] = {}
+def _kept(path: Path | None) -> dict[Cell, list[Row]]:
+    kept: dict[Cell, list[Row]] = {}
     if path is not None and path.exists():
         for line in path.read_text().splitlines():
             row = json.loads(line)
-            kept.setdefault((row["problem"], row["epsilon"], row["seed"]), []).append(row)
+            cell = (row.get("part", "simulated"), row["problem"], row["epsilon"], row["seed"])
+            kept.setdefault(cell, []).append(row)
     return kept
 
 
-def _measured(
-    cells: list[tuple[str, float, int]], n_jobs: int
-) -> Iterator[tuple[tuple[str, float, int], list[Row]]]:
+def _measured(cells: list[Cell], n_jobs: int) -> Iterator[tuple[Cell, list[Row]]]:
     if n_jobs == 1:
         for cell in cells:
-            yield cell, rows_of_fit(*cell)
+            yield cell, _rows(cell)
         return
     with ProcessPoolExecutor(n_jobs) as pool:
-        waiting = {pool.submit(rows_of_fit, *cell): cell for cell in cells}
+        waiting = {pool.submit(_rows, cell): cell for cell in cells}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
 
@@ -149,6 +198,37 @@ def _claims(rows: list[Row]) -> Row:
         "true rank inside": f"{np.mean(held):.2f}",
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
+    }
+
+
+def _table_row(rows: list[Row]) -> Row:
+    away, inside = (
+        [np.array([row[what][kind] for row in rows]) for kind in ("noise", "effect")]
+        for what in ("distance", "inside")
+    )
+    return {
+        "data": rows[0]["problem"],
+        "epsilon": f"{rows[0]['epsilon']:g}",
+        "fits": len(rows),
+        "distance": " -> ".join(f"{x.mean():.2f}" for x in away),
+        "ratio": f"{away[1].mean() / away[0].mean():.2f}",
+        "whole curves": " -> ".join(f"{x.mean():.2f}" for x in inside),
+    }
+
+
+def _calibration(rows: list[Row]) -> Row:
+    def both(what: str, digits: int) -> str:
+        means = (np.mean([r[kind][what] for r in rows]) for kind in ("released", "calibrated"))
+        return " -> ".join(f"{mean:.{digits}f}" for mean in means)
+
+    return {
+        "data": rows[0]["problem"],
+        "epsilon": f"{rows[0]['epsilon']:g}",
+        "splits": len(rows),
+        "log loss": both("log loss", 4),
+        "calibration slope": both("slope", 2),
+        "ECE": both("ECE", 3),
+        "AUROC": both("AUROC", 4),
     }
 
 

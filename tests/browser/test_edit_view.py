@@ -193,7 +193,7 @@ def test_history_says_of_each_edit_what_python_says(page, comparison):
     records = downloaded(page).apply(comparison.explanations[1.0][0]).edits
 
     assert [words.split(", moves")[0] for words in shown[:2]] == [
-        f"{record.effects[0].words}; epsilon 0" for record in records[:2]
+        f"{record.effects[0].words}; adds epsilon 0" for record in records[:2]
     ]
     assert shown[2].startswith("changes 25 bins")
     assert "for 100% of the records" in shown[2]
@@ -294,6 +294,9 @@ def test_reference_is_marked_while_it_is_edited(open_page, comparison):
     page = open_page(view, wait=".dpx-edit-plot svg")
 
     assert "do not publish" in page.locator(".dpx-edit-plot .dpx-watermark").text_content()
+    assert page.locator(".dpx-edit-stamp").inner_text() == "NOT PRIVATE"
+    assert "NOT PRIVATE" in page.locator(".dpx-edit-effect").inner_text()
+    assert "epsilon 0" not in page.locator(".dpx-edit-effect").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -212,8 +212,8 @@ def test_pure_guarantee_is_certified_with_delta_zero(tmp_path):
 
 
 def test_file_name_decides_the_form(made):
-    with pytest.raises(ValueError, match=r"must end in \.html or \.json"):
-        made.certificate.save(made.folder / "certificate.pdf")
+    with pytest.raises(ValueError, match=r"must end in \.html, \.pdf or \.json"):
+        made.certificate.save(made.folder / "certificate.txt")
 
 
 def test_notebook_shows_the_page_without_the_data(made):

@@ -19,6 +19,7 @@ from dpexplain.accounting import Person
 from dpexplain.app import ReleaseForm, checking, work
 from dpexplain.certificate import verify
 from dpexplain.cli import main
+from dpexplain.exceptions import BudgetError
 from dpexplain_widgets import Explorer
 from form_tables import click, filled, messy_lines, state_of, write_messy
 
@@ -66,6 +67,7 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
     assert "A. Curie" in Path("model.certificate.html").read_text()
 
 
+@pytest.mark.full
 def test_price_states_the_budget_before_and_after_a_second_fit():
     form = filled(cap="2")
     click(form, "fit", "confirm")
@@ -91,7 +93,7 @@ def test_a_changed_answer_withdraws_the_question():
 
 def test_epsilon_is_explained_as_odds_while_it_is_entered():
     form = filled()
-    assert "at most 74 times of 100" in said(form, "meaning")
+    assert "at most 74 times out of 100" in said(form, "meaning")
     assert "2.8 to 1" in said(form, "meaning")
     form.fields["epsilon"].control.value = "many"
     assert said(form, "meaning") == ""
@@ -123,6 +125,7 @@ MISTAKES = {
     "missing folder": ({"out": "none/model.json"}, "out", "the folder does not exist"),
     "wrong suffix": ({"out": "model.txt"}, "out", "must end in .json"),
     "model exists": ({"out": "taken.json"}, "out", "taken.json exists"),
+    "no folder for the ledger": ({"ledger": "none/l.json"}, "ledger", "none: no such folder"),
     "damaged ledger": ({"ledger": "taken.json"}, "ledger", "taken.json"),
 }
 
@@ -159,6 +162,7 @@ def test_mistake_is_said_at_its_field_before_anything_is_read_or_charged(records
     assert not records_read
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "address",
     [
@@ -206,6 +210,7 @@ def test_text_without_a_password_is_kept(text):
     assert (said(form, "ledger"), said(form, "purpose")) == ("", "")
 
 
+@pytest.mark.full
 def test_draft_needs_a_public_sample_that_is_not_the_table(folder):
     Path("sample.csv").write_text("age;job;died\n30;nurse;no\n41;clerk;yes\n99;clerk;no\n")
     form = filled(sample="sample.csv", schema="")
@@ -239,6 +244,7 @@ def test_draft_needs_a_public_sample_that_is_not_the_table(folder):
     assert "sample.schema.toml exists" in said(form, "sample")
 
 
+@pytest.mark.full
 def test_part_of_a_folder_of_tables_is_no_public_sample(folder):
     Path("parts").mkdir()
     shutil.copy("data.csv", "parts/part-0.parquet")  # it is refused before it is read
@@ -250,6 +256,7 @@ def test_part_of_a_folder_of_tables_is_no_public_sample(folder):
         assert "part of it" in said(form, "sample"), name
 
 
+@pytest.mark.full
 def test_table_as_data_dictionary_is_refused_without_a_cell(folder):
     Path("people.csv").write_text("name,type,min,max\nid,id,,\nAda Zorblax,diabetes,1,2\n")
     shutil.copy("people.csv", "copy.csv")
@@ -263,6 +270,7 @@ def test_table_as_data_dictionary_is_refused_without_a_cell(folder):
     assert "Enter the file with the records" in said(form, "table")
 
 
+@pytest.mark.full
 def test_comparison_with_the_schema_is_in_a_file_and_never_in_the_form():
     form, found = filled(), Path("data.NOT-PRIVATE.txt")
     states = []
@@ -284,6 +292,7 @@ def test_comparison_with_the_schema_is_in_a_file_and_never_in_the_form():
     assert found.read_text() == "notes"
 
 
+@pytest.mark.full
 def test_failed_comparison_is_described_in_the_file_alone(monkeypatch):
     form, found = filled(), Path("data.NOT-PRIVATE.txt")
     click(form, "check")
@@ -299,6 +308,7 @@ def test_failed_comparison_is_described_in_the_file_alone(monkeypatch):
     assert "Zorblax of line 7" in found.read_text()
 
 
+@pytest.mark.full
 def test_parquet_table_is_compared_as_a_fit_reads_it():
     dates = pa.array([15_000, 2**30], pa.int32()).cast(pa.date32())  # pandas refuses the second
     pq.write_table(pa.table({"day": dates, "y": ["0", "1"]}), "data.parquet")
@@ -335,6 +345,7 @@ def test_second_click_does_not_charge_twice():
     assert "model.json exists" in said(form, "out")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["model.json", "model.schema.toml", "model.html", "model.certificate.html"]
 )
@@ -346,6 +357,7 @@ def test_ledger_is_never_one_of_the_files_of_the_model(name, folder):
     assert not Path(name).exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["u@host", "a=b.json"])
 def test_name_of_a_ledger_that_could_hold_a_password_is_refused(name):
     form = filled(ledger=name)
@@ -354,6 +366,7 @@ def test_name_of_a_ledger_that_could_hold_a_password_is_refused(name):
     assert not Path(name).exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["model.json", "model.schema.toml", "model.certificate.html"])
 def test_file_that_appears_before_the_confirmation_is_kept_and_nothing_is_charged(name):
     form = filled()
@@ -366,6 +379,7 @@ def test_file_that_appears_before_the_confirmation_is_kept_and_nothing_is_charge
     assert not Path("data.ledger.json").exists()
 
 
+@pytest.mark.full
 def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
     form = filled()
     click(form, "fit", "confirm")
@@ -381,6 +395,25 @@ def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
     assert not Path("model.certificate.html").exists()
 
 
+@pytest.mark.full
+def test_certificate_that_could_not_be_verified_is_removed_and_can_be_written_again(monkeypatch):
+    form = filled()
+    click(form, "fit", "confirm")
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "verify", _unreachable)
+        click(form, "certificate")
+    assert "edger is away" in said(form, "certificate")
+    assert not Path("model.certificate.html").exists()
+
+    click(form, "certificate")
+    assert "model.certificate.html: verified" in said(form, "certificate")
+
+
+def _unreachable(*_, **__):
+    raise BudgetError("ledger is away")
+
+
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("place", "error"),
     [
@@ -440,6 +473,7 @@ def test_file_with_the_columns_of_the_table_is_no_dictionary():
     assert "has the columns of the table" in said(form, "schema")
 
 
+@pytest.mark.full
 def test_rest_of_the_budget_counts_fits_charged_meanwhile():
     first, second = filled(), filled(out="second.json")
     click(first, "fit")
@@ -450,6 +484,7 @@ def test_rest_of_the_budget_counts_fits_charged_meanwhile():
     assert checking.left_words(state) not in said(second, "done")
 
 
+@pytest.mark.full
 def test_later_mistake_and_the_key_leave_the_place_of_the_model():
     form = filled()
     click(form, "fit", "confirm")
@@ -465,6 +500,7 @@ def test_weak_guarantee_is_stated_before_the_charge():
     assert said(form, "price").count("epsilon=12 is a weak guarantee") == 1
 
 
+@pytest.mark.full
 def test_tab_is_a_separator():
     Path("data.csv").write_text(Path("data.csv").read_text().replace(";", "\t"))
     form = filled(separator="\t")
@@ -472,6 +508,7 @@ def test_tab_is_a_separator():
     assert "This fit costs" in said(form, "price")
 
 
+@pytest.mark.full
 def test_ledger_in_the_home_of_nobody_is_a_mistake():
     form = filled()
     form.fields["ledger"].control.value = "~nobody_of_that_name/l.json"

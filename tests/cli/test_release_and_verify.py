@@ -75,7 +75,7 @@ def test_failed_check_is_status_one_with_its_line(made, capsys):
     [
         (["verify", "none.html", *VERIFY[2:]], "none.html: no such file"),
         ([*RELEASE[:-1], "model.json"], "the command reads or updates this file"),
-        ([*RELEASE[:-1], "page.pdf"], "must end in .html or .htm or .json"),
+        ([*RELEASE[:-1], "page.txt"], "must end in .html or .htm or .pdf or .json"),
         ([*RELEASE, "--schema", "none.toml"], "none.toml: no such file"),
         ([*RELEASE, "--entry", "0"], "entry=0 does not promise"),
         ([*RELEASE, "--person", "a\nb"], "person="),
@@ -102,6 +102,15 @@ def test_ledger_command_says_whether_the_ledger_is_chained(made, capsys):
     made.ledger.write_text(unchained_text(made.ledger))
     assert main(["ledger", "ledger.json"]) == 0
     assert "Not chained" in capsys.readouterr().out
+
+
+@pytest.mark.full
+def test_one_release_writes_several_forms_that_all_verify(made, capsys):
+    assert main([*RELEASE, "--out", "again.pdf", "--out", "again.json"]) == 0
+    saved = capsys.readouterr().out
+    for name in ("again.html", "again.pdf", "again.json"):
+        assert f"saved to {name}\n" in saved
+        assert main(["verify", name, *VERIFY[2:]]) == 0
 
 
 @pytest.mark.full

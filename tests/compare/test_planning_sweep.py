@@ -46,10 +46,32 @@ def test_a_term_that_sinks_again_at_a_larger_epsilon_needs_the_larger_one():
     assert epsilon_to_stand_out(source, TERM) == 4.0
 
 
-def test_below_the_sweep_the_answer_is_never_more_than_its_smallest_epsilon():
+def test_nothing_is_said_about_smaller_epsilons_than_those_that_were_fitted():
     for size in (8.0, 1e6):
         source = with_sizes({0.5: size, 1.0: size, 4.0: size})
-        assert 0 < epsilon_to_stand_out(source, TERM) <= 0.5
+        assert epsilon_to_stand_out(source, TERM) == 0.5
+        assert stand_out_words(source, TERM).endswith("epsilon 0.5, the smallest that was fitted.")
+
+
+def test_one_fit_is_read_as_a_sweep_of_one_epsilon():
+    for size in (0.0, 1.0, 2.0, 8.0):
+        fit = with_sizes(dict.fromkeys((0.5, 1.0, 4.0), size)).explanations[1.0][0]
+        needed = epsilon_to_stand_out(fit, TERM)
+        if TERM in fit.terms_above_noise:
+            assert needed == fit.guarantee.epsilon
+        else:
+            assert math.isnan(needed) or needed > fit.guarantee.epsilon
+
+
+def test_an_epsilon_beyond_the_sweep_is_worded_as_a_lower_bound():
+    answers = {
+        stand_out_words(source, TERM)
+        for size in (1.0, 1.5, 2.0)
+        for source in [with_sizes(dict.fromkeys((0.5, 1.0, 4.0), size))]
+        if 4.0 < epsilon_to_stand_out(source, TERM) < math.inf
+    }
+    assert answers
+    assert all(words.endswith("and may need more.") for words in answers)
 
 
 def test_beyond_the_sweep_the_answer_never_contradicts_what_was_measured():

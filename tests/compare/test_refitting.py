@@ -72,6 +72,7 @@ def test_rows_and_targets_must_be_as_many(survey):
         Refitter(estimator(survey), survey.X, survey.y[:-1], data="public")
 
 
+@pytest.mark.full
 def test_what_was_charged_can_be_read_without_the_ledger(survey):
     ledger = PrivacyLedger("survey")
     refit = Refitter(estimator(survey, ledger=ledger), survey.X, survey.y, data="private")

@@ -43,6 +43,7 @@ def integrated_gradients(bank, inputs, n_steps):
     return gradient * inputs[:, None, :], bias
 
 
+@pytest.mark.full
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_filters=st.integers(1, 8),
@@ -198,6 +199,7 @@ def test_public_samples_of_a_reference_are_not_releasable():
     assert explanation.contrast(0, "low", "high").noise_std is None
 
 
+@pytest.mark.full
 @given(filter_explanations())
 def test_every_explanation_can_be_shown(explanation):
     repr(explanation)

@@ -18,7 +18,10 @@ from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
 from fitted_models import dated, fitted_binary, fitted_classes, table
 
-pytestmark = pytest.mark.skipif(find_spec("shap") is None, reason="needs the extra shap")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(find_spec("shap") is None, reason="needs the extra shap"),
+]
 
 
 def test_values_and_base_add_up_to_the_scores():
@@ -29,7 +32,6 @@ def test_values_and_base_add_up_to_the_scores():
     np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), local.scores)
 
 
-@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:the model is NOT PRIVATE")
 def test_several_classes_have_a_last_axis():
     X, _ = table(n=50, seed=4)
@@ -59,7 +61,6 @@ def test_values_of_the_samples_go_along_only_when_given():
         )
 
 
-@pytest.mark.full
 def test_the_beeswarm_is_colored_by_the_values_given():
     import shap
 
@@ -99,7 +100,6 @@ def test_other_rows_than_those_explained_are_refused():
         local.to_shap(X.to_numpy()[:, :2])
 
 
-@pytest.mark.full
 def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     import shap
 
@@ -112,7 +112,6 @@ def test_plots_of_shap_draw_dates_and_one_of_several_classes():
     plt.close("all")
 
 
-@pytest.mark.full
 def test_contributions_of_filters_add_up_and_are_drawn():
     import shap
 

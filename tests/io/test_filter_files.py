@@ -33,6 +33,7 @@ def assert_round_trip(obj):
     assert to_json(again) == text  # equality takes 0.0 for -0.0, the text does not
 
 
+@pytest.mark.full
 @given(filter_banks())
 def test_banks_come_back_bit_by_bit(bank):
     assert_round_trip(bank)
@@ -43,6 +44,7 @@ def test_explanations_come_back_bit_by_bit(explanation):
     assert_round_trip(explanation)
 
 
+@pytest.mark.full
 @given(weight_maps())
 def test_maps_come_back_bit_by_bit(weights):
     assert_round_trip(weights)

@@ -236,7 +236,9 @@ def test_a_forgotten_separator_is_refused_before_anything_is_charged(tmp_path, m
     assert main(schema) == 0
     fit = [word for word in fit if word not in ("--sep", ";")]
     assert main(fit) == 2
-    assert "has no such column" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "has no such column" in error
+    assert "pass the separator with --sep" in error
     assert not (tmp_path / "data.ledger.json").exists()
 
 

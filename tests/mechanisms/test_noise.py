@@ -35,6 +35,7 @@ def test_noise_is_gaussian(backend):
     assert stats.kstest(noise / 2.0**20, stats.norm.cdf).statistic < ks_bound(len(noise))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", ["exact", "opendp"])
 def test_noise_on_a_coarse_lattice_is_the_discrete_gaussian(backend):
     sigma, n_draws = 1.5, 20_000

@@ -38,6 +38,7 @@ from dpexplain.mechanisms import (
 )
 from effort import examples
 from exact_loss import laplace_loss
+from private_models import by_model
 
 PHASES = [
     Phase("sums", 2.0**20, 2.0**22, 12),
@@ -198,7 +199,7 @@ def planted(kind, factor):
     return Careless
 
 
-@pytest.mark.parametrize("name", sorted(private_estimators()))
+@pytest.mark.parametrize("name", by_model(sorted(private_estimators())))
 def test_fit_that_draws_less_noise_than_it_charged_is_stopped(name):
     kind = getattr(models, name)
     target = Range(0, 1) if issubclass(kind, RegressorMixin) else Classes(["a", "b"])

@@ -17,6 +17,8 @@ from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingRegressor, ExplainableBoostingRegressor
 from dpexplain.schema import Categorical, Numeric, Range, Schema
 
+pytestmark = pytest.mark.full
+
 FEATURES = {"age": Numeric(0, 80, unit="years", step=1), "ward": Categorical(["A", "B"])}
 COUNTS = Schema(FEATURES, target=Range(0, 40, unit="visits", name="calls"))
 BOTH = [

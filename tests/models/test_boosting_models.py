@@ -92,6 +92,7 @@ def test_terms_have_count_weighted_mean_zero(estimator):
         assert abs(np.average(shape.contribution, weights=weights)) < 1e-9
 
 
+@pytest.mark.full
 @by_name
 def test_a_step_and_a_category_are_found_where_they_are(estimator):
     """Noise moves the differences by 0.05 (one sd of 20 fits); random cuts round the step off."""
@@ -107,6 +108,7 @@ def test_a_step_and_a_category_are_found_where_they_are(estimator):
     assert shapes.importances().idxmin() == "income"
 
 
+@pytest.mark.full
 @by_name
 def test_bins_carry_the_units_and_labels_of_the_schema(estimator):
     X, score, rng = make_data(3000)
@@ -121,7 +123,7 @@ def test_bins_carry_the_units_and_labels_of_the_schema(estimator):
 
 
 @pytest.mark.parametrize("estimator", ALL[2:], ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize("preset", ["default", "paper"])
+@pytest.mark.parametrize("preset", ["default", pytest.param("paper", marks=pytest.mark.full)])
 def test_row_order_changes_no_bit_of_a_private_model(estimator, preset):
     """With the same answers forced, queries and model are the same whatever the row order."""
     X, score, rng = make_data(4100)
@@ -230,6 +232,7 @@ def test_the_reference_keeps_special_bins_without_people_neutral():
         assert (shape.contribution[shape.n_value_bins :] == 0).all()
 
 
+@pytest.mark.full
 @pytest.mark.named_entropy
 def test_the_paper_preset_fits_rare_categories_as_one():
     X, score, rng = make_data(5000)
@@ -246,6 +249,7 @@ def test_the_paper_preset_fits_rare_categories_as_one():
     assert len(set(job.contribution[[0, 1, 2]])) == 3
 
 
+@pytest.mark.full
 def test_small_epsilon_gives_bounded_curves_and_no_divergence():
     X, score, rng = make_data(300)
     for epsilon in (0.01, 0.05):

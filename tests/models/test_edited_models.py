@@ -65,6 +65,7 @@ def log_of(model):
     return log.edit(Shift("dose", by=0.25, within=(0, 6), mean="intercept"), who="Ada")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CASES)
 def test_edited_model_is_explained_by_the_edited_explanation(models, case):
     model = models[case]

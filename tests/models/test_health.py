@@ -24,6 +24,8 @@ from dpexplain.binning import NoisyCount, declared_cells
 from dpexplain.binning.histograms import NoisyHistograms
 from dpexplain.explain import Finding, Health
 
+pytestmark = pytest.mark.full
+
 SCHEMA = Schema(
     {"age": Numeric(18, 90), "dose": Numeric(0, 300), "job": Categorical(["a", "b", "c"])},
     target=Classes(["no", "yes"]),
@@ -117,7 +119,6 @@ def test_words_about_a_full_bin_are_about_records_with_a_value():
     assert alarm.words == "almost everyone with a value is in the last bin of age: wrong unit?"
 
 
-@pytest.mark.full
 def test_one_of_three_classes_may_lack():
     classes = ("no", "maybe", "yes")
     schema = Schema(SCHEMA.features, target=Classes(classes))
@@ -204,7 +205,6 @@ def noisy_fit(rng, missing, other, n=2_000.0, std=30.0):
 LIMITS = (health_tests.MOST_MISSING, health_tests.MOST_OTHER)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("level", [0.01, 0.5])
 def test_false_alarms_are_at_most_as_frequent_as_stated(monkeypatch, level):
     """Five of nine limits are just reached, which is the worst for those tests."""
@@ -228,7 +228,6 @@ def test_twice_the_limits_raise_alarms():
     assert found == ["missing", "missing", "missing", "other"]
 
 
-@pytest.mark.full
 def test_counted_classes_have_the_stated_noise():
     """The noise of 60 real fits, in units of its stated standard deviation, is standard normal."""
     X, y = records(2_000)

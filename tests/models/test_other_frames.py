@@ -16,6 +16,9 @@ from dpexplain import (
     Numeric,
     Schema,
 )
+from dpexplain.mechanisms import secret_coins
+from dpexplain.models.inputs import as_column
+from dpexplain.models.persons import bounded_rows
 from dpexplain.tables.encoding import encode_features
 from fitted_models import table
 
@@ -97,6 +100,39 @@ def test_one_empty_cell_changes_no_other_cell():
     np.testing.assert_array_equal(
         encode_features(with_gap, schema)[0][:3], encode_features(without, schema)[0]
     )
+
+
+def arrow_column(kind):
+    text = pa.array([b"u", b"\xff", b"v"]).view(pa.string())
+    return {
+        "text": text,
+        "categories": text.dictionary_encode(),
+        "lists": pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), text),
+        "parts": pa.StructArray.from_arrays([text, pa.array([1, 2, 3])], names=["a", "b"]),
+        "durations": pa.array([0, -(2**63), 1]).view(pa.duration("ms")),
+        "parts with durations": pa.StructArray.from_arrays(
+            [pa.array([0, -(2**63), 1]).view(pa.duration("ms"))], names=["a"]
+        ),
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind", ["text", "categories", "lists", "parts", "durations", "parts with durations"]
+)
+def test_a_cell_at_which_polars_panics_counts_as_no_text_and_changes_no_other(kind):
+    column = pl.from_arrow(arrow_column(kind))
+    schema = Schema({"x": Categorical(["u", "v"])})
+    (codes,) = encode_features(pl.DataFrame({"x": column}), schema)
+    usual = [0, 2, 1] if kind in ("text", "categories") else [2, 2, 2]
+    assert list(codes) == usual
+    (without,) = encode_features(pl.DataFrame({"x": column.gather([0, 2])}), schema)
+    assert list(without) == [usual[0], usual[2]]
+
+
+def test_persons_named_by_several_parts_in_polars_are_kept_apart():
+    parts = [{"ward": "a", "n": 1}, {"ward": "a", "n": 2}, None, {"ward": "a", "n": 1}]
+    kept = bounded_rows(as_column("groups", pl.Series(parts), range(4)), 1, secret_coins())
+    assert len(kept) == 2
 
 
 def test_dates_and_categories_are_matched_on_their_text():

@@ -124,6 +124,7 @@ def test_a_model_for_interpretml_predicts_what_the_model_predicts(fitted):
     np.testing.assert_allclose(found, scores(model, X), atol=1e-12)
 
 
+@pytest.mark.full
 def test_an_edited_model_keeps_its_pairs(fitted):
     model, X = fitted
     edited = EditLog().edit(Remove("dose")).apply(model)
@@ -133,6 +134,7 @@ def test_an_edited_model_keeps_its_pairs(fitted):
     np.testing.assert_array_equal(after[:, [0, 2, 3, 4]], before[:, [0, 2, 3, 4]])
 
 
+@pytest.mark.full
 def test_an_edit_of_a_pair_is_in_everything_that_the_model_predicts_and_exports(fitted, tmp_path):
     model, X = fitted
     region = {"age": (-1, 101), "dose": (0, 1)}

@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.full
+
 EXTRAS = ("widgets", "examples", "dask", "bench", "subsampled")
 
 

@@ -9,6 +9,7 @@ import pytest
 from numpy.random import bit_generator
 
 from dpexplain.mechanisms import NoiseSource, coins, discrete_gaussian, noise_source, secret_coins
+from effort import profiles
 from entropy import VARIABLE, NamedEntropy, repeats
 
 
@@ -58,6 +59,14 @@ def test_a_mark_goes_before_what_the_run_does(marks, repeats, same):
         runs.append(drawn())
     plugin.pytest_unconfigure()
     assert (runs[0] == runs[1]).all() == same
+
+
+def test_only_a_full_run_whose_noise_is_fresh_searches_fresh_examples():
+    fresh, same = profiles(repeated=False), profiles(repeated=True)
+    assert not fresh["full"].derandomize
+    assert same["full"].derandomize
+    assert fresh["daily"].derandomize
+    assert fresh["full"].max_examples == same["full"].max_examples > fresh["daily"].max_examples
 
 
 @pytest.mark.system_entropy

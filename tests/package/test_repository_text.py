@@ -27,6 +27,7 @@ def tracked_files(repository: Path) -> list[Path]:
     return [path for path in paths if path.is_file() and path.suffix not in PICTURES]
 
 
+@pytest.mark.full
 def test_no_tracked_file_names_a_registry_or_a_private_folder(repository):
     found = [
         (str(path.relative_to(repository)), match.group())

@@ -122,7 +122,7 @@ _SOME = (
     "sets; learning rate 0.1"
 )
 _LENGTH = (
-    f"{_SOME}, of which adult alone is in the figure; 1,000 trees (simulations 100); the paper's "
+    f"{_SOME}, of which only adult is in the figure; 1,000 trees (simulations 100); the paper's "
     "caption says 1,000, its text 5,000"
 )
 _ABSENT = (
@@ -172,7 +172,8 @@ CLAIMS = (
         "At epsilon 10 DPBoost is quite close to the same trees without privacy in many cases",
         lambda t: f"error over that without privacy: {_listed(_over_plain(t))}",
         lambda t: of_all(_over_plain(t) <= 1.25),
-        f"close is taken as within a quarter of the error; the paper sets no number; {_SOME}",
+        "we count a difference of up to a quarter of the error as close; the paper sets no number; "
+        f"{_SOME}",
     ),
     Claim(
         PAPER,
@@ -242,12 +243,12 @@ CLAIMS = (
         "Geometric leaf clipping always improves DPBoost (abalone, YearPrediction, synthetic_reg)",
         _effect("GDF only"),
         lambda t: of_all([*(_gain("GDF only", 50)(t) < 1), *(_gain("GDF only", 200)(t) < 1)]),
-        "adult and simulated classes besides; YearPrediction not",
+        "also on adult and simulated classes; not on YearPrediction",
     ),
     Claim(
         PAPER,
         "table 3",
-        "Filtering drops no more than 8 % of records (abalone 1.44 %, synthetic_reg 0)",
+        "Filtering drops no more than 8% of records (abalone 1.44%, synthetic_reg 0)",
         lambda t: (
             "largest share by epsilon: "
             + ", ".join(f"{d} at {e:g} {v:.2%}" for (d, e), v in _shares(t).items())
@@ -255,14 +256,14 @@ CLAIMS = (
         lambda t: of_all(_shares(t) <= 0.08),
         "the paper does not say at which epsilon it counted; the simulation has 50,000 rows",
     ),
-    untested(PAPER, "table 3", "Row of YearPredictionMSD: 8.06 %", _ABSENT),
+    untested(PAPER, "table 3", "Row of YearPredictionMSD: 8.06%", _ABSENT),
     Claim(
         PAPER,
         "appendix B",
         "Filtering costs little accuracy",
         _effect("GLC only"),
         lambda t: bool(_gain("GLC only", 50)(t).median() < 1.01),
-        "against clipping gradients at the same bound, which is as private; little is taken as 1 % "
+        "against clipping gradients at the same bound, which is equally private; little means 1% "
         "of the error in the median of 50 trees, the paper argues from the number of records",
     ),
     *(

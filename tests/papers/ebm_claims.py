@@ -24,7 +24,7 @@ Verdict = Callable[[Tables], bool | str]
 Evidence = Callable[[Tables], str]
 
 
-_BAGS = "16 bags of 85 % of the records here, 25 bags in the paper"
+_BAGS = "16 bags of 85% of the records here, 25 bags in the paper"
 _BOTH = ("ebm_tables", "ebm_diffprivlib")
 
 
@@ -214,7 +214,7 @@ CLAIMS = (
         PAPER,
         "table 1",
         "Rows, columns, task and share of positives of the eight data sets",
-        "a description of the data; sizes that differ here stand beside tables 2 and 3",
+        "a description of the data; tables 2 and 3 list the sizes that differ here",
         NOT_TESTABLE,
     ),
     *(
@@ -297,7 +297,7 @@ CLAIMS = (
             )
         ),
         lambda t: bool(_trees_first(t).mean() > 0.5),
-        "scikit-learn's histogram gradient boosting in place of LightGBM",
+        "scikit-learn's histogram gradient boosting instead of LightGBM",
     ),
     Claim(
         PAPER,
@@ -328,12 +328,12 @@ CLAIMS = (
         "figure 3",
         "Risk by age: distorted at epsilon 1, close to the EBM without privacy at 4",
         *_nearer("ebm_curves_clinical", "truth"),
-        "10,000 simulated patients, whose true curve is known, in place of the hospital's records",
+        "10,000 simulated patients, whose true curve is known, instead of the hospital's records",
     ),
     untested(
         PAPER,
         "figure 4",
-        "Isotonic regression makes a noisy private curve monotone, from public numbers alone",
+        "Isotonic regression makes a noisy private curve monotone, from public numbers only",
         "no study draws the figure; editing.md and notebook 03 make curves monotone, but compare "
         "no error",
     ),
@@ -371,6 +371,6 @@ CLAIMS = (
         f"{ALIKE})",
         _alike_words,
         lambda tables: of_all(_alike(tables, OURS) > ALIKE),
-        f"our reading of the figure, with a threshold of ours; {_BAGS}",
+        f"our reading of the figure, with our threshold; {_BAGS}",
     ),
 )

@@ -204,7 +204,7 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
 
 
 def _among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a written table, with those that were measured anew in place of their own."""
+    """Rows of a written table, with those that were measured again instead of their own."""
     setting = list(table.columns[: list(table.columns).index("mean")])
     both = pd.concat([written, table], ignore_index=True)
     return both.drop_duplicates(setting, keep="last")

@@ -14,7 +14,7 @@ _HEAD = """# {title}, measured here
 
 {authors}. This page is written by `make papers` from [the claims](claims.csv) and [the
 studies](studies.csv). Each verdict follows from the files that are named;
-[the notebook of the papers](../../notebooks/07_papers.ipynb) draws them beside the published
+[the notebook of the papers](../../notebooks/07_papers.ipynb) draws them next to the published
 figures. [The first page](index.md) says how to run the studies and what is not measured.
 
 ## Claims

@@ -226,7 +226,7 @@ STUDIES: tuple[Study, ...] = (
     Study(
         name=BESIDE_CNN_DIGITS,
         paper=PAPER,
-        shows="the same on few and small images: digits of scikit-learn, which the paper lacks",
+        shows="the same on a few small images: digits of scikit-learn, which the paper lacks",
         protocol=f"{_PROTOCOL} 9,258 weights; all 1,437 training images in each of 60 steps, "
         "without privacy 30 epochs.",
         cells=digit_cells,

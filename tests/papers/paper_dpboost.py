@@ -29,12 +29,12 @@ EPSILONS = (1, 2, 4, 6, 8, 10)
 VARIANTS = {"DPBoost": "ensemble", "SEQ": "seq", "PARA": "para"}
 N_FOLDS = 5
 _PROTOCOL = (
-    "Public grid of 32 cells, bounds rounded outwards from the full data, depth 6, lambda 0.1, "
+    "Public grid of 32 cells, bounds rounded outward from the full data, depth 6, lambda 0.1, "
     "learning rate 0.1 unless stated (the paper's text says 0.01), square loss also for classes -1 "
-    "and 1, add/remove, delta 0. Adult has its 14 columns in place of 123 of zeros and ones. "
-    "Simulations by scikit-learn with 50,000 rows and 100 features in place of 1,000,000 and 400, "
+    "and 1, add/remove, delta 0. Adult has its 14 columns instead of 123 of zeros and ones. "
+    "Simulations by scikit-learn with 50,000 rows and 100 features instead of 1,000,000 and 400, "
     "for memory and time. Of the paper's ten data sets real-sim, covtype, SUSY, cod-rna, webdata "
-    "and YearPredictionMSD are not here. "
+    "and YearPredictionMSD are not available here. "
 )
 
 
@@ -223,7 +223,7 @@ _SECONDS = {
 }
 _WHY_TIME = {
     "adult": "other machine; the trees of an ensemble share the records",
-    "abalone": "150 times that of adult, which has eight times as many rows: we take it for a "
+    "abalone": "150 times that of adult, which has eight times as many rows: we take it to be a "
     "misprint",
     "synthetic_cls": "80 times fewer cells, other machine",
     "synthetic_reg": "80 times fewer cells, other machine",
@@ -250,7 +250,7 @@ STUDIES: tuple[Study, ...] = (
         protocol=_PROTOCOL
         + "Epsilon 5 for each ensemble; SEQ and PARA spend as much on as many trees. Up to 1,000 "
         "trees as the caption of figure 3 says, not 5,000 as its text; on simulations 100. One "
-        "fold, on abalone three. Of the five data sets of figure 3 adult alone is here.",
+        "fold, on abalone three. Of the five data sets in figure 3, only adult is here.",
         cells=_convergence_cells,
         measure=_measure_convergence,
     ),
@@ -259,9 +259,9 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         shows="figure 4, table 3: geometric leaf clipping (GLC), gradient-based filtering (GDF)",
         protocol=_PROTOCOL
-        + "Without GDF gradients beyond the bound count with the bound, which is as private; "
+        + "Without GDF gradients beyond the bound count with the bound, which is equally private; "
         "without GLC leaves are within 1. Fifty trees, and 200 in four ensembles of epsilon "
-        "each (abalone only). Three folds, on simulations one. Share "
+        "each (abalone only). Three folds, and one on simulations. Share "
         "filtered: of all pairs of tree and record asked; not private.",
         cells=_effect_cells,
         measure=_measure_effects,

@@ -218,12 +218,12 @@ def noise_cells(fast: bool) -> list[Cell]:
 TABLES_PROTOCOL = f"""{N_SPLITS} random 80/20 splits, AUROC or RMSE on the test parts. A figure
 agrees if it lies within two of the paper's own standard deviations of the published mean. Delta
 1e-6, 0 for DPBoost; add/remove adjacency; bounds and categories from public documentation, or
-rounded outwards from the data where nobody documents them (elevators, pol). DP-EBM GDP and classic:
+rounded outward from the data where nobody documents them (elevators, pol). DP-EBM GDP and classic:
 {N_EPOCHS} epochs, learning rate {LEARNING_RATE:g}, 3 leaves, 32 bins, {100 * BIN_SHARE:.0f}% of
 epsilon to the bins, composed by Gaussian DP or by strong composition (Kairouz et al., theorem 2).
 DPBoost: square loss, 50 trees in one ensemble, depth 6, learning rate 0.1, lambda 0.1. The paper's
-non-private DPBoost is LightGBM; scikit-learn's histogram gradient boosting stands beside it, and
-our DPBoost without noise is printed too. Linear: logistic or linear regression as a careful
+non-private DPBoost is LightGBM; scikit-learn's histogram gradient boosting is listed next to it,
+and so is our DPBoost without noise. Linear: logistic or linear regression as a careful
 analyst would prepare it; ebm_diffprivlib has it as published. Nothing is tuned. Wine has 6,497 rows
 here, 5,318 of them distinct (wine-distinct), and 5,297 in the paper; California has 20,640 here and
 20,499 in the paper; elevators 16,599 and 16,598; pol has 48 features here, 49 in the paper. A
@@ -243,7 +243,7 @@ _COPIES = (
     "paper's rows probably hold copies"
 )
 _NO_PAIRS = (
-    "not settled: ours has curves of single features alone, as the paper's text says; the paper's "
+    "not settled: ours has only curves of single features, as the paper's text says; the paper's "
     "figure lies between these and boosted trees, as if pairs of features had been added"
 )
 _MORE_LEAVES = (

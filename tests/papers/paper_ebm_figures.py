@@ -159,12 +159,12 @@ def clinical_cells(fast: bool) -> list[Cell]:
 
 _CURVES = f"""Log-odds at public points of each feature, half of them at equal distances, half at
 equal ratios. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
-and upper are the ends of the 95 % band from all causes, from released quantities alone. Bagged EBM:
-mean of {N_BAGS} fits without privacy, each on 85 % of the records (25 in the paper), plus and
+and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:
+mean of {N_BAGS} fits without privacy, each on 85% of the records (25 in the paper), plus and
 minus one standard deviation between them; single EBM: one of them. Both are not private, shown
 since the data are public."""
 ADULT_PROTOCOL = f"{_CURVES} All rows of adult."
-CLINICAL_PROTOCOL = f"""{_CURVES} {N_PATIENTS:,} simulated patients in place of the records of the
+CLINICAL_PROTOCOL = f"""{_CURVES} {N_PATIENTS:,} simulated patients instead of the records of the
 paper's hospital; the truth is that of the simulation, centered on the patients."""
 
 STUDIES = (

@@ -127,7 +127,7 @@ def measure_images(
 
 
 _IMAGES_PROTOCOL = """All 60,000 training images, accuracy on the 10,000 test images, one fit each
-where the paper has 10, delta 1e-5, add/remove, Poisson samples of 500, which the accountant needs;
+where the paper has 10, delta 1e-5, add/remove, Poisson samples of 500, as the accountant requires;
 the paper says batches of 500. A fast run has digits of 8 x 8.""".replace("\n", " ")
 
 # The paper prints what two standard deviations of ten fits are: 0.004, once 0.006.
@@ -243,7 +243,7 @@ STUDIES: tuple[Study, ...] = (
             paper=PAPER,
             shows=f"{figure}: accuracy over epsilon, number of filters and projection size, with "
             f"and without projection, on {title}",
-            protocol=f"{_IMAGES_PROTOCOL} The grids run 3 epochs in place of 20 (no decay of the "
+            protocol=f"{_IMAGES_PROTOCOL} The grids run 3 epochs instead of 20 (no decay of the "
             "rate) at epsilon 0.5, 2 and without privacy: filters 1, 5, 10, 30; projection sizes "
             "50, 100, 300 and none. Beside them our recipe (accurate, 40 epochs).",
             cells=partial(_grid_cells, data, epsilons),
@@ -253,7 +253,7 @@ STUDIES: tuple[Study, ...] = (
             (FIGURES["mnist"], "figure 5", "MNIST", "mnist", (0.5, 1.0, 2.0, 4.0)),
             (
                 FIGURES["fashion_mnist"],
-                "the grid of figure 5, which the paper has for MNIST alone",
+                "the grid of figure 5, which the paper shows for MNIST only",
                 "Fashion-MNIST",
                 "fashion_mnist",
                 (0.5, 2.0),
@@ -267,7 +267,7 @@ STUDIES: tuple[Study, ...] = (
         protocol=f"{_IMAGES_PROTOCOL} All settings as they were run for the paper, 20 epochs. The "
         "published deviation is half of what the paper prints, whose error bars are two "
         "deviations. "
-        "Its text has the two figures of Fashion-MNIST in the other order of epsilon, which we "
+        "Its text has the two figures of Fashion-MNIST in the opposite order of epsilon, which we "
         "take "
         "for a slip.",
         cells=published_cells,
@@ -282,11 +282,11 @@ STUDIES: tuple[Study, ...] = (
         "weightings and contributions",
         protocol="Cardiotocography (2,126 records, three classes, bounds read from this public "
         "table) "
-        "in place of the hospital records of the paper (100,140 records, four classes), simulated "
+        "instead of the hospital records of the paper (100,140 records, four classes), simulated "
         "readmissions where it is missing. Five random splits 80/20 (filters of the first) where "
         "the paper has 10 restarts, three filters per class where it has two, delta 1e-5 where it "
-        "has 2e-5, add/remove, recipe accurate (beta 1); no network beside it. Weightings of ten "
-        "test records per class, "
+        "has 2e-5, add/remove, recipe accurate (beta 1); no network for comparison. Weightings of "
+        "ten test records per class, "
         "contributions of the first of them. Scores have the common mean of all filters taken "
         "off.",
         cells=table_cells,

@@ -46,8 +46,8 @@ _PROTOCOL = (
     "12 of the paper's 19 domains (yeast: CYT against the rest; wine: "
     "quality from 6 on; abalone: from 10 rings on; cardiotocography and page blocks: class 1 "
     "against the rest); Hill with and without noise belong to the study and are not measured yet; "
-    "CreditCardSmall, Mice, Firmteacher, Magic and EEG are not here. Ten-fold stratified "
-    "cross-validation, bounds rounded outwards from the full data, add/remove, delta 0; the bound "
+    "CreditCardSmall, Mice, Firmteacher, Magic and EEG are not available here. Ten-fold stratified "
+    "cross-validation, bounds rounded outward from the full data, add/remove, delta 0; the bound "
     "on the number of records is that of the domain. Fixed where the paper varies them: the bound "
     "M on a leaf value at 1, the share of the budget for splits (beta) at one half, the alpha of "
     "weights and leaves at that of the splits or 1. Forests of 21 trees of the same depth. Budget "
@@ -178,7 +178,7 @@ def _verdicts(
 
 
 def significant(differences: NDArray[np.float64]) -> int:
-    """Sign of the mean difference over folds where it is significant at 5 %, else 0.
+    """Sign of the mean difference over folds where it is significant at 5%, else 0.
 
     The corrected resampled t test of Nadeau and Bengio: folds share training records, so the
     variance of their mean is taken as (1/k + 1/(k - 1)) of that of a difference.
@@ -252,8 +252,8 @@ STUDIES: tuple[Study, ...] = (
         protocol=_PROTOCOL
         + "2, 5 and 20 trees of depth 2, 4 and 6 on grids of 10 cuts; of 50 cuts 20 trees of depth "
         "4. Rows of all domains: the share of domains on which an alpha has the smallest mean "
-        "error (ties count for each, as the published numbers need, which are taken as counts of "
-        "19 domains), or is significantly better or worse at 5 % (corrected resampled t test) "
+        "error (ties count for each, as the published numbers need, which we read as counts of "
+        "19 domains), or is significantly better or worse at 5% (corrected resampled t test) "
         "than another model; each with its best setting, or where trees and depth are given, "
         "with these.",
         cells=_domain_cells,

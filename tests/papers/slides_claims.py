@@ -57,7 +57,7 @@ def _plain_row(data: str) -> Claim:
             )
         ),
         lambda t: of_all(_near_plain(t, data).values()),
-        "histogram gradient boosting in place of XGBoost; the slides name no split; their row of "
+        "histogram gradient boosting instead of XGBoost; the slides name no split; their row of "
         "APLR, another additive model, has no model here",
     )
 
@@ -154,7 +154,7 @@ CLAIMS = (
         PAPER,
         "list of custom and official",
         "The same on telco churn: 0.8225 and 0.839",
-        "the study of the variant has adult alone; DP-EBM on telco is in ebm_tables.csv",
+        "the study of the variant covers only adult; DP-EBM on telco is in ebm_tables.csv",
     ),
     untested(
         PAPER,

@@ -13,6 +13,8 @@ from dpexplain.explain import GlobalExplanation, NoiseModel
 from dpexplain.plotting.shape_function import score_limits
 from example_explanations import age, job
 
+pytestmark = pytest.mark.full
+
 ESTIMATE = "estimated effect in the population (95% band)"
 NOISE = "±2σ of privacy noise, given bins and trees"
 KNOWN = {"effect": [-1.5, 0.5, 1.0, 0.0], "effect_std": [0.1] * 4, "effect_factor": 3.0}

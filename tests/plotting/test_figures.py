@@ -96,6 +96,7 @@ def test_plot_without_axes_makes_one_figure(name):
     assert len(pyplot.get_fignums()) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", DRAWN)
 def test_score_axis_has_a_unit_and_the_guarantee_is_written_in_words(name):
     words = words_in(DRAWN[name]())
@@ -177,6 +178,7 @@ def test_samples_that_are_not_public_are_marked():
     assert "not marked public" not in words_in(plotting.plot_local(samples(samples_public=True)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_figure(sign):
     sizes = np.array([0.2, 0.16, 0.07, 0.05, 0.05, 0.014, 0.006])
@@ -200,6 +202,7 @@ def test_numbers_of_a_waterfall_stay_inside_the_axes_and_its_promise_inside_the_
         assert extent.x1 <= inside.x1, text.get_text()
 
 
+@pytest.mark.full
 def test_comparison_carries_both_labels_and_leaves_the_reference_out_on_request():
     words = words_in(plotting.plot_comparison(comparison()))
     assert "Each model alone" in words
@@ -230,6 +233,7 @@ def test_comparison_draws_a_curve_that_knows_all_parts_of_its_noise():
     assert narrow[1] > 0.5
 
 
+@pytest.mark.full
 def test_comparison_without_a_term_takes_the_most_important_one():
     assert "job" in words_in(plotting.plot_comparison(comparison()))
 
@@ -267,6 +271,7 @@ def test_metric_is_drawn_against_epsilon_and_called_a_diagnostic():
     assert "not private" in words_in(ax)
 
 
+@pytest.mark.full
 def test_small_multiples_share_the_score_axis_and_leave_out_the_least_important():
     terms = tuple(age(name=f"feature {index}", count=[index, 1, 1, 1]) for index in range(5))
     panels = plotting.plot_global(classifier(terms=terms), max_terms=4, n_columns=3)

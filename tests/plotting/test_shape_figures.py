@@ -18,6 +18,8 @@ from dpexplain.plotting.shape_function import score_limits
 from effort import examples
 from example_explanations import age, job
 
+pytestmark = pytest.mark.full
+
 few = examples(25, HealthCheck.function_scoped_fixture)
 number = st.floats(-1e4, 1e4).map(lambda value: round(value, 6))
 
@@ -60,7 +62,6 @@ def test_tick_labels_never_overlap(shape, spacing, width):
         assert left.x1 <= right.x0
 
 
-@pytest.mark.full
 @few
 @given(drawable())
 def test_every_contribution_lies_inside_the_picture(shape):

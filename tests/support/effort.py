@@ -2,9 +2,9 @@
 
 ``make test`` looks at the same few examples each time, so that its verdict depends on the code
 alone. ``make test-all`` (``--hypothesis-profile=full``) looks at many more, and at new ones each
-time; an example on which a test once failed stays beside the test as ``@example``. Neither a slow
-machine nor an unlucky draw is a failure: there are no deadlines, and no health checks that
-depend on either.
+time, unless its noise repeats as well (`entropy`). An example on which a test once failed stays
+beside the test as ``@example``. Neither a slow machine nor an unlucky draw is a failure: there are
+no deadlines, and no health checks that depend on either.
 """
 
 from __future__ import annotations
@@ -27,13 +27,33 @@ _BY_CHANCE = (
 )
 
 
-def register_profiles() -> None:
-    """Register both profiles and load the one of every day, which pytest's option replaces."""
+def profiles(*, repeated: bool) -> dict[str, settings]:
+    """Settings of both commands by the name of their profile.
+
+    Parameters
+    ----------
+    repeated : bool
+        Whether the full run looks at the same examples each time, as it draws the same noise.
+        Hypothesis repeats them wherever ``CI`` is set, unless told otherwise.
+
+    Returns
+    -------
+    dict of str to settings
+        ``"daily"`` and ``"full"``.
+    """
     usual = settings(deadline=None, print_blob=True, suppress_health_check=_BY_CHANCE)
-    settings.register_profile(
-        "daily", usual, max_examples=USUAL // 4, derandomize=True, database=None
-    )
-    settings.register_profile("full", usual, max_examples=USUAL)
+    same = settings(usual, derandomize=True, database=None)
+    full = same if repeated else settings(usual, derandomize=False)
+    return {
+        "daily": settings(same, max_examples=USUAL // 4),
+        "full": settings(full, max_examples=USUAL),
+    }
+
+
+def register_profiles(*, repeated: bool) -> None:
+    """Register both profiles and load the one of every day, which pytest's option replaces."""
+    for name, chosen in profiles(repeated=repeated).items():
+        settings.register_profile(name, chosen)
     settings.load_profile("daily")
 
 

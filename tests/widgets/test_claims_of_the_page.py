@@ -20,6 +20,8 @@ from dpexplain_widgets.payload.payload import build_payload
 from fitted_models import fitted_binary, fitted_counts, fitted_regression
 from node import NODE
 
+pytestmark = pytest.mark.full
+
 SCRIPT = Path(__file__).parent / "modules" / "claim_cases.mjs"
 
 
@@ -121,7 +123,6 @@ def test_decisions_are_those_of_python(threshold):
         check_same(found, claim_strip(comparison, **asked, epsilon=epsilon))
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("make", [fitted_binary, fitted_regression, fitted_counts])
 def test_claims_about_fitted_models_are_those_of_python(make):
     explanation = make().explain_global()

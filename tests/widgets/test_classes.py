@@ -17,6 +17,8 @@ from dpexplain.schema import Categorical, Classes, Numeric, Schema
 from dpexplain_widgets import Explorer, LocalView
 from dpexplain_widgets.export.page import state_of
 
+pytestmark = pytest.mark.full
+
 CLASSES = ("home", "bed", "theatre")
 SCHEMA = Schema(
     {"age": Numeric(0, 100, step=1), "ward": Categorical(["A", "B"])},
@@ -67,7 +69,6 @@ def test_an_explanation_of_three_classes_is_shown_as_one_model():
     assert "class theatre" in view._repr_mimebundle_()[0]["text/html"]
 
 
-@pytest.mark.full
 def test_every_export_of_three_classes_follows_the_class(tmp_path):
     view = Explorer(comparison(), term="age", model_name="bed")
 

@@ -17,6 +17,8 @@ from dpexplain_widgets import DisagreementView, RankView
 from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.views.comparing import comparison_of, disagreement
 
+pytestmark = pytest.mark.full
+
 TERMS = view_examples.survey_terms()[:5]
 
 
@@ -66,7 +68,6 @@ def test_curves_with_other_bins_are_compared_on_the_common_ones(comparison):
     assert disagreement(one, one) == 0.0
 
 
-@pytest.mark.full
 @given(factor=st.floats(-3.0, 3.0))
 def test_a_curve_and_its_multiple_differ_by_the_difference_of_the_factors(comparison, factor):
     one = build_payload(comparison)["reference"]["terms"][0]

@@ -166,6 +166,7 @@ def test_a_mutant_that_keeps_what_is_not_private_is_stopped(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_a_mutant_that_checks_nothing_either_is_seen_by_the_bytes(
     comparison, tmp_path, monkeypatch
 ):
@@ -179,6 +180,7 @@ def test_a_mutant_that_checks_nothing_either_is_seen_by_the_bytes(
     assert one != other
 
 
+@pytest.mark.full
 def test_choices_are_kept_where_they_may_leave(comparison, tmp_path):
     view = Explorer(comparison, term="occupation", epsilon_index=3, pinned_epsilon=0.5)
     page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
@@ -204,6 +206,7 @@ def test_edits_leave_where_all_that_was_seen_may_leave(kind, comparison, tmp_pat
     assert "as the study of 1999 has it" in page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("beside", ["reference", "records"])
 def test_edits_that_a_reference_or_records_may_have_led_stay_and_their_maker_is_told(
     beside, comparison, tmp_path
@@ -219,6 +222,7 @@ def test_edits_that_a_reference_or_records_may_have_led_stay_and_their_maker_is_
     assert len(view.edit_log.operations) == 1, "the view itself keeps them"
 
 
+@pytest.mark.full
 def test_the_picture_for_viewers_without_scripts_is_of_the_chosen_private_fit(comparison, tmp_path):
     view = Explorer(comparison, term="age", epsilon_index=1)
     page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
@@ -241,6 +245,7 @@ def test_a_fit_without_a_private_flag_is_refused(private, comparison, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_a_payload_leaves_if_nothing_in_it_is_open(comparison, tmp_path):
     closed = build_payload(dataclasses.replace(comparison, reference=None, metrics=None))
     Explorer(closed).export_html(tmp_path / "a.html")
@@ -284,6 +289,7 @@ def test_samples_leave_only_if_they_are_public(public, comparison, tmp_path):
     assert ("planted" in text, "31.41592" in text, "Ada" in text) == (public,) * 3
 
 
+@pytest.mark.full
 def test_what_was_tried_on_a_sample_does_not_leave(comparison, tmp_path):
     view = Explorer(comparison, SAMPLES, sample=0, what_if={"age": 27.1828})
     page = view.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
@@ -292,6 +298,7 @@ def test_what_was_tried_on_a_sample_does_not_leave(comparison, tmp_path):
     assert "27.1828" not in json.dumps(state_in(page))
 
 
+@pytest.mark.full
 def test_models_of_which_nothing_may_leave_are_absent(comparison, tmp_path):
     seeded = view_examples.comparison(private=False, title="seeded")
     models = {"one": comparison, "open": seeded, "bare": comparison.reference}
@@ -304,6 +311,7 @@ def test_models_of_which_nothing_may_leave_are_absent(comparison, tmp_path):
         Explorer({"open": seeded}).export_html(tmp_path / "b.html")
 
 
+@pytest.mark.full
 def test_a_view_made_from_another_view_leaves_as_it(comparison, tmp_path):
     follower = Explorer(LedgerView(comparison))
     page = follower.export_html(tmp_path / "a.html").read_text(encoding="utf-8")
@@ -316,6 +324,7 @@ def test_nothing_may_leave_of_models_with_seeded_noise(tmp_path):
         write_page(view_examples.comparison(private=False), tmp_path / "a.html")
 
 
+@pytest.mark.full
 def test_an_existing_file_stays_whole_when_writing_fails(comparison, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")
@@ -327,6 +336,7 @@ def test_an_existing_file_stays_whole_when_writing_fails(comparison, tmp_path, m
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
+@pytest.mark.full
 def test_statement_of_the_ledger_is_printed_or_the_one_given(comparison, tmp_path):
     page = write_page(comparison, tmp_path / "a.html").read_text(encoding="utf-8")
     assert "Promised for everything fitted" in page
@@ -351,6 +361,7 @@ def test_an_explanation_and_a_ledger_have_pages_too(comparison, tmp_path):
         write_page(comparison.reference, tmp_path / "c.html")
 
 
+@pytest.mark.full
 def test_page_says_how_numbers_are_rounded(comparison, tmp_path):
     page = write_page(comparison, tmp_path / "a.html").read_text(encoding="utf-8")
 
@@ -362,6 +373,7 @@ def test_choices_of_write_page_are_checked(comparison, tmp_path):
         write_page(comparison, tmp_path / "a.html", term="agee")
 
 
+@pytest.mark.full
 def test_the_same_page_comes_out_twice(comparison, tmp_path):
     one, other = (write_page(comparison, tmp_path / name).read_bytes() for name in ("a", "b"))
 
@@ -382,6 +394,7 @@ def test_a_page_edits_exactly_if_its_script_reads_what_sums_say(kind, edited):
     assert view.page_edits == ("recovered" in view.page_module())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", [Explorer, dpexplain_widgets.EditView])
 def test_a_page_has_the_styles_of_edits_exactly_if_it_edits(kind):
     page = all_text(export.page_of(kind(view_examples.comparison())))

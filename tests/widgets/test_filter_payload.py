@@ -223,6 +223,7 @@ def test_linked_view_has_the_same_arrays_and_choices():
     assert len(third.payload["samples"]["names"]) == 1
 
 
+@pytest.mark.full
 def test_what_may_leave_holds_neither_reference_nor_samples(tmp_path):
     comparison = picture_comparison()
     secret = some_pictures(2)
@@ -257,6 +258,7 @@ def test_saved_notebook_keeps_a_table_of_one_private_fit():
     assert "0.97" not in Explorer(picture_comparison())._repr_mimebundle_()[0]["text/html"]
 
 
+@pytest.mark.full
 def test_arrays_that_no_page_could_hold_are_refused():
     bank = picture_comparison(side=28, n_filters=2, epsilons=(1.0,)).first
     with pytest.raises(ValueError, match="pass fewer samples"):

@@ -7,6 +7,8 @@ import pytest
 import view_examples
 from dpexplain_widgets import Explorer, ImportanceView, ShapeView
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def comparison():

@@ -13,6 +13,8 @@ import view_examples
 from dpexplain_widgets import Explorer, PlannerView
 from dpexplain_widgets.state.worker import LatestWins
 
+pytestmark = pytest.mark.full
+
 TICKS = itertools.count()
 SOURCE = view_examples.comparison(epsilons=(0.5, 4.0))
 

@@ -14,6 +14,8 @@ from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload.joint_cost import together_words
 from dpexplain_widgets.payload.payload import build_payload, models_of
 
+pytestmark = pytest.mark.full
+
 TERMS = view_examples.survey_terms()
 
 

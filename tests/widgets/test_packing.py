@@ -42,6 +42,7 @@ def back(payload):
     return read_in_node(payload)
 
 
+@pytest.mark.full
 def test_everything_but_numbers_of_fits_comes_back_as_it_was(payload, back):
     for key in set(payload) - {"fits", "reference"}:
         assert back[key] == payload[key]

@@ -44,6 +44,7 @@ def comparison():
     return view_examples.comparison(n_repeats=2)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("term", ["age", "occupation"])
 @pytest.mark.parametrize(("index", "epsilon", "repeat"), [(1, 0.5, 1), (6, math.inf, 0)])
 def test_selection_is_the_part_of_the_comparison_that_is_shown(
@@ -95,6 +96,7 @@ def test_repr_stays_short_with_long_names():
     assert len(repr(Explorer(long, term="x" * 10_000))) < 250
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("view", VIEWS)
 def test_bundle_of_a_view_has_a_widget_a_text_a_static_table_and_a_picture(view, comparison):
     data, _ = view(comparison)._repr_mimebundle_()
@@ -186,6 +188,7 @@ def static_text(view):
     return Elements(view._repr_mimebundle_()[0]["text/html"]).text
 
 
+@pytest.mark.full
 def test_static_table_at_the_reference_holds_the_last_private_fit_instead(comparison):
     view = Explorer(comparison, epsilon_index=6)
     shown = static_text(view)
@@ -222,6 +225,7 @@ def test_static_table_says_when_the_shown_fit_is_not_private():
     assert "NOT PRIVATE" in static_text(Explorer(view_examples.comparison(private=False)))
 
 
+@pytest.mark.full
 def test_static_table_of_hostile_names_has_no_element_of_theirs():
     hostile = view_examples.comparison(
         view_examples.hostile_terms(), title=view_examples.HOSTILE_NAMES[1]
@@ -240,6 +244,7 @@ def static_picture(view):
     return base64.b64decode(view._repr_mimebundle_()[0]["image/png"])
 
 
+@pytest.mark.full
 def test_static_picture_says_its_guarantee_and_shows_what_is_chosen(comparison):
     pictures = [
         static_picture(Explorer(comparison, term=term, epsilon_index=k))
@@ -263,6 +268,7 @@ def test_static_picture_never_shows_what_is_not_private(comparison):
         assert "image/png" not in Explorer(source)._repr_mimebundle_()[0]
 
 
+@pytest.mark.full
 def test_static_picture_stays_small_whatever_the_model():
     terms = [*view_examples.hostile_terms(), *view_examples.wide_terms(60, 40)]
     view = Explorer(view_examples.comparison(terms, (1.0,), title="t" * 10_000), term="group 1")

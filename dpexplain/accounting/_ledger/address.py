@@ -128,6 +128,11 @@ class DatabaseAddress:
                 "the address of the database names several hosts, each of which could hold another "
                 "budget; name one host, and one port."
             )
+        if url.drivername != "sqlite" and (leading := _leads_elsewhere(url)):
+            raise ValueError(
+                f"the environment variable {leading} could lead this address to another server and "
+                "thus to another budget; unset it, and name one host in the address."
+            )
         if url.drivername == "sqlite":
             url = _on_disk(url)
         return cls(url, unquote(name) or None)
@@ -188,6 +193,17 @@ def _several_hosts(url: URL) -> bool:
         given.append(os.environ.get("PGPORT", ""))
     twice = (url.host and given[0]) or (url.port and given[1])
     return bool(twice) or any(not isinstance(each, str) or "," in each for each in given)
+
+
+def _leads_elsewhere(url: URL) -> str | None:
+    """Return the environment variable of libpq that could override the host of the address.
+
+    A service file can name hosts, and libpq connects to ``PGHOSTADDR`` instead of the named host.
+    """
+    if os.environ.get("PGSERVICE"):
+        return "PGSERVICE"
+    named = url.host or url.query.get("host")
+    return "PGHOSTADDR" if named and os.environ.get("PGHOSTADDR") else None
 
 
 def _on_disk(url: URL) -> URL:

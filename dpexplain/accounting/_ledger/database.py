@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpexplain._utils.extras import needed
 from dpexplain.accounting._ledger.address import DatabaseAddress
 from dpexplain.accounting._ledger.place import LedgerPlace, Version
-from dpexplain.accounting._ledger.plain import one_spelling
+from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.exceptions import BudgetError
 
 if TYPE_CHECKING:

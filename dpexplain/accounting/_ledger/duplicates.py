@@ -21,7 +21,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 class Counting(Protocol):
     """The attributes of a ledger that are used to detect duplicates."""
 
-    _has_twin: bool
+    _has_duplicate: bool
 
     @property
     def dataset(self) -> str:
@@ -59,11 +59,12 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
         return
     with _LOCK:
         known = _CHARGED.setdefault(ledger.dataset, WeakSet())
-        twins = [o for o in known if o is not ledger and (o.path is None or o.path != ledger.path)]
+        others = [o for o in known if o is not ledger and (o.path is None or o.path != ledger.path)]
         if charged:
             known.add(ledger)
-        first, ledger._has_twin = not ledger._has_twin, ledger._has_twin or bool(twins)
-    if twins and first:
+        first = not ledger._has_duplicate
+        ledger._has_duplicate = ledger._has_duplicate or bool(others)
+    if others and first:
         warnings.warn(
             f"another ledger of {ledger.dataset!r} in this process counts releases that this one "
             "does not, so neither total covers the data set; use one ledger, or give both the "

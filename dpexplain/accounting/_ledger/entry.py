@@ -10,8 +10,8 @@ from typing import Any
 
 from dpexplain._utils.validation import Adjacency, check_in_range, shown
 from dpexplain.accounting._ledger.chain import BEFORE
-from dpexplain.accounting._ledger.plain import check_unicode
 from dpexplain.accounting._ledger.provenance import Provenance, ReleasedFile
+from dpexplain.accounting._ledger.serialize import check_unicode
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import (
     Event,

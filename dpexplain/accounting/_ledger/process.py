@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from dpexplain._utils.validation import Adjacency, check_adjacency, shown
 from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
-from dpexplain.accounting._ledger.plain import one_spelling
+from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.exceptions import BudgetError
 
@@ -42,6 +42,7 @@ def process_ledger(
     when the process ends. A model with ``ledger="stays"`` charges ``process_ledger("stays")``. Each
     model with ``ledger=None`` has its own ledger. In addition, ``process_ledger()`` records the
     charges of all these models; its total is their joint cost if all of them used the same records.
+    Fits that `dpexplain.audit` records are not included, because they must use public data.
 
     Parameters
     ----------

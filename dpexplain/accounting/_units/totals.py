@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpexplain.accounting._ledger.plain import (
+from dpexplain.accounting._ledger.serialize import (
     check_fields,
     list_field,
     not_negative,

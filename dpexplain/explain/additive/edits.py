@@ -211,7 +211,7 @@ class EditRecord:
         note = f' Note: "{self.note}".' if self.note else ""
         by = f" ({', '.join(about)})" if about else ""
         careful = f" Warning: {self.caution}." if self.caution else ""
-        return f"{self.words}{by}: {effects}; epsilon 0.{careful}{note}"
+        return f"{self.words}{by}: {effects}; adds epsilon 0.{careful}{note}"
 
 
 def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:

@@ -311,11 +311,12 @@ class Planning(ViewState):
             needed = epsilons_to_stand_out(source)
         except ValueError:  # not private, or the joint noise is unknown
             return {"needed": []}
-        measured = source.epsilons if isinstance(source, Comparison) else ()
+        one = isinstance(source, GlobalExplanation)
+        measured = [source.guarantee.epsilon] if one else source.epsilons
         ordered = sorted(needed.items(), key=lambda one: (math.isnan(one[1]), one[1]))
         return {
             "needed": [
-                [name, e if math.isfinite(e) else None, _needed_words(e, e in measured)]
+                [name, e if math.isfinite(e) else None, _needed_words(e, measured)]
                 for name, e in ordered
             ]
         }
@@ -338,12 +339,14 @@ class Planning(ViewState):
         return f"With ε = {epsilon:.2g}, 9 of 10 fits would reach {name} {target:g}."
 
 
-def _needed_words(epsilon: float, measured: bool) -> str:
+def _needed_words(epsilon: float, measured: Sequence[float]) -> str:
     if math.isnan(epsilon):
         return "undetermined: too little is known about its effect"
     if math.isinf(epsilon):
         return "no ε up to 50: what it shows may be noise"
-    return f"ε = {epsilon:.4g} (measured)" if measured else f"about ε = {epsilon:.2g}"
+    if epsilon == measured[0]:
+        return f"ε = {epsilon:.4g} or less (measured)"
+    return f"ε = {epsilon:.4g} (measured)" if epsilon in measured else f"at least ε = {epsilon:.2g}"
 
 
 def _error_words(error: Exception) -> str:

@@ -226,7 +226,10 @@ class EditPanel {
     setText(this.caution, careful ? `Warning: ${careful}.` : "");
     const words = pending.curve ? operationWords(pending.operation) : "";
     const what = words ? `Preview of “${words}”: ` : "All edits of this curve: ";
-    setText(this.effect, `${what}${effectWords(effect)}; epsilon 0, from released numbers only.`);
+    const kept = now.state.fit.guarantee.private;
+    setText(this.stamp, kept ? "ε 0" : "NOT PRIVATE");
+    const cost = kept ? "adds epsilon 0, from released numbers only" : "NOT PRIVATE";
+    setText(this.effect, `${what}${effectWords(effect)}; ${cost}.`);
     this.plot.setAttribute("aria-label", `Editable curve of ${shortName(now.state.term.name, 80)}`);
     this.plot.setAttribute("aria-valuemin", "1");
     this.plot.setAttribute("aria-valuemax", String(labels.length));

@@ -78,7 +78,7 @@ export function trailWords(log, startOf) {
         return `does not apply here: ${error.message}`;
       }
     });
-    return [place, `${found.join("; ")}; epsilon 0`];
+    return [place, `${found.join("; ")}; adds epsilon 0`];
   }));
 }
 

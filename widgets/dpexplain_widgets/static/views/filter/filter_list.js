@@ -71,7 +71,7 @@ export class FilterList {
       words.push(`signal-to-noise ratio ${short.at(-1)}`);
     }
     if (share !== null) {
-      short.push(share < 0.001 ? "< 0.1 %" : `${formatNumber(100 * share, 2)}%`);
+      short.push(share < 0.001 ? "< 0.1%" : `${formatNumber(100 * share, 2)}%`);
       words.push(`share ${short.at(-1)} for the sample`);
     }
     setText(tile.caption, short.join(" · "));

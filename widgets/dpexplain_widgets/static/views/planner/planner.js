@@ -8,7 +8,7 @@ import { scrollBox } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 
 const STEPS = 200;
-const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is estimated, " +
+const NEEDED_MEANING = "Measured where the fits shown here decide it. Beyond them it is a lower bound, " +
   "assuming that privacy noise shrinks as it does in theory. It costs no privacy.";
 
 /** Epsilon at a position of the slider, with two significant digits. */

@@ -1,0 +1,359 @@
+"""Content of the page of a certificate, without its form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dpexplain.accounting import Provenance
+from dpexplain.accounting.summary import counted_entries
+from dpexplain.certificate.odds import chance_words, guesses_of_hundred, odds_words
+from dpexplain.explain._text import shorten, upper_number
+
+__all__ = ["Section", "Stated", "sections_of", "title_of"]
+
+_LONGEST, _LONGEST_CELL, _MOST = 1_200, 4_000, 30
+_NEIGHBORS = {
+    "add_remove": "Two tables that differ by the presence of {unit}",
+    "replace": "Two tables in which {unit} has different values",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of the page: a heading, and below it, in this order, rows, paragraphs and a warning.
+
+    Parameters
+    ----------
+    heading : str
+        Heading; empty for the first section, which follows the title.
+    rows : sequence of (str, str), default=()
+        Names and texts of the rows of a table.
+    paragraphs : sequence of str, default=()
+    warning : str, default=""
+        Text of a box; empty if there is none.
+    named : bool, default=False
+        Whether the heading contains words that the library did not choose.
+    code : bool, default=False
+        Whether the texts of the rows are set in a monospaced font.
+    """
+
+    heading: str
+    rows: Sequence[tuple[str, str]] = ()
+    paragraphs: Sequence[str] = ()
+    warning: str = ""
+    named: bool = False
+    code: bool = False
+
+
+class Stated(Protocol):
+    """Content of a certificate; see :class:`dpexplain.certificate.Certificate`."""
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set in the ledger."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model that the file explains."""
+
+    @property
+    def target(self) -> str:
+        """Name of the target of the model."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features of the model."""
+
+    @property
+    def protects(self) -> str:
+        """Unit of privacy, such as "one record"."""
+
+    @property
+    def adjacency(self) -> str:
+        """Definition of neighboring data sets."""
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon of the guarantee stated in the file, rounded up."""
+
+    @property
+    def delta(self) -> float:
+        """Delta of the guarantee stated in the file."""
+
+    @property
+    def total_epsilon(self) -> float:
+        """Epsilon of all private ledger entries, if the fits were planned in advance."""
+
+    @property
+    def adaptive_epsilon(self) -> float:
+        """Epsilon of all private ledger entries, even if the fits were chosen adaptively."""
+
+    @property
+    def total_delta(self) -> float:
+        """Delta of the two guarantees for all private ledger entries."""
+
+    @property
+    def cap_epsilon(self) -> float:
+        """Cap of the ledger; infinite if there is no cap."""
+
+    @property
+    def left_epsilon(self) -> float:
+        """Largest epsilon that one more fit may have under the cap."""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Quantities released for the file, with the amount of noise."""
+
+    @property
+    def not_private(self) -> tuple[str, ...]:
+        """Entries of the ledger that are not private."""
+
+    @property
+    def sampler(self) -> str:
+        """Source of the noise."""
+
+    @property
+    def fit(self) -> Provenance:
+        """Date, person, purpose, target and schema of the fit."""
+
+    @property
+    def release(self) -> Provenance:
+        """Date, person, purpose, target and schema of the release."""
+
+    @property
+    def release_sha256(self) -> str:
+        """SHA-256 hash of the released file."""
+
+    @property
+    def entry(self) -> int:
+        """Index of the ledger entry that corresponds to the file."""
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries of the ledger when the certificate was created."""
+
+    @property
+    def head(self) -> str:
+        """Hash of the ledger when the certificate was created."""
+
+    @property
+    def fitted_with(self) -> str:
+        """Version of the library with which the model was fitted."""
+
+    @property
+    def library(self) -> str:
+        """Version of the library with which the certificate was created."""
+
+    @property
+    def signature(self) -> tuple[str, str] | None:
+        """Public key and signature in hexadecimal digits; None if there is no signature."""
+
+
+def title_of(stated: Stated) -> str:
+    """Return the title of the page.
+
+    Parameters
+    ----------
+    stated : Certificate
+
+    Returns
+    -------
+    str
+    """
+    return f"Privacy certificate: {shorten(stated.dataset, 80)}"
+
+
+def sections_of(stated: Stated) -> tuple[Section, ...]:
+    """Return the sections of the page, in order.
+
+    Parameters
+    ----------
+    stated : Certificate
+
+    Returns
+    -------
+    tuple of Section
+        Plain texts of limited length, without unprintable characters.
+    """
+    sections = (
+        Section("", rows=_release_rows(stated)),
+        Section(
+            shorten(f"What this means for {stated.protects}", 120),
+            paragraphs=_meaning(stated),
+            named=True,
+        ),
+        Section(
+            "The budget of this data set", paragraphs=_budget(stated), warning=_open_words(stated)
+        ),
+        Section("Questions of NIST SP 800-226", rows=_questions(stated)),
+        Section("Fingerprints", rows=_hashes(stated), paragraphs=_checking(stated), code=True),
+    )
+    return tuple(map(_shortened, sections))
+
+
+def _shortened(section: Section) -> Section:
+    """Limit the length of all texts, and replace unprintable characters."""
+    return replace(
+        section,
+        rows=[(shorten(name), shorten(text, _LONGEST_CELL)) for name, text in section.rows],
+        paragraphs=[shorten(text, _LONGEST) for text in section.paragraphs],
+        warning=shorten(section.warning, _LONGEST),
+    )
+
+
+def _release_rows(stated: Stated) -> list[tuple[str, str]]:
+    """Return the rows of the first table, such as the purpose and the dates."""
+    fit, given = stated.fit, stated.release
+    person = given.person or fit.person
+    predicts = f"{stated.model}, which predicts {stated.target!r}"
+    names = "" if fit.schema else " (names as the file states them: the fit recorded no schema)"
+    rows = [
+        ("Released", f"{predicts} from {_listed(stated.features)}{names}"),
+        ("Responsible", person or "not stated"),
+        ("Purpose", given.purpose or fit.purpose or "not stated"),
+        ("Dates (UTC)", f"fitted {fit.date or 'not stated'}, released {given.date}"),
+        ("Protected", stated.protects),
+    ]
+    if person and fit.person and fit.person != person:
+        rows.insert(2, ("Fitted by", fit.person))
+    return rows
+
+
+def _meaning(stated: Stated) -> list[str]:
+    """Return paragraphs that explain the guarantee in terms of correct guesses."""
+    right = guesses_of_hundred(stated.epsilon, stated.delta)
+    whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
+    one = stated.protects.partition(", of whom ")[0]  # the heading names the limit of rows
+    but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
+    words = [
+        "Random noise was added, so that the file would look much the same without "
+        f"{one}. Suppose someone knows everything else in the table and has to guess "
+        f"whether {one} is in it. Without the file, 50 of 100 such guesses are right; "
+        f"with it, at most {right} are. As odds: from 1 to 1, to at most "
+        f"{odds_words(stated.epsilon)}{but}.",
+    ]
+    if stated.protects == "one record":
+        words.append(
+            "A record is a row of the table. A person with several rows is protected for each of "
+            "them, but less for all together."
+        )
+    if math.isfinite(stated.adaptive_epsilon):
+        words.append(
+            f"With everything released from this data set so far, together: at most {whole} of 100."
+        )
+    return words
+
+
+def _budget(stated: Stated) -> list[str]:
+    """Return paragraphs about the spent and the remaining budget of the ledger."""
+    if math.isinf(stated.total_epsilon):
+        spent = f"for {stated.protects}, the ledger has no bound on everything together"
+    else:
+        spent = (
+            f"ε = {upper_number(stated.total_epsilon)} is spent if all fits were planned in "
+            f"advance, and at most ε = {upper_number(stated.adaptive_epsilon)} in any case "
+            f"(δ = {upper_number(stated.total_delta)})"
+        )
+    words = [f"The ledger holds {counted_entries(stated.n_entries)}: {spent}."]
+    if math.isinf(stated.cap_epsilon):
+        return [*words, "It has no cap, so it refuses nothing."]
+    left = f"ε = {stated.left_epsilon:g} is left for one more fit."
+    return [*words, f"Its cap is ε = {stated.cap_epsilon:g}, which it enforces. {left}"]
+
+
+def _open_words(stated: Stated) -> str:
+    """Return a warning about non-private uses of the data; empty if there are none."""
+    if not stated.not_private:
+        return ""
+    return (
+        "Not private: the ledger also holds uses of the data without noise. What they produced, "
+        f"and everything computed from it, must not be shared: {_listed(stated.not_private)}."
+    )
+
+
+def _questions(stated: Stated) -> list[tuple[str, str]]:
+    """Return the answers to the questions of NIST SP 800-226, as rows of a table."""
+    adjacency = _NEIGHBORS[stated.adjacency].format(unit=stated.protects)
+    delta = "0" if stated.delta == 0 else upper_number(stated.delta)
+    return [
+        ("Unit of privacy", stated.protects),
+        ("Which tables must look alike?", f"{adjacency}."),
+        (
+            "Privacy parameters",
+            f"ε = {upper_number(stated.epsilon)} bounds what the file, and everything computed "
+            f"from it, can reveal; δ = {delta} is about the chance that this fails.",
+        ),
+        ("Mechanisms", _listed(stated.mechanisms)),
+        (
+            "Who is trusted?",
+            "Those who hold the table and fit the model. Readers of the file need not be trusted.",
+        ),
+        (
+            "Floating-point safety",
+            f"Sums over records are integers. The file names the source of its noise, which the "
+            f"ledger cannot confirm: {stated.sampler}.",
+        ),
+        (
+            "Side channels",
+            "Not covered: timing, memory and access to the computer that fits.",
+        ),
+        (
+            "Also not covered",
+            "What the table shows about everybody; uses of the table that were not charged to "
+            "this ledger.",
+        ),
+        (
+            "What had to be public?",
+            "The schema (columns, bounds, categories, classes) and all settings.",
+        ),
+        (
+            "What was not private?",
+            "See the box above." if stated.not_private else "Nothing that the ledger knows of.",
+        ),
+    ]
+
+
+def _hashes(stated: Stated) -> list[tuple[str, str]]:
+    """Return the hashes, the versions and the signing key, as rows of a table."""
+    schema = stated.release.schema or stated.fit.schema or "not recorded"
+    rows = [
+        ("Released file", stated.release_sha256),
+        ("Schema", schema),
+        (
+            "Ledger",
+            f"{stated.head} after {counted_entries(stated.n_entries)}, with this fit at index "
+            f"{stated.entry}",
+        ),
+        (
+            "Versions",
+            f"fitted with {stated.fitted_with} (as the file states), certified with "
+            f"{stated.library}",
+        ),
+    ]
+    if stated.signature is not None:
+        rows.append(("Signing key", stated.signature[0]))
+    return rows
+
+
+def _checking(stated: Stated) -> list[str]:
+    """Return a paragraph on how to verify the certificate."""
+    first = (
+        "dpexplain verify checks this page against the ledger and the file, without the data and "
+        "without a network."
+    )
+    if stated.signature is not None:
+        return [f"{first} Compare the signing key with the one that the officer published."]
+    return [
+        f"{first} This page is not signed. Someone who can write page, ledger and file could "
+        "rewrite all three; keep a copy of the ledger fingerprint elsewhere, or sign the page."
+    ]
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """Join shortened names with commas, and only count the names beyond a limit."""
+    known = [shorten(text, 60) for text in texts]
+    more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
+    return (", ".join(known[:_MOST]) or "nothing") + more

@@ -1,0 +1,118 @@
+"""Real tables: the estimate of the effect against a non-private fit, and calibration."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from bench_data import TABLES, found, splits
+from bench_noise import estimator
+from numpy.typing import NDArray
+
+from dpexplain.compare.faithfulness import truth_in_bins
+from dpexplain.datasets import make_additive
+
+FloatArray = NDArray[np.float64]
+
+REAL = ("adult", "telco", "california", "wine", "clinical")
+CLASSES = ("adult", "telco", "clinical")
+
+
+def is_there(name: str) -> bool:
+    """Whether a table can be had without a download; if not, say so."""
+    return name not in TABLES or any(True for _ in found(None, [name]))
+
+
+@cache
+def _data(name: str) -> Any:
+    if name == "clinical":
+        return make_additive("clinical", 10_000, random_state=0)
+    return TABLES[name].load()
+
+
+@cache
+def _reference(name: str) -> Any:
+    data = _data(name)
+    return estimator(data, 1.0).reference_estimator().fit(data.X, data.y).explain_global()
+
+
+def row_of_table(name: str, epsilon: float, seed: int) -> dict[str, Any]:
+    """Fit a real table once, and hold curves and estimate against a non-private fit to it.
+
+    The curves of the non-private fit are averaged over the records in each bin of the private fit.
+
+    Returns
+    -------
+    dict
+        Distances relative to the size of the non-private curves, and the proportion of terms whose
+        non-private curve lies inside the band for whole curves.
+    """
+    data, reference = _data(name), _reference(name)
+    model = estimator(data, epsilon, structure_seed=seed).fit(data.X, data.y)
+    explanation = model.explain_global()
+    shapes = {term: shape.evaluate for term, shape in reference.items()}
+    shown = truth_in_bins(explanation, shapes, data.X)
+    size = 0.0
+    away = dict.fromkeys(("noise", "effect"), 0.0)
+    inside: dict[str, list[bool]] = {kind: [] for kind in away}
+    for term in explanation.terms:
+        weights = np.asarray(term.weights, dtype=np.float64)
+        weights = weights / max(float(weights.sum()), 1e-12)
+        there = weights > 0
+        other = shown[term.name].contribution
+        other = other - weights @ other
+        size += float(weights @ other**2)
+        bands = {
+            "noise": (term.contribution, term.total_std, term.simultaneous_factor),
+            "effect": (term.effect, term.effect_std, term.effect_factor),
+        }
+        for kind, (estimate, std, factor) in bands.items():
+            error = estimate - weights @ estimate - other
+            away[kind] += float(weights @ error**2)
+            whole = (np.abs(error) <= factor * std + 1e-12)[there].all()
+            inside[kind].append(bool(whole))
+    return {
+        "problem": name, "epsilon": epsilon, "seed": seed, "part": "tables",
+        "distance": {kind: float(np.sqrt(total / size)) for kind, total in away.items()},
+        "inside": {kind: float(np.mean(found)) for kind, found in inside.items()},
+    }  # fmt: skip
+
+
+def row_of_calibration(name: str, epsilon: float, seed: int) -> dict[str, Any]:
+    """Score held-out records of one split with and without calibrated probabilities."""
+    data = _data(name)
+    train, test = list(splits(len(data.X), seed + 1))[seed]
+    row: dict[str, Any] = {
+        "problem": name, "epsilon": epsilon, "seed": seed, "part": "calibration",
+    }  # fmt: skip
+    for calibrated in (False, True):
+        # The same noise twice, so that only the calibration differs.
+        model = estimator(data, epsilon, reproducible_seed=seed, calibrated=calibrated)
+        model.fit(data.X.iloc[train], data.y.iloc[train])
+        chance = model.predict_proba(data.X.iloc[test])[:, 1]
+        is_second = data.y.iloc[test].to_numpy() == model.classes_[1]
+        row["calibrated" if calibrated else "released"] = _quality(chance, is_second)
+    return row
+
+
+def _quality(chance: FloatArray, is_second: NDArray[np.bool_]) -> dict[str, float]:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    chance = np.clip(chance, 1e-7, 1 - 1e-7)
+    score = np.log(chance / (1 - chance))[:, np.newaxis]
+    slope = LogisticRegression(C=np.inf).fit(score, is_second).coef_[0, 0]
+    return {
+        "log loss": float(log_loss(is_second, chance)),
+        "slope": float(slope),
+        "ECE": _expected_error(chance, is_second),
+        "AUROC": float(roc_auc_score(is_second, chance)),
+    }
+
+
+def _expected_error(chance: FloatArray, is_second: NDArray[np.bool_]) -> float:
+    """Expected calibration error in ten bins of equal numbers of records."""
+    groups = np.array_split(np.argsort(chance, kind="stable"), 10)
+    gaps = [len(g) * abs(chance[g].mean() - is_second[g].mean()) for g in groups]
+    return float(sum(gaps) / len(chance))
