@@ -1,4 +1,4 @@
-"""Compile kernels at their first use, cache them on disk, and notify users.
+"""Compile kernels on first use, cache them on disk, and notify users.
 
 All kernels use `njit` from this module, so the notice is shown no matter which kernel is compiled
 first.

@@ -1,4 +1,4 @@
-"""Texts used in guarantees, and checks that a text from a file is one of them."""
+"""Texts used in guarantees, and checks that a string from a file is one of them."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def bags_note(n: int | str) -> str:
 
 
 def known_version(text: str) -> bool:
-    """Check whether a text can be a version number, or is empty (version unknown)."""
+    """Check whether a string is a valid version number or empty (version unknown)."""
     return _VERSION.fullmatch(text) is not None
 
 
 def known_sampler(text: str) -> bool:
-    """Check whether a text is empty or describes a sampler of this library."""
+    """Check whether a string is empty or describes a sampler of this library."""
     head, _, rest = opendp_gaussian("\n").partition("\n")
     if text.startswith(head) and text.endswith(rest):
         return known_version(text.removeprefix(head).removesuffix(rest))
@@ -72,6 +72,6 @@ def known_sampler(text: str) -> bool:
 
 
 def known_note(text: str) -> bool:
-    """Check whether a text is a note that a fit adds to its guarantee."""
+    """Check whether a string is a note that a fit adds to its guarantee."""
     first = _NUMBER.search(text)
     return text in (TREES_NOTE, FILTERS_NOTE, bags_note(first[0] if first else ""))

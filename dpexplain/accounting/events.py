@@ -120,10 +120,10 @@ class LaplaceEvent:
     """One or more releases of ``q + z`` with Laplace noise on an unspecified lattice.
 
     Here q is a vector of sums that one record changes by at most L in the L1 norm, and the
-    coordinates of z are independent, with probabilities proportional to ``exp(-|z| / t)``, ``t =
-    noise_multiplier * L``, on the real line or on any lattice. A coarser lattice reveals more, so
-    the event is counted as a pure mechanism, which gives a bound that is valid for all lattices. A
-    `DiscreteLaplaceEvent` states the lattice and costs less.
+    coordinates of z are independent, with probabilities proportional to ``exp(-|z| / t)``, where
+    ``t = noise_multiplier * L``, on the real line or on any lattice. A coarser lattice reveals
+    more, so the event is counted as a pure mechanism, which gives a bound that is valid for all
+    lattices. A `DiscreteLaplaceEvent` states the lattice and costs less.
 
     Parameters
     ----------

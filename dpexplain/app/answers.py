@@ -1,4 +1,4 @@
-"""Answers in the form, converted to arguments of the commands that do the work."""
+"""Form answers, converted to arguments for the commands that do the work."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ _NO_PORT = re.compile(r"[^/@\[]*:(?!\d{1,5}([/?#]|$))")
 
 
 def has_password(text: str) -> bool:
-    """Return whether a text seems to contain a password, as in a database address."""
+    """Return whether a string seems to contain a password, as in a database address."""
     plain = unquote(text)
     address = _ADDRESS.match(plain)
     rest = plain[address.end() :] if address else _DRIVE.sub("", plain, count=1)

@@ -44,13 +44,13 @@ def pdf_of(stated: Stated, data: str) -> bytes:
     stated : Certificate
         Content of the page.
     data : str
-        The certificate as JSON, which the keywords of the file hold in base64.
+        The certificate as JSON. It is stored, in base64, among the keywords of the file.
 
     Returns
     -------
     bytes
-        The file. Its page has the size A4, or is higher if the text would be too small otherwise.
-        The text can be selected. A character that the font lacks, or that is written from right to
+        The file. Its page is A4, or taller if the text would otherwise be too small. The text
+        can be selected. A character that the font lacks, or that is written from right to
         left, is shown as its code, such as ``[U+5C71]``.
     """
     sheet = next(each for each in _sheets(stated) if each.fits or each.size == _SIZES[-1])
@@ -207,7 +207,7 @@ def _wrapped(text: str, font: _Font, width: float) -> Iterator[str]:
 
 
 def _measured(text: str, font: _Font) -> float:
-    """Return the width of a line of text without kerning, relative to its size."""
+    """Return the width of a line of text without kerning, relative to the font size."""
     return sum(_advance(char, font) for char in text)
 
 

@@ -123,7 +123,7 @@ def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
 
 
 def ledger_state(asked: argparse.Namespace) -> LedgerState:
-    """Return the entries and limits of the ledger of a command; nothing is created.
+    """Return the entries and limits of a command's ledger without creating a ledger.
 
     Parameters
     ----------

@@ -85,9 +85,9 @@ class Curve(State):
         Returns
         -------
         ndarray of shape (axis.n_value_bins,)
-            Means over the records in the bins of the curve whose midpoints lie in the bin of the
-            axis. If there are no such bins, the result is the value of the curve at the midpoint of
-            the bin of the axis. For a category that the curve does not have, the result is 0.
+            Mean over the records in those bins of the curve whose midpoints lie in the axis bin. If
+            there are no such bins, it is the value of the curve at the midpoint of the axis bin.
+            For a category that the curve does not have, the result is 0.
         """
         term = self.released
         values = self.values[: term.n_value_bins]

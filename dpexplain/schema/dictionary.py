@@ -104,7 +104,7 @@ class Entry:
 
     @property
     def source(self) -> str:
-        """Source that the entry states, or its file and line if it states none."""
+        """Source given by the entry, or its file and line if it gives none."""
         return self["source"] or f"{self.file}, line {self.line}"
 
 

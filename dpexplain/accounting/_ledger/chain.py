@@ -1,4 +1,4 @@
-"""Hash chain that reveals manual changes to the file of a ledger.
+"""Hash chain that reveals manual changes to a ledger file.
 
 Each entry contains the hash of the entry before it, and each released file contains the hash of the
 released file before it. The head is a hash of the limits (data set, cap, delta, adjacency and

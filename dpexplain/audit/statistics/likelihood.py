@@ -138,7 +138,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
 def refute_transcripts(
     case: CanaryCase, *, doubt: float = 1e-7, most_pairs: int = _MOST_PAIRS
 ) -> list[str]:
-    """Guess from transcripts until the stated guarantee is accepted or refuted.
+    """Test the stated guarantee with transcripts until it is accepted or refuted.
 
     All releases together, and the releases with each label, are tested against their stated
     parameters. The test detects a parameter that exceeds its stated value by three quarters of the
@@ -279,7 +279,7 @@ def _alike(first: Transcript, second: Transcript) -> bool:
 
 
 def _guesses(worlds: dict[bool, list[dict[str, float]]], label: str) -> Guesses:
-    """Count the errors of guessing "present" whenever the evidence is positive."""
+    """Count the errors made by guessing "present" whenever the evidence is positive."""
     return Guesses(
         n_absent=len(worlds[False]),
         false_alarms=_count(_total(r, label) > 0.0 for r in worlds[False]),

@@ -208,9 +208,10 @@ class NoisyModel:
     def effect_cautions(self) -> dict[str, str]:
         """Warnings, keyed by term, for terms that have one.
 
-        Each term has at most one warning, the first of these that applies: that the model has no
-        estimates or was fitted on too few records; that the effect of the term cannot be separated
-        from that of another term; or :attr:`ShapeFunction.effect_caution`.
+        Each term has at most one warning. The first of these cases that applies is reported: the
+        model has no estimates or was fitted on too few records; the effect of the term cannot be
+        separated from that of another term; the term has an
+        :attr:`ShapeFunction.effect_caution`.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
