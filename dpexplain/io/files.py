@@ -11,6 +11,9 @@ from typing import Any
 from dpexplain._utils.json import MAX_BYTES, check_size
 from dpexplain.io.kinds import Saveable, from_json, to_json
 
+_ADDRESSES = ("https://", "http://")
+_TIMEOUT_SECONDS = 60
+
 
 def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
     """Save an explanation, a comparison or another supported object as a JSON file.
@@ -102,12 +105,12 @@ def _write_whole(target: Path, content: bytes) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
-    """Load a file written by :func:`save`.
+    """Load a file written by :func:`save`, or one behind an address.
 
     Parameters
     ----------
     path : path-like
-        The file.
+        The file, or its address as a string that begins with ``https://`` or ``http://``.
     max_bytes : int, default=64 MiB
         Larger files are rejected before reading.
 
@@ -122,18 +125,62 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     ValueError
         If the file was not written by :func:`save`; see :func:`dpexplain.io.from_json`.
     OSError
-        If the file cannot be read.
+        If the file cannot be read, or the address does not answer.
+
+    Notes
+    -----
+    An address says nothing about who wrote the file. :func:`dpexplain.certificate.verify` compares
+    a file with its certificate.
+
+    Examples
+    --------
+    >>> import dpexplain.io, tempfile
+    >>> from dpexplain import Guarantee
+    >>> promise = Guarantee(epsilon=1.0, delta=1e-6, adjacency="add_remove", private=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = dpexplain.io.save(promise, f"{folder}/promise.json")
+    ...     dpexplain.io.load(path) == promise
+    True
     """
-    with Path(path).open("rb") as file:
-        # One more byte than allowed shows that a file or pipe is too large.
-        raw = file.read(max_bytes + 1)
+    # One more byte than allowed shows that a file, a pipe or an answer is too large.
+    if isinstance(path, str) and path.lower().startswith(_ADDRESSES):
+        raw, name = _fetched(path, max_bytes + 1), _without_secrets(path)
+    else:
+        with Path(path).open("rb") as file:
+            raw, name = file.read(max_bytes + 1), str(path)
     check_size(len(raw), max_bytes)
     try:
         return from_json(_decoded(raw), max_bytes=max_bytes)
     except ValueError as error:
         raise ValueError(
-            f"cannot load {str(path)!r}: {str(error).rstrip('.')}. Pass a file that io.save wrote."
+            f"cannot load {name!r}: {str(error).rstrip('.')}. Pass a file that io.save wrote."
         ) from None
+
+
+def _fetched(address: str, most: int) -> bytes:
+    from http.client import HTTPException
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(address, timeout=_TIMEOUT_SECONDS) as answer:
+            raw: bytes = answer.read(most)
+    except (OSError, HTTPException, ValueError) as error:
+        # The texts of other errors may repeat the address, with a password or a token.
+        status = getattr(error, "code", None)
+        reason = f"it answers with status {status}" if status else type(error).__name__
+        raise OSError(
+            f"cannot read {_without_secrets(address)!r}: {reason}. Check the address and the "
+            "network, or download the file and pass its path."
+        ) from None
+    return raw
+
+
+def _without_secrets(address: str) -> str:
+    """Return an address without user, password, query and fragment, for messages."""
+    scheme, rest = address.split("://", 1)
+    host, slash, path = rest.partition("/")
+    plain = f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+    return plain.partition("?")[0].partition("#")[0]
 
 
 def _decoded(raw: bytes) -> str:
