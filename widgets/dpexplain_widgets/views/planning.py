@@ -311,8 +311,10 @@ class Planning(ViewState):
             needed = epsilons_to_stand_out(source)
         except ValueError:  # not private, or the joint noise is unknown
             return {"needed": []}
-        one = isinstance(source, GlobalExplanation)
-        measured = [source.guarantee.epsilon] if one else source.epsilons
+        if isinstance(source, GlobalExplanation):
+            measured: Sequence[float] = [source.guarantee.epsilon]
+        else:
+            measured = source.epsilons
         ordered = sorted(needed.items(), key=lambda one: (math.isnan(one[1]), one[1]))
         return {
             "needed": [
