@@ -82,7 +82,9 @@ def test_a_viewer_that_removes_frames_and_styles_shows_picture_and_table(
     run_all_cells(page)
     framed_explorer(page)
     (output,) = saved(page, lab, kaggle).cells[1].outputs
-    left = re.sub(r"<iframe.*?</iframe>|<style>.*?</style>", "", output.data["text/html"], flags=re.S)
+    left = re.sub(
+        r"<iframe.*?</iframe>|<style>.*?</style>", "", output.data["text/html"], flags=re.S
+    )
     (tmp_path / "page.html").write_text(left, encoding="utf-8")
     page = new_page(width=900, offline=True)
     page.goto((tmp_path / "page.html").as_uri())

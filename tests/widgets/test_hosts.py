@@ -73,9 +73,7 @@ def test_an_unknown_request_says_what_is_possible(monkeypatch):
         shown_as()
 
 
-def test_a_host_without_widgets_gets_the_release_safe_page_and_the_picture(
-    comparison, monkeypatch
-):
+def test_a_host_without_widgets_gets_the_release_safe_page_and_the_picture(comparison, monkeypatch):
     view = Explorer(comparison, term="age")
     still = view._repr_mimebundle_()[0]["image/png"]
     monkeypatch.setenv("DPEXPLAIN_VIEWS", "page")
