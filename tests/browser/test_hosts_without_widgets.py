@@ -17,7 +17,7 @@ CELLS = (
     "import dpexplain.io\nfrom dpexplain_widgets import Explorer",
     "explorer = Explorer(dpexplain.io.load('survey.json'), term='age', epsilon_index=2)\nexplorer",
 )
-# JupyterLab's style checks complain that its own rules are loaded late.
+# What nbconvert's own scripts say without a network.
 OF_HOST = ("net::", "is not defined")
 
 

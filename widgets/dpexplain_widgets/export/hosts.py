@@ -18,10 +18,6 @@ _IN_NOTEBOOK = "hex_project_id"
 
 # A viewer that removes the frame, as GitHub does, shows the picture and the table instead.
 _ONE_OF_BOTH = "<style>.dpx-page:has(>iframe)>.dpx-instead{display:none}</style>"
-_ABOUT_PAGE = (
-    "This page works without a kernel. It shows private releases only, and choices made in it do "
-    "not reach Python."
-)
 _NOTHING_TO_SHOW = (
     "Widgets do not run here, and nothing in this view may be released. For your own use, "
     "view.export_html(path, release_safe=False) writes a page that is marked as not private."
@@ -47,7 +43,7 @@ def shown_as() -> Literal["widget", "page"]:
         return "page" if asked == "page" else "widget"
     if asked:
         raise ValueError(
-            f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it to let the host decide."
+            f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it for the host's own."
         )
     known = any(name in os.environ for name in _WITHOUT_WIDGETS)
     return "page" if known or hasattr(sys.modules.get("__main__"), _IN_NOTEBOOK) else "widget"
@@ -79,7 +75,7 @@ def framed(page: str | None, still: Mapping[str, str]) -> dict[str, str]:
         f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
     )
     text = (
-        f'<div class="dpx-page">{_ONE_OF_BOTH}{frame}<div>{_ABOUT_PAGE}</div>'
+        f'<div class="dpx-page">{_ONE_OF_BOTH}{frame}'
         f'<div class="dpx-instead">{still["text/html"]}</div></div>'
     )
     return {**still, "text/html": text}
