@@ -66,7 +66,7 @@ def release(
     Returns
     -------
     Certificate
-        The certificate; its method ``save`` writes an HTML page or a JSON file.
+        The certificate; its method ``save`` writes a page, a model card or a JSON file.
 
     Raises
     ------
