@@ -15,7 +15,7 @@ __all__ = ["card_of", "data_of_card"]
 # No escaped name can begin a line in this way.
 _OPEN, _CLOSE = "\n<!-- dpexplain-certificate\n", "-->"
 _TAGS = ("differential-privacy", "interpretability", "tabular")
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&:@])|(?<=www)(\.)")  # of Markdown, HTML and addresses
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&@]|:(?=/)|(?<=www)\.")  # of Markdown, HTML and addresses
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _USE = """The released file predicts without the training code:
 

@@ -114,4 +114,4 @@ def test_names_in_a_card_stay_words(made, name):
     for element in ("<a", "<img", "<script", "<code", "<em", "<h1", "<h2", "<tr", "<hr", "<p"):
         assert shown.count(element) == usual.count(element), element
     for address in ("https://", "www."):
-        assert address not in text.split("<!-- dpexplain")[0].split("\n---\n", 1)[1]
+        assert address not in text.split("\n<!-- dpexplain")[0].split("\n---\n", 1)[1]
