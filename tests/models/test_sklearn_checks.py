@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from unittest import SkipTest
 
 import pytest
 from sklearn.base import is_classifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_pipeline_consistency, estimator_checks_generator
 
 import dpexplain.models as models
 from dpexplain.models.private import PrivateEstimator
@@ -74,3 +76,21 @@ def test_the_page_lists_no_check_that_scikit_learn_does_not_have():
     for named, reason in {**FAILS, **NOT_RUN}.items():
         assert named.split("`")[1] in there
         assert len(reason.split()) >= 5
+
+
+def test_scikit_learn_leaves_out_what_the_page_says_of_models_whose_fits_differ():
+    private, other = models.DPExplainableBoostingRegressor(), models.ExplainableBoostingRegressor()
+    assert get_tags(private).non_deterministic
+    assert not get_tags(other).non_deterministic
+    ran, usual = (
+        {check.func.__name__ for _, check in estimator_checks_generator(each)}
+        for each in (private, other)
+    )
+    page = PAGE.read_text(encoding="utf-8")
+    assert usual - ran == {
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+    }
+    assert all(f"`{name}`" in page for name in (*(usual - ran), "check_pipeline_consistency"))
+    with pytest.raises(SkipTest, match="non deterministic"):
+        check_pipeline_consistency("private", private)
