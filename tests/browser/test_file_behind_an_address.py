@@ -24,7 +24,7 @@ def test_an_address_becomes_an_explorer_without_loading_models(lab, new_page, pi
     page = new_page(width=1400, height=1000)
     open_notebook(page, lab, "stranger.ipynb")
     run_all_cells(page)
-    page.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
+    page.locator(".dpx-plot svg").first.wait_for(timeout=RUN_MS)
     page.screenshot(path=pictures / "stranger.png")
 
     heavy = (

@@ -11,7 +11,6 @@ import pytest
 import dpexplain.io
 import view_examples
 from jupyter_lab import RUN_MS, Marimo, Voila
-from page_checks import curve_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -19,6 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 # that it asks the network for, as marimo does.
 WITHOUT_NETWORK = "net::"
 OF_VOILA = ("getter for the shared module", WITHOUT_NETWORK)
+CHART = ".dpx-plot svg"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "howto" / "hosts"
 
 
@@ -50,14 +50,14 @@ def serve(tmp_path):
 
 
 def scrub(page, view, to: str) -> None:
-    """Press a key on the scale of a view: its curve and the kernel must follow."""
-    before = curve_of(view)
+    """Press a key on the scale of a view: its chart and the kernel must follow."""
+    chart = view.locator(CHART).first
+    before = chart.evaluate("mark => mark.outerHTML")
     view.locator(".dpx-scrubber").focus()
     page.keyboard.press(to)
     page.wait_for_function(
-        "([view, before]) => view.querySelector('.dpx-plot .dpx-curve-main')?.getAttribute('d')"
-        " !== before",
-        arg=[view.element_handle(), before],
+        "([view, chart, before]) => view.querySelector(chart)?.outerHTML !== before",
+        arg=[view.element_handle(), CHART, before],
     )
 
 
@@ -68,7 +68,7 @@ def test_in_voila_keys_scrub_two_linked_explorers_and_the_kernel_hears(
     page = new_page(hosts=OF_VOILA)
     page.goto(f"{host.url}/voila/render/explore_in_voila.ipynb", timeout=RUN_MS)
     first, second = (page.locator(".dpx").nth(place) for place in (0, 1))
-    first.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
+    first.locator(CHART).first.wait_for(timeout=RUN_MS)
     page.get_by_text("Selected: ε = 1", exact=True).wait_for(timeout=RUN_MS)
 
     scrub(page, first, "ArrowRight")
@@ -85,7 +85,7 @@ def test_in_marimo_keys_scrub_and_cells_that_use_the_explorer_run_anew(
     page = new_page(hosts=(WITHOUT_NETWORK,))
     page.goto(host.url, timeout=RUN_MS)
     view = page.locator(".dpx").first
-    view.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
+    view.locator(CHART).first.wait_for(timeout=RUN_MS)
     page.get_by_text("Selected: ε = 1, ").wait_for()
 
     scrub(page, view, "ArrowRight")
