@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 # that it asks the network for, as marimo does.
 WITHOUT_NETWORK = "net::"
 OF_VOILA = ("getter for the shared module", WITHOUT_NETWORK)
-CHART = ".dpx-plot svg"
+CHART = ".dpx-plot :is(.dpx-curve-main, .dpx-bar-main)"
+MARKS = "marks => marks.map((mark) => mark.outerHTML).join()"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "howto" / "hosts"
 
 
@@ -51,14 +52,12 @@ def serve(tmp_path):
 
 def scrub(page, view, to: str) -> None:
     """Press a key on the scale of a view: its chart and the kernel must follow."""
-    chart = view.locator(CHART).first
-    before = chart.evaluate("mark => mark.outerHTML")
+    chart = view.locator(CHART)
+    before = chart.evaluate_all(MARKS)
     view.locator(".dpx-scrubber").focus()
     page.keyboard.press(to)
-    page.wait_for_function(
-        "([view, chart, before]) => view.querySelector(chart)?.outerHTML !== before",
-        arg=[view.element_handle(), CHART, before],
-    )
+    view.locator(".dpx-epsilon", has_text="ε = 2").wait_for()
+    assert chart.evaluate_all(MARKS) != before
 
 
 def test_in_voila_keys_scrub_two_linked_explorers_and_the_kernel_hears(
