@@ -122,8 +122,8 @@ class LaplaceEvent:
     Here q is a vector of sums that one record changes by at most L in the L1 norm, and the
     coordinates of z are independent, with probabilities proportional to ``exp(-|z| / t)``, where
     ``t = noise_multiplier * L``, on the real line or on any lattice. A coarser lattice reveals
-    more, so the event is counted as a pure mechanism, which gives a bound that is valid for all
-    lattices. A `DiscreteLaplaceEvent` states the lattice and costs less.
+    more, so the event is counted as a pure mechanism, which gives a bound valid for all lattices. A
+    `DiscreteLaplaceEvent` states the lattice and costs less.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 
 def event_from_dict(content: Mapping[str, Any]) -> Event:
-    """Parse an event from plain data, strictly.
+    """Strictly parse an event from plain data.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
 
 
 def event_words(event: Event) -> str:
-    """Describe what was released and with how much noise.
+    """Describe what was released, and with how much noise.
 
     Parameters
     ----------

@@ -43,9 +43,9 @@ class PrivacyLedger(LedgerReading):
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
     ledger that has no `path` can be charged only in the process that created it. A second ledger
-    of the same name is independent of the first, unless both have the same `path`. Creating or
-    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged
-    and still exists.
+    with the same name is independent of the first, unless both have the same `path`. Creating or
+    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged and
+    still exists.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ class PrivacyLedger(LedgerReading):
         Delta at which the ledger states epsilon.
     path : str or Path, optional
         JSON file that stores the ledger, created if it does not exist. Each charge reads and writes
-        it under a lock, so that processes may share it. On a network drive, the lock is only as
-        reliable as the drive's locking. Alternatively, the address of a database (requires the
-        extra ``database``), such as ``"postgresql://user@host/database"`` or
+        it under a lock, so processes may share it. On a network drive, the lock is only as reliable
+        as the drive's locking. Alternatively, the address of a database (requires the extra
+        ``database``), such as ``"postgresql://user@host/database"`` or
         ``"sqlite:////folder/file.db"``; a database can store the ledgers of several data sets.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
         Unit of the cap and the totals. If None, the cap protects the unit of the first private
-        charge, and totals are for the unit that all entries share, or for one record if their
-        units differ.
+        charge, and totals are for the unit that all entries share, or for one record if their units
+        differ.
     person, purpose : str, default=""
         Person responsible and purpose, recorded with each charge made through this object.
 
@@ -132,7 +132,7 @@ class PrivacyLedger(LedgerReading):
         ----------
         path : str or Path
             File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
-            several ledgers, the address must end in ``#`` and the name of the data set.
+            several ledgers, the address must end with ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
@@ -216,7 +216,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         charges : iterable of (label, events)
-            Label and events of each entry, as for `charge`.
+            Label and events of each entry, as in `charge`.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the adjacency of the ledger.
         what : str, default="fit"
@@ -224,7 +224,7 @@ class PrivacyLedger(LedgerReading):
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about all entries, as for `charge`.
+            Public facts about all entries, as in `charge`.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class PrivacyLedger(LedgerReading):
         ------
         BudgetError, TypeError, ValueError
             As for `charge`; also ValueError if `charges` is empty. Either all entries are recorded
-            or none of them.
+            or none are.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -268,9 +268,9 @@ class PrivacyLedger(LedgerReading):
         entry : int
             Index of the entry in `entries`.
         sha256 : str
-            SHA-256 of the file's bytes, 64 hexadecimal digits.
+            SHA-256 hash of the file's bytes, as 64 hexadecimal digits.
         provenance : Provenance or None, default=None
-            Public facts about the release, completed as for `charge`.
+            Public facts about the release, completed as in `charge`.
 
         Returns
         -------
@@ -325,10 +325,10 @@ class PrivacyLedger(LedgerReading):
 
         Notes
         -----
-        Later charges stay within the new cap. The guarantee that all charges together stay within
-        a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge. Privacy statements therefore still report that cap or, if there
-        was none, the reading of the odometer.
+        Later charges stay within the new cap. The guarantee that all charges together stay within a
+        cap, even if budgets were chosen after looking at results, holds only for a cap that was set
+        before the first charge. Privacy statements therefore still report that cap or, if there was
+        none, the reading of the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)

@@ -17,7 +17,7 @@ Version: TypeAlias = object  # two versions are equal if the content is
 class LedgerPlace(ABC):
     """Base class for the storage of a ledger in a file or a database.
 
-    The ledger is read and written as a whole, by one process at a time. Failures raise a
+    The ledger is read and written in its entirety, by one process at a time. Failures raise a
     `BudgetError` that names the file or row, states that nothing was charged, and suggests what to
     do next.
     """
@@ -39,11 +39,11 @@ class LedgerPlace(ABC):
         """Return whether a ledger is stored here."""
 
     def prepare(self) -> None:  # noqa: B027 - most places need none
-        """Create what a new ledger needs, such as a table, without storing the ledger."""
+        """Create whatever a new ledger needs, such as a table, without storing the ledger."""
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[None]:
-        """Lock the file or row; other processes and other ledgers in this process wait."""
+        """Lock the file or row; other processes and ledgers in this process must wait."""
 
     @abstractmethod
     def version(self) -> Version:
@@ -64,7 +64,7 @@ class LedgerPlace(ABC):
     def check_name(self, dataset: str) -> None:
         """Check that the stored ledger belongs to the expected data set.
 
-        A ledger that is stored under a second name would be a second budget.
+        A ledger stored under a second name would amount to a second budget.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class LedgerPlace(ABC):
         """Reject a file that has a second name (a hard link).
 
         Replacing the file would leave the old content, and thus a second budget, under the other
-        name. If a sqlite database were opened by that name, its journal would not be found.
+        name. If a sqlite database were opened under that name, its journal would not be found.
         """
         for file in self.files:
             try:

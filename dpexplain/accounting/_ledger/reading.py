@@ -139,9 +139,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            False if the ledger was last written by an older version, which made no hash chain;
-            otherwise, True. Without a chain, changes made to the file by hand cannot be detected.
-            The next charge, or any other change made by this version, starts a chain.
+            False if the ledger was last written by an older version, which did not make a hash
+            chain; otherwise, True. Without a chain, changes made to the file by hand cannot be
+            detected. The next charge, or any other change made by this version, starts a chain.
         """
         return self._store.current().chained
 
@@ -181,7 +181,7 @@ class LedgerReading:
 
         The total holds if the number and the budgets of the fits were fixed before any result was
         seen; otherwise, use `adaptive_epsilon`. The total does not cover charges that are not
-        private. If the result of such a charge is published, the total is no longer a guarantee.
+        private. If the result of such a charge is published, the total is no longer guaranteed.
 
         Parameters
         ----------
@@ -349,8 +349,7 @@ class LedgerReading:
         Returns
         -------
         str
-            JSON text from which the totals can be computed again; numbers are exact to the last
-            bit.
+            JSON text from which the totals can be recomputed; numbers round-trip exactly.
         """
         return self._store.current().to_json()
 

@@ -26,7 +26,7 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
     Parameters
     ----------
     path : path-like
-        Path of a file, or address of a database, which contains ``://``.
+        Path of a file, or address of a database (which contains ``://``).
     dataset : str or None, default=None
         Data set of the ledger, if the address of a database does not name it.
 
@@ -46,7 +46,7 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
 
 
 class LedgerStore:
-    """State of a ledger, which only one charge at a time can change.
+    """State of a ledger that only one charge at a time can change.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class UnitTotal:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> UnitTotal:
-        """Parse a total from plain data, strictly.
+        """Strictly parse a total from plain data.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Parameters
     ----------
     labels : sequence of str
-        Labels to list, at least one.
+        Labels to list; at least one.
 
     Returns
     -------
