@@ -45,11 +45,11 @@ class FinalModelAudit:
     Parameters
     ----------
     balanced : Guesses
-        Guesses with the threshold 0 for the attacker's score, which balances false alarms and
+        Guesses with a threshold of 0 for the attacker's score, which balances false alarms and
         misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses with another threshold. It is the one that gives the largest lower bound on epsilon
-        for the fits that the attacker was trained on.
+        Guesses with the threshold that gives the largest lower bound on epsilon for the fits that
+        the attacker was trained on.
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None
@@ -263,7 +263,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     Parameters
     ----------
     seen : list of dict of str to float
-        Observations of each model.
+        Observations from each model.
     learning : ndarray of shape (n_models,), dtype bool
         Mask of the models on which the scaling and the choice of columns are based.
 

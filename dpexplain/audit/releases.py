@@ -141,7 +141,7 @@ def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -
 
 @standard_noise.register
 def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Return a randomized normal score of each choice.
+    """Return a randomized normal score for each choice.
 
     The quantile of the choice, which is uniform on [0, 1] if the mechanism is correct, is mapped to
     the normal scale.

@@ -40,7 +40,7 @@ class Audit:
     replaced : float
         Fraction of the guarantee that the canary uses up under replace-one adjacency, for two
         classes or a numeric target. The canary is then replaced by a record with the same features
-        and the opposite extreme of the target.
+        and the target at the opposite extreme.
     by_place : bool
         Whether records are sampled by secret random draws that depend on the row position.
     """
@@ -205,7 +205,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """Name for tables and tests.
+        """Name used in tables and tests.
 
         Returns
         -------
@@ -331,7 +331,7 @@ def features_for(
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep only those settings that are parameters of an estimator.
+    """Keep only the settings that are parameters of an estimator.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     With three classes, initial residuals are (1, -1/2, -1/2) in units of the clip, while the bound
     allows (1, -1, 0). The canary then uses 0.87 of the bound, or 0.75 if it is replaced. Replacing
     it does not change the releases that depend only on features; in boosting, a fifth of the
-    squared mu is then not used.
+    squared mu is then unused.
 
     Parameters
     ----------

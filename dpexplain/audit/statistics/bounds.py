@@ -1,8 +1,8 @@
 """Lower bounds on mu and epsilon from an attacker's errors.
 
-An attacker who sees a release and guesses which of two neighboring data sets it came from
-is wrong at least as often as the guarantee implies. Exact binomial intervals [1]_ turn counted
-errors into bounds that hold at a stated confidence level, for any attack.
+An attacker who sees a release and guesses which of two neighboring data sets it came from is wrong
+at least as often as the guarantee implies. Exact binomial intervals [1]_ turn error counts into
+bounds that hold at a stated confidence level, for any attack.
 
 References
 ----------
@@ -107,7 +107,7 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     Parameters
     ----------
     errors, trials : int
-        Number of errors, and of independent trials.
+        Number of errors and number of independent trials.
     doubt : float
         Maximum probability that the true rate is larger: 1 minus the confidence level.
 
