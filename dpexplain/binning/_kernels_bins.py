@@ -21,7 +21,7 @@ def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-d
     missing : int
         Bin index for NaN.
     index : ndarray of shape (n_samples,), dtype uint8 or uint16
-        Output; filled with the index of the bin of each value.
+        Output; filled with the bin index of each value.
     """
     first = np.empty(_BLOCK, np.int32)
     for start in range(0, values.shape[0], _BLOCK):

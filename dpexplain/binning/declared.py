@@ -19,7 +19,7 @@ _GEOMETRIC_SPAN = 1e-4
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Return the public cells (fine bins) of one feature, based only on its schema.
+    """Return the public cells (fine bins) of one feature, based only on the schema.
 
     Parameters
     ----------
