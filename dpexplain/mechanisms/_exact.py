@@ -18,7 +18,7 @@ _WORD = 8
 
 
 class Words:
-    """Stream of 64-bit random words: first the given ones, then fresh ones.
+    """Stream of 64-bit random words: first those given, then fresh ones.
 
     Parameters
     ----------

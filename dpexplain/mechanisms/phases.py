@@ -112,14 +112,14 @@ class Phase(NoisyPhase):
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
     then it is at least as hard to distinguish ``z + d`` from the noise z, for an integer d, as to
-    distinguish N(d / sigma_int, 1) from N(0, 1). The reason is that the corners of the trade-off
-    curve of the discrete noise lie above the trade-off curve of the normals, which is convex. This
+    distinguish N(d / sigma_int, 1) from N(0, 1). The reason is that the corners of the discrete
+    noise's trade-off curve lie above the trade-off curve of the normals, which is convex. This
     holds in every coordinate, hence for vectors and for compositions. It also holds for the
     mixtures that result from sampling records, because threshold tests are optimal there too.
 
     The noise is drawn with the scale ``s = (1 + 1e-6) sigma_int``. For this scale, the left side of
     the condition is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``; the terms after the 1 are the
-    error of the midpoint rule. The condition therefore holds for scales of at least about 204
+    error in the midpoint rule. The condition therefore holds for scales of at least about 204
     steps. From ``2**14`` steps on, the added 1e-6 is 6,000 times as large as necessary.
 
     Parameters
@@ -344,7 +344,7 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices by the exponential mechanism that share one scale.
+    """Choices made by the exponential mechanism with one shared scale.
 
     Parameters
     ----------
@@ -352,12 +352,12 @@ class ChoicePhase:
         Name of what is chosen, such as "splits".
     spread_int : float
         Bound on the effect of one record on the utilities of a release, in lattice steps. The
-        effect on a group is the largest change of a utility minus the smallest; these differences
+        effect on a group is the largest change in a utility minus the smallest; these differences
         are summed over the groups. If groups are disjoint, a record affects only one of them.
     epsilon : float
         Epsilon of one release, a bound on the log-ratio of probabilities; positive and finite.
     n_candidates : int
-        Number of candidates of each group.
+        Number of candidates in each group.
     n_values : int
         Total number of groups in all releases.
     n_disjoint : int, default=1
