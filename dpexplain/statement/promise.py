@@ -80,7 +80,7 @@ def promise_from_dict(content: object) -> Promise:
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
     """Check the names of the fields, and return the fields as a dictionary.
 
-    A field that older versions did not have is allowed to be missing.
+    Fields that older versions did not have may be missing.
     """
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:

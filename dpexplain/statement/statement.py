@@ -65,7 +65,7 @@ class PrivacyStatement:
     mechanisms : tuple of str
         Released quantities, with the amount of noise.
     not_private : tuple of str
-        Results that were computed from the data without noise, and must not be shared.
+        Results that were computed from the data without noise and must not be shared.
     sampler : str
         Source of the noise.
     accountant : str
@@ -130,7 +130,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            Text with one block for each heading.
+            Text with one block per heading.
         """
         return as_text(self)
 
@@ -166,7 +166,7 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Statement that is equal to the original.
+            Statement equal to the original.
 
         Raises
         ------
@@ -204,7 +204,7 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Statement that is equal to the original.
+            Statement equal to the original.
 
         Raises
         ------
@@ -322,7 +322,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; list equal events once, with their count."""
+    """Describe the private events, listing equal events once with their count."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:
