@@ -1,4 +1,4 @@
-"""Coordinates of filters, computed so that the units of the columns do not matter."""
+"""Coordinates of filters, independent of the units of the columns."""
 
 from __future__ import annotations
 

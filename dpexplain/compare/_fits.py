@@ -94,7 +94,7 @@ class Fits(Record, Display, Generic[Model]):
         yield "\n".join(self.guarantee_words)
 
     def _beside_reference(self, compare: Callable[[Model, Model], Any]) -> pd.DataFrame:
-        """Compare every private fit with the reference, using `compare`."""
+        """Compare every private fit with the reference using `compare`."""
         if self.reference is None:
             raise ValueError(
                 "this comparison has no reference model; pass reference=True to sweep."
@@ -151,7 +151,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels that state the cost of each model, and of all models together."""
+        """Labels stating the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (

@@ -45,8 +45,8 @@ class Comparison(Fits[GlobalExplanation]):
     Raises
     ------
     ValueError
-        If the epsilons are not the keys of the explanations, or the explanations are of different
-        models.
+        If the epsilons are not the keys of the explanations, or the explanations belong to
+        different models.
     """
 
     epsilons: tuple[float, ...]
@@ -73,9 +73,9 @@ class Comparison(Fits[GlobalExplanation]):
     def pair_names(self) -> tuple[str, ...]:
         """Names of the pairs of features in any of the private fits.
 
-        Fits may differ in their pairs, because each can choose its own. Pairs that only the
-        reference has are not included, because it chooses them without privacy. Fits with seeded
-        noise are ignored for the same reason, unless all fits have seeded noise.
+        Fits may differ in their pairs, because each can choose its own. Pairs found only in the
+        reference are not included, because it chooses them without privacy. Fits with seeded noise
+        are ignored for the same reason, unless all fits have seeded noise.
         """
         fits = [fit for _, _, fit in self._private_fits()]
         named = [fit for fit in fits if fit.guarantee.private] or fits

@@ -44,8 +44,8 @@ class FilterComparison(Fits[FilterBank]):
     Raises
     ------
     ValueError
-        If the epsilons are not the keys of the explanations, or the explanations are of different
-        models.
+        If the epsilons are not the keys of the explanations, or the explanations belong to
+        different models.
     """
 
     epsilons: tuple[float, ...]

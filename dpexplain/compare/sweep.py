@@ -101,8 +101,8 @@ def sweep(
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
     ledger : PrivacyLedger, str or None, default=None
-        The ledger that is charged for the whole sweep, in any form that the estimator accepts. None
-        uses the ledger of the estimator, or a new one for this sweep if the estimator has none.
+        The ledger charged for the whole sweep, in any form that the estimator accepts. None uses
+        the ledger of the estimator, or a new one for this sweep if the estimator has none.
     n_jobs : int or None, default=None
         Number of parallel fits; -1 means one fit per core.
     structure_seed : int or None, default=None
