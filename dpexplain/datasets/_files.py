@@ -1,4 +1,4 @@
-"""Files of datasets, found locally or downloaded once, and always verified."""
+"""Dataset files, found locally or downloaded once, and always verified."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def local_path(file: DataFile) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded files.
+    """Return the folder for downloaded files.
 
     Returns
     -------

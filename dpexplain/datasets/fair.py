@@ -1,4 +1,4 @@
-"""The survey of extramarital affairs (Redbook, 1974)."""
+"""Survey of extramarital affairs (Redbook, 1974)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_fair() -> Dataset:
     Returns
     -------
     Dataset
-        A binary classification dataset, from the answers of women in their first marriage.
+        A binary classification dataset, based on the answers of women in their first marriage.
 
     Raises
     ------
