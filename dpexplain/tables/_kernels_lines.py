@@ -1,4 +1,4 @@
-"""Find the lines of a text file that are not valid records, in one pass."""
+"""Find the lines of a text file that are not valid records in one pass."""
 
 from __future__ import annotations
 

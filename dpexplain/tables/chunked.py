@@ -36,7 +36,7 @@ class ChunkedTable(ABC):
     """Base class for tables that are read in chunks.
 
     The checks made before the ledger is charged for a fit use only public metadata: the names and
-    the number of columns. Only `parts` reads values.
+    number of columns. Only `parts` reads values.
     """
 
     on_cluster: bool = False
