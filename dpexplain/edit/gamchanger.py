@@ -1,8 +1,8 @@
-"""Import of edits from GAM Changer files.
+"""Import edits from GAM Changer files.
 
-For every edit, GAM Changer stores all points of the edited curve. This module imports the points as
-values for the bins of the explanation. The note of each imported edit states the tool that was used
-and the edited region.
+For every edit, GAM Changer stores all the points of the edited curve. This module converts these
+points to values for the explanation's bins. The note on each imported edit names the tool used and
+the edited region.
 
 References
 ----------
@@ -59,7 +59,7 @@ def from_gamchanger(
     explanation : GlobalExplanation
         Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB
-        Largest allowed size of `text`; longer input is rejected before parsing.
+        Maximum size of `text`; longer input is rejected before parsing.
 
     Returns
     -------

@@ -86,7 +86,7 @@ class EditLog:
 
         If the log is later applied to an explanation with other bins, edits that refer to bins by
         index, or that set a separate value for each bin, are rejected. If the grid of a pair
-        differs, all edits of the pair are rejected, except those that remove or revert it.
+        differs, all edits to the pair are rejected, except those that remove or revert it.
 
         Parameters
         ----------
