@@ -1,4 +1,4 @@
-"""Figure of one shape function."""
+"""Figure showing one shape function."""
 
 from __future__ import annotations
 
