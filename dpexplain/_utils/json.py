@@ -1,4 +1,4 @@
-"""Strict JSON: limited in size, without NaN, repeated fields or huge integers.
+"""Strict JSON: limited in size, with no NaN, repeated fields or huge integers.
 
 A dpexplain document is a JSON object with the fields format, version and content.
 """

@@ -17,8 +17,8 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     name : str
         The misspelled name.
     known : iterable of str
-        Public names, never values from records. If there are more than 2,000 of them, there is no
-        search for similar names, because it would take too long.
+        Public names, never values from records. If there are more than 2,000 of them, similar names
+        are not searched for, because that would take too long.
 
     Returns
     -------
