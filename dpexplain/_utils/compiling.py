@@ -3,7 +3,7 @@
 All kernels use `njit` from this module, so the notice is shown no matter which kernel is compiled
 first.
 
-A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
+A kernel compiles quickly if it loops over scalars, leaves allocation to its caller, and calls few
 functions, because each function is optimized once on its own and again in its caller. Code that few
 fits need is made conditional on an optional argument; if the argument is None, the compiler skips
 that code.

@@ -17,9 +17,9 @@ DP:
 
 Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of the
 epsilons counted separately, T for the sum of t. For any adaptive choices within these limits, a
-pure release that is counted separately changes the log-odds of any transcript by at most its
-epsilon; the runs in which no record is revealed are no more probable than under an M-GDP process;
-and all other runs have a total probability of at most T. So the total is
+pure release counted separately changes the log-odds of any transcript by at most its epsilon; the
+runs in which no record is revealed are no more probable than under an M-GDP process; and all other
+runs have a total probability of at most T. So the total is
 ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E) are allowed,
 and the results determine which of them a run satisfies, their deltas are added.
 
@@ -176,7 +176,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum bounds on the squared mu of all entries.
+    """Add up the bounds on the squared mu of all entries.
 
     The bound of an entry that is not purely Gaussian may fail with a small probability, which is a
     share of `delta`. If it fails, the entry may reveal the record that differs between neighboring

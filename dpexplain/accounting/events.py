@@ -290,7 +290,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     Returns
     -------
     Event
-        An event equal to the one that was written.
+        An event equal to the original.
 
     Raises
     ------

@@ -31,11 +31,11 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 class PrivacyLedger(LedgerReading):
     """Ledger that tracks the privacy budget of one data set and enforces a cap.
 
-    Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
-    of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
-    any result was seen. If results decide which fits follow, `adaptive_epsilon` holds instead. It
-    is the cap, if one was set before the first fit (a privacy filter on the sum of the squared
-    mu), and otherwise the reading of a privacy odometer.
+    Pass one ledger to every estimator fitted on a data set or any split of it. The total of
+    Gaussian releases is exact, and holds for fits whose number and budgets were fixed before any
+    result was seen. If results decide which fits follow, `adaptive_epsilon` holds instead. It is
+    the cap, if one was set before the first fit (a privacy filter on the sum of the squared mu),
+    and otherwise the reading of a privacy odometer.
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
     finite total for a unit only if it can bound the cost of every entry for this unit; see
@@ -260,8 +260,8 @@ class PrivacyLedger(LedgerReading):
     ) -> ReleasedFile:
         """Record the hash of a released file that belongs to an entry; this costs nothing.
 
-        The hash of a file that is not private would let others test guesses about records.
-        Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.
+        The hash of a non-private file would let others test guesses about records. Therefore, pass
+        only hashes of released files; `dpexplain.certificate.release` checks this.
 
         Parameters
         ----------

@@ -166,7 +166,7 @@ class Spending:
         -------
         Spending
             The object itself, if it is already stated for replace-one adjacency. Otherwise, a copy
-            in which the change of each sum and the epsilon of each pure mechanism are doubled.
+            in which the change in each sum and the epsilon of each pure mechanism are doubled.
         """
         if self.adjacency == "replace":
             return self

@@ -91,7 +91,7 @@ class EntrySummary:
         Returns
         -------
         EntrySummary
-            An entry equal to the one that was written.
+            An entry equal to the original.
 
         Raises
         ------
@@ -199,7 +199,7 @@ class LedgerSummary:
         Returns
         -------
         LedgerSummary
-            A summary equal to the one that was written, apart from recomputed totals.
+            A summary equal to the original, apart from recomputed totals.
 
         Raises
         ------

@@ -239,8 +239,8 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
     """Yield the name and value of each number in an attribute.
 
-    Sequences also yield their lengths, and each string yields a name that contains it, with the
-    value 1.
+    Sequences also yield their lengths, and each string yields the value 1 under a name that
+    contains the string.
     """
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0

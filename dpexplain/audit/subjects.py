@@ -235,7 +235,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     Raises
     ------
     ValueError
-        If an estimator accepts none of the targets that are tried.
+        If an estimator accepts none of the targets tried.
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:
@@ -292,7 +292,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the values that tier 1 tries for the parameters of an estimator.
+    """Return the parameter values that tier 1 tries for an estimator.
 
     Tier 1 tries combinations of these values.
 

@@ -86,7 +86,7 @@ class NoisyHistograms:
 
 @dataclass(frozen=True)
 class NoisyCount:
-    """Released number of records.
+    """Released noisy number of records.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def merge_sparse_cells(
         Standard deviation of the noise on each count, in records.
     noise_ratio : float
         The count of a bin made up of k cells must be at least
-        ``noise_ratio * noise_std * sqrt(k)``. A ratio of 0 gives the rule of Algorithm 3 of Nori et
+        ``noise_ratio * noise_std * sqrt(k)``. A ratio of 0 gives the rule in Algorithm 3 of Nori et
         al. (2021).
 
     Returns

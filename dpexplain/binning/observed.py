@@ -32,7 +32,7 @@ def quantile_bins(
     -------
     FeatureBins
         The outer edges are the public bounds of the schema (half a step further out if the schema
-        states a step).
+        specifies a step).
     """
     if isinstance(feature, Categorical):
         return FeatureBins(name, feature)

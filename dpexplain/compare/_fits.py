@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that explanations are of type `kind` and agree in the fields `same`."""
+        """Check that explanations are of type `kind` and agree in the fields in `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -180,7 +180,7 @@ class Fits(Record, Display, Generic[Model]):
     ) -> str:
         """Return an HTML table of the first fit at each epsilon and the reference.
 
-        `columns` maps the name of each further column to whether it is numeric, and `cells`
+        `columns` maps the name of each additional column to whether it is numeric, and `cells`
         returns the text of these columns for a fit.
         """
         metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())

@@ -140,8 +140,7 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     -------
     array-like of shape (n_samples,)
         For classification, labels as the schema spells them, with None for unusable cells. For
-        regression, numbers that are not clipped to the range of the target, with NaN for unusable
-        cells.
+        regression, numbers not clipped to the target range, with NaN for unusable cells.
     """
     if schema is None or schema.target is None:
         return y

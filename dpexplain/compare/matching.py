@@ -16,7 +16,7 @@ from dpexplain.explain._record import FloatArray
 
 
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
-    """Put the filters of each class in the order of the filters of another model.
+    """Reorder the filters of each class to match the filters of another model.
 
     The order minimizes the sum of the mean squared differences between the responses of paired
     filters to hypothetical records (Hungarian assignment). These records depend only on the public

@@ -95,7 +95,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Returns
     -------
     str
-        A sentence. If no epsilon is enough, it gives the largest epsilon that was considered.
+        A sentence. If no epsilon is enough, it gives the largest epsilon considered.
 
     Raises
     ------

@@ -21,8 +21,7 @@ def releasable(source: Source) -> Source:
     The dropped parts are removed from the result, not merely hidden. Therefore, no figure, file or
     order of terms derived from the result can depend on them. A comparison loses its non-private
     reference, its non-private metrics, and the fits with seeded noise. The ledger still lists the
-    releases that were made without noise, but their entries contain no number computed from the
-    data.
+    releases made without noise, but their entries contain no number computed from the data.
 
     Ledger summaries and privacy statements are returned unchanged. An explanation or guarantee is
     rejected unless everything in it may be released.
@@ -40,7 +39,7 @@ def releasable(source: Source) -> Source:
     Raises
     ------
     TypeError
-        If `source` does not state whether it is private.
+        If `source` does not indicate whether it is private.
     ValueError
         If `source` is a comparison without any private fit, or another object that is not private.
 
@@ -77,7 +76,7 @@ def is_private(source: Any) -> bool:
     Raises
     ------
     TypeError
-        If `source` does not state whether it is private.
+        If `source` does not indicate whether it is private.
     """
     if isinstance(source, Display):
         return source.releasable

@@ -151,7 +151,7 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
 
 
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
-    """Return the value of each bin, found by the name of its category.
+    """Return the value of each bin, looked up by category name.
 
     The file may contain numbers instead of names; `encoder` then maps the numbers to names.
     """

@@ -23,7 +23,7 @@ _MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the inter
 class Operation(ABC):
     """Base class for operations on one term, computed from released numbers.
 
-    An operation is immutable. Bins that are not chosen keep exactly the same contributions.
+    An operation is immutable. Bins that are not chosen keep exactly their previous contributions.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class Curve(State):
         return _ordered(self.released)
 
     def on_axis(self, axis: PairAxis) -> FloatArray:
-        """Return the mean of the curve in each value bin of an axis of a pair.
+        """Return the mean of the curve in each value bin of a pair's axis.
 
         Parameters
         ----------
@@ -85,9 +85,10 @@ class Curve(State):
         Returns
         -------
         ndarray of shape (axis.n_value_bins,)
-            Mean of the curve over the records in those of its bins whose midpoints lie in the axis
-            bin. If there are no such bins, it is the value of the curve at the midpoint of the axis
-            bin. For a category that the curve does not have, the result is 0.
+            Mean of the curve over its bins whose midpoints lie in the axis bin, weighted by the
+            number of records. If there are no such bins, the result is the value of the curve at
+            the midpoint of the axis bin. For a category that the curve does not have, the result is
+            0.
         """
         term = self.released
         values = self.values[: term.n_value_bins]

@@ -23,7 +23,7 @@ class Words:
     Parameters
     ----------
     there : ndarray of shape (n_words,), dtype uint64
-        Words that are returned first.
+        Words to return first.
     random_bytes : callable
         Returns the requested number of fresh random bytes.
 

@@ -87,8 +87,8 @@ class NoiseSource:
         system, using the sampler in `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
         from the same distribution with OpenDP's sampler, an independent implementation that is
         about a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed
-        by the operating system, halves the sum and rounds it. Rounding a Gaussian that is added to
-        an integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
+        by the operating system, halves the sum and rounds it. Rounding a Gaussian added to an
+        integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
         accuracy of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Seed that makes every run draw the same noise, for tests and teaching. Anyone who knows the

@@ -106,8 +106,8 @@ class Phase(NoisyPhase):
     """Releases that share one noise scale and whose noise is drawn together.
 
     *Cost*: the releases cost the same as with continuous Gaussian noise of the same scale. Let F be
-    the distribution function of the discrete Gaussian that is drawn, evaluated at the integers, and
-    let Phi be the standard normal distribution function. If
+    the distribution function of the drawn discrete Gaussian, evaluated at the integers, and let Phi
+    be the standard normal distribution function. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
@@ -170,7 +170,7 @@ class Phase(NoisyPhase):
         return GaussianEvent(self.label, self.noise_multiplier, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw all noise of the phase.
+        """Draw all the noise for the phase.
 
         Parameters
         ----------
@@ -191,13 +191,13 @@ class SampledPhase(Phase):
     Parameters
     ----------
     label : str
-        As for `Phase`.
+        As in `Phase`.
     sensitivity_int : float
-        As for `Phase`, for a sum over a sample that contains the record.
+        As in `Phase`, for a sum over a sample that contains the record.
     sigma_int : float
-        As for `Phase`.
+        As in `Phase`.
     n_values : int
-        As for `Phase`.
+        As in `Phase`.
     n_changed : int
         Number of records (or people, if rows are grouped) that differ between neighbors: 1 for
         add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
@@ -328,7 +328,7 @@ class LaplacePhase(NoisyPhase):
         return DiscreteLaplaceEvent(self.label, self.drawn_scale, self.drawn_sensitivity, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw all noise of the phase.
+        """Draw all the noise for the phase.
 
         Parameters
         ----------

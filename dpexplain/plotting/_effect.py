@@ -104,7 +104,7 @@ def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -
 
 
 def marker_look(colors: Theme) -> dict[str, Any]:
-    """Return the style for estimates: hollow diamonds with dashed whiskers."""
+    """Return the style for effect estimates: hollow diamonds with dashed whiskers."""
     return {
         "fmt": EFFECT_MARKER,
         "ms": 5,

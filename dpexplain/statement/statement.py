@@ -59,9 +59,9 @@ class PrivacyStatement:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     release : Promise
-        Guarantee of the published results.
+        Guarantee for the published results.
     everything : Promise
-        Guarantee of all charged private releases combined.
+        Guarantee for all charged private releases combined.
     mechanisms : tuple of str
         Released quantities, with the amount of noise.
     not_private : tuple of str
@@ -77,7 +77,8 @@ class PrivacyStatement:
     library : str
         Name and version of the library.
     others : tuple of Promise, default=()
-        Guarantees of all private releases combined, for each other unit of privacy in the ledger.
+        Guarantees for all private releases combined, one for each other unit of privacy in the
+        ledger.
 
     See Also
     --------

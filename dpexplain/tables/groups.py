@@ -60,7 +60,7 @@ def grouping_of(groups: Any, X: Any) -> Grouping:
     Raises
     ------
     ValueError
-        If `groups` is a column name, and `X` is not a table in memory with exactly one column by
+        If `groups` is a column name, and `X` is not a table in memory with exactly one column of
         that name.
     """
     if isinstance(groups, str):

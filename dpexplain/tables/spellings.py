@@ -121,7 +121,7 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return a simplified pattern of a date format, to compare formats.
+    """Return a simplified pattern of a date format, for comparing formats.
 
     The pattern does not tell days, months and two-digit years apart, and assumes that each has two
     digits. If the patterns of two formats are equal, both formats match the same cells with

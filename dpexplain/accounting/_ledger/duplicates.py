@@ -19,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """The attributes of a ledger that are used to detect duplicates."""
+    """Ledger attributes used to detect duplicates."""
 
     _has_duplicate: bool
 

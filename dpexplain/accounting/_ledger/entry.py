@@ -160,7 +160,7 @@ def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
-    """Parse an entry strictly, from a file of any supported version."""
+    """Strictly parse an entry from a file of any supported version."""
     added = {"unit"} if version > WITHOUT_UNITS else set()
     added |= {"provenance", BEFORE} if version > UNCHAINED else set()
     check_object(content, {"label", "events"} | added, "an entry")
@@ -174,7 +174,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Parse the description of a released file; unknown or missing fields are errors."""
+    """Parse the description of a released file; reject unknown or missing fields."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

@@ -2,9 +2,9 @@
 
 The total of a ledger holds for fits whose number and budgets were fixed in advance. Some analysts
 look at the results so far before they decide whether and how to fit again. They may stop just when
-the results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
-before the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is
-no cap, the reading of the odometer holds.
+the results happen to reveal a lot; the total at that moment is then too small. A cap fixed before
+the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is no cap,
+the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
 sum of the squared mu that cover all other releases. As in `cap`, a subsampled release is covered

@@ -80,7 +80,7 @@ class LedgerPlace(ABC):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")
 
     def check_size(self, text: str) -> None:
-        """Check that the text of the ledger is not too long to be read again."""
+        """Check that the ledger's text is not too long to be read back."""
         if len(text.encode()) > self.largest_bytes:
             raise BudgetError(
                 f"{self.words} would grow beyond {self.largest_bytes >> 20} MiB and could not be "

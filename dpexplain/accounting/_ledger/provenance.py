@@ -23,7 +23,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Public facts about a charge or a release; each of them is optional.
+    """Public facts about a charge or a release, all of them optional.
 
     The facts must not be computed from records. The time of day is omitted from the date,
     because it could reveal how long a computation on the records took.
@@ -98,7 +98,7 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: object) -> Provenance:
-        """Parse the output of `to_dict` strictly.
+        """Strictly parse the output of `to_dict`.
 
         Parameters
         ----------
@@ -192,8 +192,7 @@ def schema_hash(schema: Schema) -> str:
     Parameters
     ----------
     schema : Schema
-        Schema that was passed to a fit or read from a TOML file, never one that was inferred from
-        private data.
+        Schema passed to a fit or read from a TOML file, never one inferred from private data.
 
     Returns
     -------

@@ -85,7 +85,7 @@ def check_fields(cls: type[Any], content: object) -> None:
 
 
 def check_unicode(name: str, value: object) -> None:
-    """Raise ValueError if a string could be written to a ledger but not read again."""
+    """Raise ValueError if a string could be written to a ledger but not read back."""
     try:
         if isinstance(value, str):
             value.encode()

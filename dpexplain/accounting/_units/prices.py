@@ -28,8 +28,8 @@ rows together, where a single row changes a query by at most 1/k of the stated c
   exchanging one person for another, which the accountants call replace-one. The pair with v' = 0
   does not cost more: a test must then tell a mixture of N(0) and N(1) from N(0), not from a mixture
   of N(0) and N(-1). The former is at least as hard, because N(0) is more likely to exceed any
-  threshold than the mixture with N(-1). Releases that are counted together may therefore all be
-  counted as replace-one.
+  threshold than the mixture with N(-1). Releases counted together may therefore all be counted as
+  replace-one.
 
 If k = 1, every cost doubles. If there is no k (`max_rows` is None), the costs are those for k = 1.
 
@@ -199,7 +199,7 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Convert an event stated for a person into one for the exchange of a single row.
+    """Convert an event stated for a person into one for exchanging a single row.
 
     Return None if the cost of the exchange cannot be bounded.
     """

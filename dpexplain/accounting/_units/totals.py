@@ -24,7 +24,7 @@ _UNNAMED_UNIT = "one person of an unnamed grouping"
 
 @dataclass(frozen=True)
 class UnitTotal:
-    """Epsilon of all private entries of a ledger for one unit.
+    """Epsilon of all private entries in a ledger, for one unit.
 
     Parameters
     ----------

@@ -31,11 +31,11 @@ class Guesses:
     n_absent : int
         Number of fits without the canary.
     false_alarms : int
-        Number of these fits that were mistaken for fits with the canary.
+        Number of these fits mistaken for fits with the canary.
     n_present : int
         Number of fits with the canary.
     misses : int
-        Number of these fits that were mistaken for fits without the canary.
+        Number of these fits mistaken for fits without the canary.
     """
 
     n_absent: int

@@ -194,7 +194,7 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     Yields
     ------
     model : private estimator
-        The model that was fitted with the canary.
+        The model fitted with the canary.
     errors : mapping of str to {0, 1, 2}, or None
         Number of wrong guesses out of two. The key says which releases the guesses are based on:
         "all releases", or those with one label. The mapping is None if the number, shape or noise
@@ -225,7 +225,7 @@ def stated_mu(model: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Parameter of all releases together, and of the releases with each label.
+        Parameter for all releases together, and for the releases with each label.
     """
     events = private_events(model)
     by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
