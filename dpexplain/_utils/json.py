@@ -150,7 +150,7 @@ def read_document(
     kinds : tuple of str
         Accepted formats, without the prefix ``dpexplain/``.
     read : callable
-        Function that is called with the format and the content.
+        Function called with the format and the content.
     max_bytes : int, default=64 MiB
         Size limit; longer input is rejected before parsing.
 

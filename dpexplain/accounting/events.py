@@ -83,17 +83,16 @@ class SubsampledGaussianEvent:
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
     Every record is included in each release with a fixed probability, independently of all others
-    (Poisson sampling); batches of fixed size or a shuffled order do not have this guarantee.
+    (Poisson sampling); batches of fixed size or in shuffled order do not have this guarantee.
 
     Parameters
     ----------
     label : str
         Description of what was released, such as "gradients".
     noise_multiplier : float
-        Noise standard deviation divided by the bound on the L2 norm of one record's contribution
-        to the sum; positive and finite. It is stated in the same way for both adjacencies, because
-        the accountant takes into account that a replaced record may change a sum by twice the
-        bound.
+        Noise standard deviation divided by the bound on the L2 norm of one record's contribution to
+        the sum; positive and finite. It is stated in the same way for both adjacencies, because the
+        accountant allows for the fact that a replaced record may change a sum by twice the bound.
     sampling_probability : float
         Probability that a record is included, in (0, 1].
     count : int, default=1
@@ -195,9 +194,9 @@ class PureEvent:
 
     One record changes the probability of any answer by a factor between ``exp(-epsilon)`` and
     ``exp(epsilon)``. The event is counted as the worst mechanism with this property: a bit that
-    states whether the record is present, and is correct with probability ``1 / (1 +
-    exp(-epsilon))``. The event is used for the exponential mechanism, for noisy choices, and for
-    mechanisms that have no event type of their own.
+    tells whether the record is present, and is correct with probability
+    ``1 / (1 + exp(-epsilon))``. The event is used for the exponential mechanism, for noisy choices,
+    and for mechanisms that have no event type of their own.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ class PrivacyLedger(LedgerReading):
         BudgetError
             If the cap would be exceeded; if the cap protects a unit for which the cost of the
             charge cannot be bounded; if the adjacency differs; if the ledger belongs to another
-            process; or if its file or database cannot be read or written. In these cases nothing
+            process; or if its file or database cannot be read or written. In these cases, nothing
             has changed, with one exception: if the message says that a database stopped responding,
             the charge may have been recorded.
         ValueError
@@ -321,7 +321,7 @@ class PrivacyLedger(LedgerReading):
             If `unit` is not a unit.
         BudgetError
             If the new limit is above the current cap or below what has been spent, or if the
-            current cap protects another unit. In these cases nothing is changed.
+            current cap protects another unit. In these cases, nothing is changed.
 
         Notes
         -----

@@ -121,8 +121,8 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Number of fits with the canary; the number of fits without it is the same. The attacker is
-        trained on 40% of all these fits.
+        Number of fits with the canary; the same number is made without it. The attacker is trained
+        on 40% of all these fits.
 
     Returns
     -------

@@ -39,7 +39,7 @@ class CanaryCase:
         have the last class.
     absent : tuple of DataFrame and Series
         Background records alone. Under replace-one adjacency, they are followed by a record that
-        replaces the canary: its features are the same, and its target is the opposite extreme.
+        replaces the canary: its features are the same, and its target is at the opposite extreme.
     """
 
     estimator: Any

@@ -26,7 +26,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     phase : Phase
         Phase of the release.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of two neighboring data sets.
+        Queries on two neighboring data sets.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     answer : ndarray of shape (n,), dtype int64
         The released answer.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of the two data sets.
+        Queries on the two data sets.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class PowerRow:
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that must detect every mistake they test for, if it is planted in an estimator of the
+        Tiers that must detect every mistake they test for, if it is planted in an estimator in the
         group; see `powerful_tiers`.
     runs : int
         Number of audits per tier.

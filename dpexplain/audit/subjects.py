@@ -2,8 +2,8 @@
 
 Everything is derived from the estimator class, so a new model usually needs no entry here. An
 `Audit` is needed for a model that requires different columns or is most vulnerable with different
-parameters. It is an entry in the table of this module or, for a model from another library, the
-class attribute ``_audit``.
+parameters. It is an entry in this module's table or, for a model from another library, the class
+attribute ``_audit``.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ _MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
 
 
 def private_estimators() -> dict[str, type[Any]]:
-    """Return the private estimators of ``dpexplain.models.__all__``, keyed by name.
+    """Return the private estimators in ``dpexplain.models.__all__``, keyed by name.
 
     Returns
     -------

@@ -164,8 +164,8 @@ def _read(
 ) -> float:
     """Return the smallest fitted epsilon at and above which a term rises above the noise.
 
-    If it does not rise above the noise at the largest one, the result is extrapolated, or NaN if
-    the extrapolation is impossible or contradicts the measurements.
+    If it does not rise above the noise at the largest fitted epsilon, the result is extrapolated,
+    or NaN if the extrapolation is impossible or contradicts the measurements.
     """
     epsilons = list(fits)
     below = [i for i, share in enumerate(shares) if share < 0.5]

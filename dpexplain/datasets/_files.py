@@ -33,8 +33,8 @@ class DataFile:
         Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
         For an archive, the function that unpacks it before the checksum is computed, because
-        different programs can write different archives of the same content. The file is stored
-        packed.
+        different programs can write different archives of the same content. The file is stored in
+        packed form.
     """
 
     folder: str

@@ -35,8 +35,8 @@ def load_fair() -> Dataset:
     """Load the survey of extramarital affairs: 6,366 married women, 8 features.
 
     The target is whether any time was spent in affairs ("yes" for about a third of the women). The
-    codes of the questionnaire are replaced with words. Age, years married and number of children
-    are numbers; the questionnaire codes them as the midpoints of intervals.
+    questionnaire codes are replaced with words. Age, years married and number of children are
+    numbers; the questionnaire codes them as the midpoints of intervals.
 
     Returns
     -------

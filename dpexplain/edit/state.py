@@ -52,7 +52,7 @@ class State:
 
 @dataclasses.dataclass(frozen=True)
 class Curve(State):
-    """State of a term of one feature.
+    """State of a single-feature term.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ def run(
     ----------
     trials : callable
         ``trials(words, start, n_done)`` returns the number of outcomes so far, the index of the
-        first word of the next or unfinished trial, and the reason why the trials stopped.
+        first word of the next or unfinished trial, and the reason the trials stopped.
     settle : callable
         ``settle(words, n_done)`` runs one trial in exact arithmetic and returns whether the trial
         had an outcome.

@@ -66,7 +66,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     start : int
         Index of the first word of the next or unfinished trial.
     state : int
-        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width, float_scale = np.uint64(scale), float(scale)
@@ -133,7 +133,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     start : int
         Index of the first word of the next or unfinished trial.
     state : int
-        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width = np.uint64(utilities.shape[1])

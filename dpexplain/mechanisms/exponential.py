@@ -59,8 +59,8 @@ def choose(
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
         Utilities in lattice steps, at most ``2**61`` in absolute value.
     epsilon, spread : float
-        A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
-        candidate of utility u'.
+        A candidate with utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+        candidate with utility u'.
     random_bytes : callable, default=os.urandom
         Returns the requested number of fresh random bytes.
 

@@ -249,8 +249,8 @@ class NoiseSource:
         utilities : ndarray of shape (n_groups, n_candidates), dtype int64
             Utilities in lattice steps.
         epsilon, spread : float
-            A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
-            candidate of utility u'.
+            A candidate with utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+            candidate with utility u'.
 
         Returns
         -------

@@ -248,7 +248,7 @@ def statement_of(
         Joint epsilon of the published entries under the ledger's adjacency and under replace-one
         adjacency; None if all private entries are published.
     unit : str or None, default=None
-        Unit of privacy of the statement. None means the unit of `guarantee` or, if that is None,
+        Unit of privacy for the statement. None means the unit of `guarantee` or, if that is None,
         the unit of the ledger.
 
     Returns

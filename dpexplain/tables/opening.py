@@ -23,7 +23,7 @@ def chunked_table(X: Any) -> ChunkedTable:
     Raises
     ------
     ImportError
-        If libraries of the optional extra ``dask`` are not installed.
+        If libraries in the optional extra ``dask`` are not installed.
     TypeError
         If `X` is a Dask collection of another type or a filtered dataset, or if the format of its
         files does not store types.

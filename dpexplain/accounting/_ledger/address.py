@@ -163,7 +163,7 @@ class DatabaseAddress:
         Parameters
         ----------
         dataset : str
-            Name of the data set of this ledger.
+            Name of the data set to which this ledger belongs.
 
         Returns
         -------

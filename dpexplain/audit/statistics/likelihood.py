@@ -116,7 +116,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of fits with the canary; the number of fits without it is the same.
+        Number of fits with the canary; the same number is made without it.
 
     Returns
     -------
