@@ -123,8 +123,8 @@ class AdditiveModel(BaseEstimator):
         -------
         AdditiveModel
             A fitted model of the same class, marked as edited. Its predictions match the
-            explanation to the last bit if this computer rounds in the same way as the one on which
-            the explanation was made. It shares the ledger of this model, but nothing is charged.
+            explanation bit for bit if this computer rounds in the same way as the one on which the
+            explanation was made. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -248,8 +248,8 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         LocalExplanation or MulticlassLocalExplanation
-            Its ``scores`` equal the model's scores to the last bit. With more than two classes,
-            ``for_class(label)`` returns the explanation of one class.
+            Its ``scores`` are bit-for-bit identical to the model's scores. With more than two
+            classes, ``for_class(label)`` returns the explanation of one class.
         """
         columns = self._columns(X)
         if self._terms.link != "softmax":
@@ -447,7 +447,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In the unit of the target.
+            In the same units as the target.
         """
         return inverse_link(self._scores(X), self._terms.link)
 

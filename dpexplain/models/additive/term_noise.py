@@ -150,7 +150,7 @@ class NoiseDraws:
     stretch : ndarray of shape (n_terms,) or None, default=None
         Factor for each curve that undoes the shrinkage of the fit; None if unknown.
     recovered : tuple of (ndarray of shape (n_bins,) or None), or None, default=None
-        Posterior mean of each curve, given all released sums. The entry of a term is None if its
+        Posterior mean of each curve, given all released sums. The entry for a term is None if its
         bins are not ordered.
     """
 
