@@ -89,8 +89,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=4
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees split only at the edges of bins. Half of
-        the edges are equally spaced, and the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees split only at bin edges. Half of the edges
+        are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
     calibration : float or "depth", default="depth"
@@ -117,7 +117,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     n_public : int or None, default=None
         Public estimate of the maximum number of records. Criteria that need it cap sums of weights
         at about this number. The guarantee holds for tables of any size, but if a table has more
-        records, its large nodes are split less well.
+        records, the splits of its large nodes are less accurate.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If

@@ -93,7 +93,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     m : int or None
         Estimated maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
-        As in `criterion_value`.
+        See `criterion_value`.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def weight(margin: FloatArray, alpha: float) -> FloatArray:
     """Return record weights: the inverse link of the negative margin.
 
     Only ``+ - * /``, comparisons and the correctly rounded square root are used, so that each
-    weight depends on the record's own margin alone, to the last bit.
+    weight depends, down to the last bit, only on the record's own margin.
 
     Parameters
     ----------
