@@ -142,7 +142,7 @@ class Plan:
         """Return the phase that releases the leaves of tree t.
 
         Rounding to the lattice increases the difference between two values by at most one step.
-        Floating-point errors of values near 1 are about a billionth of a step, too small to affect
+        Floating-point errors in values near 1 are about a billionth of a step, too small to affect
         an integer number of steps.
         """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
