@@ -1,4 +1,4 @@
-"""Uncertainty of linear models from noise and sampling.
+"""Uncertainty of linear models due to noise and sampling.
 
 To first order, the errors of the weights are linear in the errors of the released sums. For a
 regression, the linear map is the inverse of the second moments. For a classifier, it is the
@@ -105,7 +105,7 @@ def _as_draws(
 
 
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
-    """Return the errors of all bins and of the intercept, one row per draw.
+    """Return the errors of all bins and the intercept, one row per draw.
 
     The errors of the bins of each feature are centered.
     """
