@@ -283,7 +283,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[chosen])
 
     def explain_global(self) -> FilterBank:
-        """Return the filters of every class, with the guarantee of the model.
+        """Return the filters of every class, with the model's guarantee.
 
         Returns
         -------

@@ -37,7 +37,7 @@ class PoissonSampler:
     """Poisson sampler that draws persons independently in each step.
 
     The draws for a person depend only on the step and on the person's index. They do not depend on
-    the persons with larger indices.
+    persons with larger indices.
 
     Parameters
     ----------
