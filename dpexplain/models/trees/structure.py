@@ -36,7 +36,7 @@ class Candidates:
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     n_bins : int
-        Number of bins of all features together.
+        Total number of bins of all features.
     """
 
     feature: Integers
