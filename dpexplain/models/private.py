@@ -105,7 +105,7 @@ class PrivateEstimator(PrivateHooks):
 
         Notes
         -----
-        The same noise gives the same model to the last bit, no matter how the records are
+        The same noise gives a bit-for-bit identical model, no matter how the records are
         partitioned or where they are stored. Columns beyond the schema and the target are not
         used. Partitioned tables need a schema, and `groups` needs a table in memory, because the
         rows of a person may be in several parts.
@@ -113,7 +113,7 @@ class PrivateEstimator(PrivateHooks):
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
-        the system allows, it has no name. Its content is as confidential as the rows.
+        the system allows it, the file has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -247,7 +247,7 @@ class PrivateEstimator(PrivateHooks):
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags that make scikit-learn skip checks of accuracy on small data."""
+        """Return tags that make scikit-learn skip accuracy checks on small data sets."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):
