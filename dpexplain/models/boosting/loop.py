@@ -43,7 +43,7 @@ class PrivateStep:
     Attributes
     ----------
     taken : list of LeafStep
-        Releases of all visits so far.
+        Releases from all visits so far.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:

@@ -53,11 +53,11 @@ class Recipe:
         Fraction of a leaf's mean residual that is added at each step. If None, it is derived from
         the noisy number of records and the number of passes.
     merge_rare : bool
-        Whether to follow the paper's implementation: categories with too few records for a
-        separate bin are merged into one bin, the other categories are in declared order or, if
-        they have no order, sorted by name, and negative noisy counts are treated as zero.
+        Whether to follow the paper's implementation: categories with too few records for a separate
+        bin are merged into one bin, the other categories are in declared order or, if unordered,
+        sorted by name, and negative noisy counts are treated as zero.
     shuffle_categories : bool
-        Whether categories that have no order are shuffled before each split.
+        Whether unordered categories are shuffled before each split.
     """
 
     n_cells: int
