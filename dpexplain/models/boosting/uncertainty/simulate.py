@@ -4,12 +4,12 @@ The noise has three parts. Each is simulated on bins and uses no records, so thi
 and costs no privacy.
 
 * Privacy: the distribution of the noise in every leaf sum is known, and so is the response of
-  boosting: an error d of the score in a bin lowers the next residual sum in this bin by d times
-  the curvature of the loss. Bands that simply added up the injected variances would be too wide,
-  because later rounds repair errors from earlier noise.
+  boosting: an error d in the score of a bin lowers the next residual sum in this bin by d times the
+  curvature of the loss. Bands that simply added up the injected variances would be too wide,
+  because later rounds correct errors from earlier noise.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
-  order of the features.
+  feature order.
 * Sampling: a different sample of records would have different residual sums, which stay the same in
   every round. Their variance follows from the noisy counts. Per record, it is p (1 - p) for
   classes, reduced by clipping; for a regression, it is the variance of normal residuals after

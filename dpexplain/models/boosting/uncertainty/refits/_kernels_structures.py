@@ -1,7 +1,7 @@
-"""Random trees of one simulation, and a fit that uses these trees but no records.
+"""Random trees for one simulation, and a fit that uses these trees but no records.
 
 Trees do not depend on scores, so one kernel draws them and another uses them. Both loop over
-scalars, call few functions and allocate nothing, so they compile fast.
+scalars, call few functions and allocate nothing, so they compile quickly.
 """
 
 from __future__ import annotations
