@@ -1,8 +1,9 @@
-"""Interface of record sources of a private fit, and the source for one table.
+"""Interface of a private fit's record sources, and the source for one table.
 
-A fit needs only exact integers that add up over parts of the records: counts per cell and, after
-cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one table, in
-parts, on disk or on other machines: with the same noise, the model is the same to the last bit.
+A fit needs only exact integers that can be added up over parts of the records: counts per cell and,
+after cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one
+table, in parts, on disk or on other machines: with the same noise, the models are bit-for-bit
+identical.
 """
 
 from __future__ import annotations
