@@ -111,9 +111,9 @@ class Objective:
         several classes has a norm of at most ``sqrt(2)`` clips before rounding: if the residual of
         the record's own class is a, the residuals of the other classes sum to -a. Rounding changes
         each of C residuals by at most half a lattice step, so it changes the vector by at most
-        ``sqrt(C) / 2`` steps. The bound also covers single-precision errors, with unit roundoff u =
-        2**-24: probabilities add up to 1 with an error of at most ``C u``, and each residual is
-        rounded five times.
+        ``sqrt(C) / 2`` steps. The bound also covers single-precision errors, with unit roundoff
+        ``u = 2**-24``: probabilities add up to 1 with an error of at most ``C u``, and each
+        residual is rounded five times.
 
         Parameters
         ----------
