@@ -29,7 +29,7 @@ class Records(NamedTuple):
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the records of a private fit from the table named on the command line.
+    """Read the records for a private fit from the table named on the command line.
 
     For private boosting, a Parquet file is not read here, because the model reads it in chunks.
 
@@ -43,14 +43,14 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Returns
     -------
     Records
-        For private boosting of a Parquet file, its path and the name of the target; otherwise, the
+        For private boosting on a Parquet file, its path and the target's name; otherwise, the
         features and the target.
 
     Raises
     ------
     CommandError
         If the file or a column is missing, the file cannot be read as a table, or the schema has a
-        different target. The message contains nothing from a line of the file.
+        different target. The message contains nothing from any line of the file.
     """
     names = check_names(asked, schema)
     if not _in_lines(asked):
