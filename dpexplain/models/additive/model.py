@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """Base class of additive models, with their predictions and explanations."""
+    """Base class for additive models, with their predictions and explanations."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -201,7 +201,7 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms of the fitted model: first the features, then the pairs."""
+        """Term names of the fitted model: first the features, then the pairs."""
         check_is_fitted(self, "schema_")
         return self._terms.names
 
@@ -378,7 +378,7 @@ class AdditiveModel(BaseEstimator):
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
-    """Base class of additive classifiers."""
+    """Base class for additive classifiers."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -435,7 +435,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
-    """Base class of additive regressors."""
+    """Base class for additive regressors."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted target.
