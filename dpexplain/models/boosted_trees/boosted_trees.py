@@ -100,7 +100,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     alpha : float, default=1.0
         Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
-        Share of epsilon that is spent on splits, in (0, 1).
+        Share of epsilon spent on splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
         Corrected method, or the budget and noise of the paper; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
