@@ -142,7 +142,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Return an unfitted non-private model with the same schema, constraints and pairs.
+        """Return an unfitted reference model with the same schema, constraints and pairs.
 
         Returns
         -------

@@ -125,7 +125,7 @@ def _excess(
 
     If the number of missing values is given, the proportion refers to the other records.
 
-    The errors of each count and of the number of records are independent or positively correlated
+    The errors in each count and in the number of records are independent or positively correlated
     (the number of records is a weighted mean of sums of such counts), and those of two counts for
     the same feature are independent or negatively correlated (both are shifted so that the sum
     agrees with the number of records). So the variance is at most the sum of the variances.

@@ -128,8 +128,8 @@ def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of releases that contains the pair sums.
 
     Adding or removing a record changes each sum by 1, and replacing a record changes each sum by at
-    most 2. These changes are the same as for leaf sums in units of the clip. The sensitivity and
-    the noise of the phase are in lattice steps.
+    most 2. These changes are the same as those of leaf sums in units of the clip. The sensitivity
+    and the noise of the phase are in lattice steps.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     max_bins : int, default=256
         Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added at each step.
+        Fraction of a leaf's value added at each step.
     max_rounds : int, default=1000
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
@@ -45,7 +45,7 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     outer_bags : int, default=8
         Number of fits on random subsets of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
-        Seed of the bags.
+        Seed for drawing the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. After each update, the curve is
         replaced by the nearest monotone curve.
@@ -169,8 +169,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         on the noisy number of records, and cells with few records are merged; with the paper
         preset, there are at most 32 bins.
     learning_rate : float or None, default=None
-        Fraction of a leaf's mean residual that is added at each step, in (0, 1]. If None, it is
-        larger when there are fewer passes; with the paper preset, it is 0.01.
+        Fraction of a leaf's mean residual added at each step, in (0, 1]. If None, it is larger when
+        there are fewer passes; with the paper preset, it is 0.01.
     max_rounds : int or None, default=None
         Number of passes over the features. If None, it is between 5 and 200, and larger when there
         is less noise; with the paper preset, it is 300.
@@ -181,17 +181,17 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         bound follows a quantile of the residuals, which is queried every second pass with as much
         noise as in the sums of a tree; with the paper preset, the bound is 1.
     bin_budget_frac : float or None, default=None
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared with
-        joint composition, and a share of epsilon otherwise. If None, the share is 0.22, and with
-        joint composition, a tenth of it is spent on counting the records first; with the paper
-        preset, the share is 0.1.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared with joint
+        composition, and a share of epsilon otherwise. If None, the share is 0.22, and with joint
+        composition, a tenth of it is spent on counting the records first; with the paper preset,
+        the share is 0.1.
     pair_budget_frac : float or None, default=None
         Share of the boosting phase's mu squared, in [0, 1), that is spent on one sum per pair of
         features. The effect estimate uses these sums to separate correlated features. If None, the
         share is 0.05 with the default preset, joint composition and squared error; otherwise, it
         is 0.
     structure_seed : int or None, default=None
-        Seed of the public random structure (order of features and splits). The noise never depends
+        Seed for the public random structure (order of features and splits). The noise never depends
         on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee: an exact discrete Gaussian, OpenDP's discrete

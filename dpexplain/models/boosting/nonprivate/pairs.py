@@ -74,7 +74,7 @@ def boosted_pairs(
     objective : Objective
     plan : PairPlan
     learning_rate : float
-        Fraction of a leaf's value that is added at each step.
+        Fraction of a leaf's value added at each step.
     max_rounds : int
         Maximum number of passes over the pairs.
 

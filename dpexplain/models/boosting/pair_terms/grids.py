@@ -125,7 +125,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of groups of the first and of the second feature."""
+        """Number of groups for each of the two features."""
         return self.sides[0].n_groups, self.sides[1].n_groups
 
     @property

@@ -47,7 +47,7 @@ class PairPlan:
 
     @property
     def choice_share(self) -> float:
-        """Share of mu squared that is spent on choosing pairs.
+        """Share of mu squared spent on choosing pairs.
 
         This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
         """
@@ -55,7 +55,7 @@ class PairPlan:
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared that is spent on the grids.
+        """Share of mu squared spent on the grids.
 
         This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
         """
@@ -70,7 +70,7 @@ def main_part(plan: Schedule, share: float) -> Schedule:
     plan : Schedule
         Schedule of a fit without pairs, with at least two passes.
     share : float
-        Share of the passes that is replaced by pair terms.
+        Share of the passes to replace with pair terms.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Posterior of the scores of a grid; the prior is estimated from released sums.
+"""Posterior of the scores in a grid; the prior is estimated from released sums.
 
 The prior has two kinds of hyperparameters: the standard deviation of the scores of a pair, and the
 correlation length along each side of the grid. They are chosen to maximize the marginal likelihood
@@ -31,7 +31,7 @@ of actual fits, and it keeps the equations well conditioned for any released num
 
 @dataclass(frozen=True)
 class Prior:
-    """Gaussian prior for the scores of a grid.
+    """Gaussian prior for the scores in a grid.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Posterior of the scores of a grid.
+    """Posterior of the scores in a grid.
 
     Attributes
     ----------

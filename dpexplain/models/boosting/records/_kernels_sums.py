@@ -139,7 +139,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
-    """Add the value of each record's bin to the score of the record."""
+    """Add the value of each record's bin to the record's score."""
     kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:

@@ -38,8 +38,8 @@ class Loss:
         Number of scores per record, and of sums per leaf: 1, or the number of classes if there are
         more than two.
     within : callable or None, default=None
-        Function that returns two numbers of residuals: within the clip, and in total (private fits
-        with an adaptive clip).
+        Function that counts the residuals within the clip and in total (private fits with an
+        adaptive clip).
     """
 
     name: str
@@ -137,11 +137,11 @@ class Crossing:
 
 
 class BinnedRecords(Protocol):
-    """Interface of binned records for the private loop.
+    """Interface for binned records, used by the private loop.
 
     Every answer is an int64 array, and the answers for parts of the records add up exactly in any
-    order, so a fit on parts of a table equals a fit on the whole table. A new query of a private
-    step must be added both here and in `Records`.
+    order, so a fit on parts of a table is identical to a fit on the whole table. A new query of a
+    private step must be added both here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:

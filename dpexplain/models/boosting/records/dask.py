@@ -165,7 +165,8 @@ def digest(records: EncodedRecords, salt: int) -> int:
     ----------
     records : EncodedRecords
     salt : int
-        Secret key of the fit. If the key were known, a digest could confirm a guess of the records.
+        Secret key of the fit. If the key were known, a digest could confirm a guess about the
+        records.
 
     Returns
     -------

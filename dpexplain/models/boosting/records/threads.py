@@ -64,10 +64,10 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     n_jobs : int or None
         Number of threads; -1 means one thread per processor. None means one thread for a fit that
         may run in parallel with others. For any other fit, it means as many threads as there are
-        processors, or fewer so that each gets at least `LEAST_SHARE` records.
+        processors, or fewer, so that each thread gets at least `LEAST_SHARE` records.
     n_records : int
         Number of records in this process; this number is private. The number of threads can depend
-        on it, so nothing that is stored may depend on the number of threads.
+        on it, so nothing stored may depend on the number of threads.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Simulate the noise of a model's curves from released quantities.
+"""Simulate the noise in a model's curves from released quantities.
 
 The noise has three parts. Each is simulated on bins and uses no records, so this is post-processing
 and costs no privacy.
@@ -206,7 +206,7 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return the curves of constrained features as they are before each projection.
+    """Return the curves of constrained features before each projection.
 
     The first array concatenates the curves, visit by visit. The second array contains the index at
     which the curve of each visit starts; it is not used for visits to unconstrained features.

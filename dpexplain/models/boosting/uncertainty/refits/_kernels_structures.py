@@ -32,7 +32,7 @@ def draw_trees(  # type: ignore[no-untyped-def]
     counts, start, n_bins, n_value, shuffled, max_leaves, min_leaf_count, features, visit_feature,
     n_leaves, leaf_of_bin, order, cumulated, cuts, seed,
 ):  # fmt: skip
-    """Draw the order of the visits and random trees as `random_visits` does.
+    """Draw the visit order and random trees, as `random_visits` does.
 
     Parameters
     ----------

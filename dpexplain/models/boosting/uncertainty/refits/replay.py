@@ -52,8 +52,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     together : ndarray of shape (n_visits,), dtype bool
         Whether all leaves of a visit get the same update, computed from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
-        Values of the functions of the bin's feature, multiplied by the mass of the bin. They fill
-        the first columns of the row; the other columns are not used.
+        Values of the functions for the bin's feature, multiplied by the bin's mass. They fill the
+        first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
@@ -69,8 +69,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     people : ndarray of shape (n_bins_total,), dtype float64
         Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released curves of constrained features as they are before projection, visit by visit; not
-        used if no curve is constrained.
+        Released curves of constrained features before projection, visit by visit; not used if no
+        curve is constrained.
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """

@@ -93,8 +93,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     step_weight : ndarray of shape (n_cells_total,)
         Weight of one record in a cell, in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
-        Values of the functions of the cell's feature, multiplied by the mass of the cell. They fill
-        the first columns of the row; the other columns are not used.
+        Values of the functions for the cell's feature, multiplied by the cell's mass. They fill the
+        first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
