@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Base class of the DPBoost models."""
+    """Base class for the DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -160,7 +160,7 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
         Maximum number of bins per numeric feature; trees may split at bin edges. Half of the edges
         are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added to the score, in (0, 1).
+        Fraction of a leaf's value added to the score, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
@@ -319,7 +319,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
         Maximum number of bins per numeric feature; trees may split at bin edges. Half of the edges
         are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added to the score, in (0, 1).
+        Fraction of a leaf's value added to the score, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
