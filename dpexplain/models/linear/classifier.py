@@ -53,8 +53,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     bin_budget_frac : float, default=0.2
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
-        mu is the Gaussian-DP parameter of the fit.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared, where mu is
+        the Gaussian-DP parameter of the fit.
     max_rounds : int, default=6
         Number of gradient steps.
     learning_rate : float, default=1.0

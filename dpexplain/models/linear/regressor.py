@@ -49,8 +49,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     bin_budget_frac : float, default=0.2
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
-        mu is the Gaussian-DP parameter of the fit.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared, where mu is
+        the Gaussian-DP parameter of the fit.
     structure_seed : int or None, default=None
         Accepted for compatibility with other models; has no effect, because only the noise is
         random.
