@@ -1,4 +1,4 @@
-"""Adam on noisy gradients, with the propagation of the noise to the weights."""
+"""Adam for noisy gradients, with propagation of the noise to the weights."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         of 2**-32. If None, it is 4,000 (500 for tables and with the preset "paper") divided by
         `n_public`, or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
-        Seed of the public random structure (initial weights and random projection). The noise and
+        Seed for the public random structure (initial weights and random projection). The noise and
         the samples never depend on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.

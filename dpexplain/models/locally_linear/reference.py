@@ -60,7 +60,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     max_epochs : int, default=20
         Number of passes over the records.
     random_state : int or None, default=0
-        Seed of the initial weights, projection and batches.
+        Seed for the initial weights, projection and batches.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``.
 
