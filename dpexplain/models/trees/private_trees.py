@@ -38,7 +38,7 @@ DEEPEST = 10
 
 
 class PrivateTrees(PrivateEstimator, AdditiveModel):
-    """Base class of tree ensembles with pure differential privacy."""
+    """Base class for tree ensembles with pure differential privacy."""
 
     # Only for the total of the fit's own ledger; the fit itself has delta 0.
     delta = 1e-6

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Candidate splits of a node.
+    """Candidate splits for a node.
 
     Attributes
     ----------
