@@ -59,7 +59,7 @@ class NoiselessModel(BaseEstimator):
     ----------
     estimator : private estimator
         Unfitted estimator; it is not modified. Settings that depend on the noise, such as
-        penalties, have the values that they would have for epsilon 50, or for the estimator's own
+        penalties, have the values that they would have at epsilon 50, or at the estimator's own
         epsilon if that is larger.
 
     Attributes

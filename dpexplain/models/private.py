@@ -1,4 +1,4 @@
-"""Fits of private estimators: checks, charge, mechanism and guarantee."""
+"""Fitting of private estimators: checks, charge, mechanism and guarantee."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators.
+    """Base class for private estimators.
 
     It checks the parameters of each fit, charges the fit to the ledger, and runs it.
     """
@@ -264,7 +264,7 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Table, as for ``fit``. Its columns are checked, but no values are read.
+            Table, as in ``fit``. Its columns are checked, but no values are read.
         y : object, default=None
             Target, or the name of its column. For a table in memory, it is checked only if it is a
             name.
