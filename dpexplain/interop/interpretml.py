@@ -136,7 +136,7 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 
 
 def _spread_evenly(bins: Binned) -> FloatArray | None:
-    """Return the counts of the equal-width bins between `_even_edges`.
+    """Return the counts of the equal-width bins defined by `_even_edges`.
 
     Records are assumed to be spread evenly inside each bin of the term. The counts are in
     InterpretML's order, with "missing" first and "unseen" last. They are 0 for a feature that

@@ -1,4 +1,4 @@
-"""Registry of the JSON conversions of all supported types."""
+"""Registry of JSON conversions for all supported types."""
 
 from __future__ import annotations
 
