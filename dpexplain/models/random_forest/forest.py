@@ -61,7 +61,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     structure_seed : int or None, default=None
-        Seed of the public random splits. The noise never depends on it.
+        Seed for the public random splits. The noise never depends on it.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
         noise and, if `structure_seed` is None, the splits. The model is then NOT PRIVATE.
