@@ -66,7 +66,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     a one-vs-rest score, and the scores share the budget.
 
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
-    of one level have no records in common, so the budget need not be divided among them. Adding a
+    at one level have no records in common, so the budget need not be divided among them. Adding a
     record never decreases a criterion, so the exponential mechanism does not need the usual factor
     of two. Objective calibration depends on the depth of a node, not on its private weight. Noise
     is added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
@@ -246,7 +246,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _split_epsilon(self, level: int) -> float:
         """Return the epsilon of each split at a level.
 
-        The nodes of a level have no records in common, so the budget is not divided among their
+        The nodes at a level have no records in common, so the budget is not divided among their
         splits, unless `variant` is "paper".
         """
         share = self.tree_budget_frac * self._tree_epsilon / self.depth

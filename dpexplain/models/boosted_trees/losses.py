@@ -6,7 +6,7 @@ proportion p / (p + q), L is a concave Bayes risk with ``L(0) = L(1) = 0`` and `
 and homogeneous, so it increases in p and in q, and its slope in p decreases with p and increases
 with q. Adding a record of weight at most 1 therefore raises the criterion by between 0 and
 ``H(1, m - 1)``, provided that no sum exceeds m - 1. The criteria of all splits change in the same
-direction, so the changes of any two utilities differ by at most this amount [1]_. If H(1, m - 1)
+direction, so the changes in any two utilities differ by at most this amount [1]_. If H(1, m - 1)
 grows with m, sums are capped at m - 1 (`largest_sum`), so that the bound holds for any number of
 records; m is then only an estimate of the maximum number.
 
