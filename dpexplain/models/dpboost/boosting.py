@@ -153,7 +153,7 @@ class Plan:
         """Return the phase that releases the splits of tree t.
 
         By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
-        3. So the changes of two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
+        3. So the changes in two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
         number of records (see `_gains`). The paper uses 6, which is twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING
