@@ -131,7 +131,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """Find the rows of the sampled persons.
+    """Find the rows of the sampled people.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        Target number of persons in the sample of a step.
+        Target number of people in the sample of a step.
     n_steps : int or None
         Number of steps; if None, it follows from `n_epochs`.
     n_epochs : int
