@@ -163,7 +163,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         """Return the phase that releases all leaves of all trees.
 
         In each tree, a record raises one count in one leaf by 1. So the L1 sensitivity of the
-        counts is 1, and the changes of any two utilities differ by at most 1, because all utilities
+        counts is 1, and the changes in any two utilities differ by at most 1, because all utilities
         change in the same direction.
         """
         sensitivity = self._unit * COUNT_LATTICE
