@@ -82,10 +82,10 @@ class PrivateEstimator(PrivateHooks):
             default is the person column of the schema if `max_rows_per_person` is set. At most
             `max_rows_per_person` rows of each person are used; they are chosen by secret random
             draws. Rows without a readable person ID are dropped. The name is public; it tells a
-            ledger which fits protect the same persons. If the IDs are given without a name, the
-            ledger cannot tell whether two fits protect the same persons, so it cannot bound their
+            ledger which fits protect the same people. If the IDs are given without a name, the
+            ledger cannot tell whether two fits protect the same people, so it cannot bound their
             total cost for a person. (The name of a Series is not used, because pandas keeps it even
-            after the IDs have been replaced by those of other persons.)
+            after the IDs have been replaced by those of other people.)
         **unsupported
             Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
             they are None.
