@@ -54,7 +54,7 @@ class Claim(Record):
     first, second : str
         Labels of the two sides of the comparison.
     estimate : float
-        Estimated difference or value, in the unit of the score. For a decision, this is the score
+        Estimated difference or value, in units of the score. For a decision, this is the score
         minus the score at the threshold; for a rank, it is the rank.
     std : float
         Standard deviation of the estimate; NaN for a rank.
@@ -137,7 +137,7 @@ def claim(
     term : str or None, default=None
         Name of the term; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
-        Label or index of a bin; a tuple of the first and last bin of a range, which is compared
+        Label or index of a bin; a tuple of the first and last bins of a range, which is compared
         with all other bins; or None for a claim about the rank of the term.
     second : str, int or None, default=None
         Label or index of the bin to compare with `first`; None for a claim about the sign of the
@@ -147,7 +147,7 @@ def claim(
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
         Threshold with which the prediction for `record` is compared: for a classifier, a
-        probability (None means one half); for a regression, a number in the unit of the target.
+        probability (None means one half); for a regression, a number in units of the target.
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.

@@ -43,7 +43,7 @@ class Guarantee:
     covers : str, default="this fit alone"
         Description of the releases that the guarantee covers.
     sampler : str, default=""
-        Sampler and randomness source of the noise.
+        Sampler and source of randomness for the noise.
     version : str, default=""
         Version of the library that made the release.
     unit : str, default="one record"
@@ -121,7 +121,7 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Create the `Guarantee` of an object that is not private.
+        """Create the `Guarantee` for an object that is not private.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Guarantee:
         )
 
     def for_samples(self, *, public: bool) -> Guarantee:
-        """Return the guarantee of numbers computed from released results and samples.
+        """Return the guarantee for numbers computed from released results and samples.
 
         Parameters
         ----------

@@ -273,7 +273,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Return the exact contribution of each input to the scores of samples.
+        """Return the exact contribution of each input to the class scores of each sample.
 
         Parameters
         ----------
