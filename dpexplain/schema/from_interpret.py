@@ -67,7 +67,7 @@ class FromInterpret:
         ------
         SchemaError
             If a feature has no public bounds or categories, or two features have the same name. The
-            message states what to pass.
+            message says what to pass.
 
         Warns
         -----

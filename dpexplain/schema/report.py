@@ -2,7 +2,7 @@
 
 A private fit accepts every cell and gives no warning about cells that do not fit, because a warning
 would itself release information about the data. Mistakes in the data or the schema must be found
-beforehand, with this report.
+beforehand, using this report.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def schema_report(
     SchemaError
         If columns are missing, or a target is given but the schema has none.
     TypeError
-        If the table is of a type that is read in chunks.
+        If the table has a type that is read in chunks.
     """
     if kind := kind_in_parts(X):
         raise TypeError(
