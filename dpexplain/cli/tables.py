@@ -69,19 +69,19 @@ def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, as for `private_records`.
+        Parsed arguments, as in `private_records`.
     schema : Schema
         Schema of the private fit.
 
     Returns
     -------
     list of str
-        Names of the columns of the table.
+        Names of the table's columns.
 
     Raises
     ------
     CommandError
-        As for `private_records`.
+        As in `private_records`.
     """
     _check_target(asked, schema)
     if _in_lines(asked):
@@ -144,14 +144,14 @@ def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]
 def whole_table(
     asked: argparse.Namespace, *, as_text: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a whole table for drafts and checks of schemas. NOT PRIVATE.
+    """Read an entire table to draft or check a schema. NOT PRIVATE.
 
     Parameters
     ----------
     asked : argparse.Namespace
         Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
     as_text : bool, default=False
-        Whether the cells of a text file are kept as text, as in a private fit; otherwise, pandas
+        Whether to keep the cells of a text file as text, as in a private fit; otherwise, pandas
         infers their types.
 
     Returns
