@@ -191,7 +191,7 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     metrics_are_checked : bool, default=True
-        Whether non-private metrics have already been dropped; a payload does not state whether its
+        Whether non-private metrics have already been dropped; a payload does not say whether its
         metrics are private.
 
     Raises
@@ -368,7 +368,7 @@ class Exports:
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw, as for :meth:`export_svg`.
+            What to draw, as in :meth:`export_svg`.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
@@ -382,7 +382,7 @@ class Exports:
     def export_csv(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write the numbers of the view as CSV.
+        """Write the numbers behind the view as CSV.
 
         Parameters
         ----------

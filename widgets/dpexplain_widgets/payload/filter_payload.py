@@ -209,15 +209,15 @@ def filters_payload(
     Parameters
     ----------
     source, samples
-        As for :func:`build_filters`.
+        As in :func:`build_filters`.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone.
 
     Returns
     -------
     payload : dict
-        Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, without terms;
-        "filters" is the outline that :func:`build_filters` returns.
+        Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, but without
+        terms; "filters" is the outline that :func:`build_filters` returns.
     arrays : bytes
         Output of :func:`build_filters`.
     """

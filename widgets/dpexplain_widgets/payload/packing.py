@@ -166,7 +166,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first step, then the difference of each step from the previous one."""
+    """Return the first step, then the differences between consecutive steps."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 

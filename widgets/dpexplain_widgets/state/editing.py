@@ -33,7 +33,7 @@ class Editing(traitlets.HasTraits):
     evaluation : dict
         Metrics of the edited model, and the cost of measuring them.
     evaluation_request : int
-        Number of times that the page has requested metrics.
+        Number of times the page has requested metrics.
     """
 
     edits = traitlets.Dict().tag(sync=True)

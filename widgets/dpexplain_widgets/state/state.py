@@ -55,7 +55,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
     bin_range : list of two int or None
-        Indices of the first and the last bin of the selected range, which excludes special bins.
+        Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
         An epsilon whose curve stays visible for comparison.
     show_reference : bool

@@ -1,4 +1,4 @@
-"""Base class of all views: state, reprs and construction."""
+"""Base class for all views: state, reprs and construction."""
 
 from __future__ import annotations
 
@@ -48,10 +48,9 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. For a model of three or more classes, all classes are shown, one at a time
-        (`model_name` is the class). A dict contains several sources by model name, or is a
-        payload. If `source` is a view, its payload is shown, and the choices of both views are
-        linked.
+        What to show. For a model with three or more classes, all classes are shown, one at a time
+        (`model_name` is the class). A dict either maps model names to sources or is a payload. If
+        `source` is a view, its payload is shown, and the choices of both views are linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every feature.
     samples_public : bool, default=False

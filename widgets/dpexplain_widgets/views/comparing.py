@@ -126,7 +126,7 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return the mean absolute difference of two curves, relative to the second curve.
+    """Return the mean absolute difference between two curves, relative to the second.
 
     Parameters
     ----------

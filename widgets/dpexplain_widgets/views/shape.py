@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ShapeView(View):
-    """Chart of the contribution of one term in each bin, above a histogram.
+    """Chart of one term's contribution in each bin, above a histogram.
 
     Parameters
     ----------
