@@ -48,7 +48,7 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
 
 
 def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> float | None:
-    """Return an upper bound on the standard deviation of the score of one record.
+    """Return an upper bound on the standard deviation of one record's score.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     -------
     float or None
         Standard deviation in units of the score; None if the errors are unknown. They are always
-        unknown if there are pairs, because the correlations of the errors of pairs are not stored.
+        unknown if there are pairs, because the correlations between the errors of pairs are not
+        stored.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None or explanation.pairs:

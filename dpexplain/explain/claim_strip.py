@@ -20,7 +20,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ClaimStrip(Record):
-    """The same claim at several epsilons.
+    """One claim, evaluated at several epsilons.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Claims about curves and predictions, each with a confidence interval.
 
 A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
-states the sign of a bin, the rank of a term, or on which side of a threshold the prediction for one
-record lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about the
-same term are correct at once, so a claim may be chosen after looking at the curve. Claims use the
-joint errors of all bins that they compare, and cost no additional privacy.
+states the sign of a bin, the rank of a term, or the side of a threshold on which the prediction for
+one record lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about
+the same term are correct at once, so a claim may be chosen after looking at the curve. Claims use
+the joint errors of all bins that they compare, and cost no additional privacy.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Claim(Record):
     shares : tuple of four float or None, default=None
         Predicted proportions of the second class among records that lie in the most frequent
         released bin of every other feature: the proportion at `second`, the proportion at `first`,
-        and both ends of the interval of the proportion at `first`. They are known only if there are
-        two classes and the score is a sum of curves without pairs; otherwise, None.
+        and both ends of the interval for the proportion at `first`. They are known only if there
+        are two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, for example out of 100.
     """

@@ -46,7 +46,7 @@ class Display(ABC):
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
-        """Return the numbers of this object as a table.
+        """Return the numbers in this object as a table.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Display(ABC):
         """
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term, keyed by name; empty if there are no terms.
+        """Return a table for each term, keyed by name; empty if there are no terms.
 
         Returns
         -------

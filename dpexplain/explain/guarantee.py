@@ -51,7 +51,7 @@ class Guarantee:
     notes : tuple of str, default=()
         Further facts about the guarantee; if the object is not private, they include the reason.
     epsilon_replace : float or None, default=None
-        Epsilon at the same delta under replace-one adjacency, if this is stated as well.
+        Epsilon at the same delta under replace-one adjacency, if this is also stated.
 
     Raises
     ------
@@ -175,7 +175,7 @@ class Guarantee:
         )
 
     def marked(self, words: str) -> str:
-        """Put a warning before a sentence, unless there is a guarantee.
+        """Prepend a warning to a sentence, unless there is a guarantee.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class Guarantee:
         Returns
         -------
         Guarantee
-            A guarantee that is equal to the original.
+            A guarantee equal to the original.
 
         Raises
         ------

@@ -97,7 +97,7 @@ class NoiseModel(Record):
         Number of bins of each term.
     factor : array-like of shape (n_values, rank)
         Low-rank factor of the covariance, in units of the score; rounded to single precision, as in
-        files.
+        saved files.
     remainder_std : array-like of shape (n_values,)
         Standard deviation of the noise that the factor does not explain, in units of the score;
         also rounded to single precision.
@@ -253,7 +253,7 @@ class NoiseModel(Record):
         return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the standard deviation of the score of each sample.
+        """Return the standard deviation of each sample's score.
 
         Parameters
         ----------

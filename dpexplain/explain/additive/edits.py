@@ -216,7 +216,7 @@ class EditRecord:
 
 
 def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
-    """Describe the edits of an explanation or model.
+    """Describe the edits to an explanation or model.
 
     Parameters
     ----------

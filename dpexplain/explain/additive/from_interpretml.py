@@ -45,7 +45,7 @@ def from_interpret(
         private, even if the model claims otherwise: this library did not draw the noise, and
         `docs/attacks.md` shows that the epsilon stated by private models of interpret-core 0.7 does
         not hold. The notes of the guarantee still report this epsilon. For categorical features,
-        the bin of unseen values becomes the bin "other". For numeric features, the bin of unseen
+        the bin for unseen values becomes the bin "other". For numeric features, the bin for unseen
         values is omitted; InterpretML uses it only for cells that are not numbers.
 
     Raises

@@ -335,7 +335,7 @@ class GlobalExplanation(
             yield self._pairs_table()
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and of each pair, keyed by name.
+        """Return a table for each term and each pair, keyed by name.
 
         Returns
         -------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class InterpretManner:
     """Mixin with attributes and methods named as in InterpretML.
 
-    Values are in the order of this library: value bins first, special bins last.
+    Values follow the order of this library: value bins first, special bins last.
     """
 
     @property

@@ -164,15 +164,15 @@ def entangled_terms(
 ) -> dict[str, tuple[str, float]]:
     """Find the terms whose effect cannot be separated from that of another term.
 
-    The error of the estimate of each term is projected onto the estimate itself. The projection
-    measures how much the effect is over- or underestimated. If the projected errors of two terms
-    are strongly correlated, their effects cannot be separated.
+    The error of each term's estimate is projected onto the estimate itself. The projection measures
+    how much the effect is over- or underestimated. If the projected errors of two terms are
+    strongly correlated, their effects cannot be separated.
 
     Parameters
     ----------
     terms : sequence of Estimated
     scatter : NoiseModel
-        Joint errors of the estimates of the terms.
+        Joint errors of the terms' estimates.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation of all curves that is explained by noise, 0 to 1.
+        """Fraction of the variation in all curves that is explained by noise, from 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all terms
         and classes, weighted by the (noisy) counts and limited to at most 1. The result is None if

@@ -107,7 +107,7 @@ class NoisyModel:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation of the curves that is explained by noise, 0 to 1.
+        """Fraction of the variation in the curves that is explained by noise, from 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all
         terms, weighted by the (noisy) counts and limited to at most 1. The result is None if the
@@ -327,8 +327,8 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Fraction of the variation of the curves that is explained by noise; None if the model has
-        no noise, or if the noise is unknown.
+        Fraction of the variation in the curves that is explained by noise; None if the model has no
+        noise, or if the noise is unknown.
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int

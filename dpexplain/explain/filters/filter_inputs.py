@@ -162,7 +162,7 @@ class InputPreparation(Record):
     features : sequence of InputFeature
         The columns, in order.
     per_record : {"none", "centred_unit_norm"}, default="none"
-        Normalization of the inputs of each record: either none, or subtracting their mean and then
+        Normalization of each record's inputs: either none, or subtracting their mean and then
         dividing by their Euclidean norm. It does not depend on any other record.
     scale : float, default=1.0
         Factor by which all inputs are multiplied after the normalization.

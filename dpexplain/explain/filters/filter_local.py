@@ -247,7 +247,7 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def contribution_map(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the contributions of the inputs of a sample to the score of one class.
+        """Return the contributions of a sample's inputs to the score of one class.
 
         Parameters
         ----------

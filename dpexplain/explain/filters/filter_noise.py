@@ -21,7 +21,7 @@ _SEED = 20191007  # the same explanation always gives the same results
 class FilterNoise(Record):
     """Joint noise in the coefficients and biases of all filters.
 
-    All arrays are rounded to single precision, as in files.
+    All arrays are rounded to single precision, as in saved files.
 
     Parameters
     ----------
