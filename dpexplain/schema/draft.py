@@ -74,7 +74,7 @@ def named_columns(X: ArrayLike) -> dict[str, Column]:
 
 
 def observed_feature(column: Column) -> Feature:
-    """Draft the feature of one column.
+    """Draft a feature for one column.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class _Declared(NamedTuple):
 
 
 class FromInterpret:
-    """Mixin that creates a schema from the declarations of InterpretML."""
+    """Mixin that creates a schema from InterpretML declarations."""
 
     @classmethod
     def from_interpret(

@@ -351,7 +351,7 @@ class Schema(FromInterpret):
         """Return a table with aliases, markers, formats and bounds applied.
 
         Fits, predictions and explanations clean tables themselves; ONNX models and SHAP explainers
-        need a table that was cleaned with this method.
+        need a table cleaned with this method.
 
         Parameters
         ----------
