@@ -61,8 +61,8 @@ def _real(table: Path) -> Path:
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
     """Open or create a command's ledger for the duration of a ``with`` block.
 
-    If the block raises an error, a ledger that was created for the block is removed, unless it has
-    a cap or has already been charged.
+    If the block raises an error, a ledger created for the block is removed, unless it has a cap or
+    has already been charged.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _limits(asked: argparse.Namespace, place: LedgerPlace) -> dict[str, Any]:
 
 
 def _opened(asked: argparse.Namespace, path: Path | str, shown: Path | str) -> PrivacyLedger:
-    """Open a ledger that exists, and check that it has the limits given as options."""
+    """Open an existing ledger, and check that it has the limits given as options."""
     from dpexplain.accounting import PrivacyLedger
 
     ledger = PrivacyLedger.open(path, person=asked.person, purpose=asked.purpose)

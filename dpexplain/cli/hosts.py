@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_app(asked: argparse.Namespace) -> int:
-    """Write a notebook with the form into the current folder, and open it."""
+    """Write a notebook that contains the form to the current folder, and open it."""
     _check_installed("ipywidgets", "widgets")
     host = asked.host or next((each for each in _HOSTS if _installed(_HOSTS[each])), "lab")
     _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")

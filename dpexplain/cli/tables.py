@@ -22,7 +22,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Records(NamedTuple):
-    """Input of a private fit: a table and a target, or a path and a column name."""
+    """Input for a private fit: a table and a target, or a path and a column name."""
 
     X: Any
     y: Any
