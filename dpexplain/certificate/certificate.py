@@ -297,7 +297,7 @@ class Certificate:
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:
-    """Load a certificate that was saved with `Certificate.save`.
+    """Load a certificate saved with `Certificate.save`.
 
     The content is not compared with the ledger or the released file; use `verify` for that.
 

@@ -58,7 +58,7 @@ class Verification:
     Parameters
     ----------
     checks : tuple of Check
-        Checks, in the order in which they were made.
+        Checks, in the order in which they were performed.
     """
 
     checks: tuple[Check, ...]
@@ -95,7 +95,7 @@ def verify(
     schema: _AnyPath | None = None,
     public_key: _AnyPath | None = None,
 ) -> Verification:
-    """Verify all numbers of a certificate, the ledger's hash chain, and the file.
+    """Verify all numbers in a certificate, the ledger's hash chain, and the file.
 
     Nothing is charged or written. The verification also passes if the ledger was charged, or its
     cap was lowered, after the certificate was created. A person who can write all the files can
