@@ -375,7 +375,7 @@ class Exports:
         Returns
         -------
         Path
-            The file; its text chunk ``Description`` contains the guarantee.
+            The file; its ``Description`` text chunk contains the guarantee.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
 

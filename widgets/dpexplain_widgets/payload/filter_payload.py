@@ -42,9 +42,10 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" contains a dictionary for each fit, by epsilon and repeat. "reference" is the
-        dictionary of the non-private reference, or None. Each dictionary has an index of the arrays
-        of its fit. The other keys describe what all fits share, such as the classes and inputs.
+        "fits" contains a list for each epsilon, with a dictionary for each repeated fit.
+        "reference" is the dictionary of the non-private reference, or None. Each dictionary has an
+        index of the arrays of its fit. The other keys describe what all fits share, such as the
+        classes and inputs.
     arrays : bytes
         The arrays, at the offsets in the index.
 

@@ -1,4 +1,4 @@
-"""The joint privacy cost of models that are shown side by side."""
+"""The joint privacy cost of models shown side by side."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 
 
 class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
-    """State of a view, as traits that all views have.
+    """State of a view, stored as traits that all views have.
 
     An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
     with :meth:`dpexplain_widgets.views.base.View.link`. The choices of model, sample and filters,

@@ -171,7 +171,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view as data by MIME type, with a static table and picture.
+        """Return the view's data, keyed by MIME type, with a static table and picture.
 
         Hosts that show notebooks without running them display the table and the picture. The
         result is None if the widget has no data to display.

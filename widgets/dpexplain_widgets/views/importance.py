@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ImportanceView(View):
-    """Bar chart of the importance of each term; a click or Enter selects a term.
+    """Bar chart of term importances; clicking or pressing Enter selects a term.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Planning(ViewState):
         Target value of the metric; `plan` then gives the epsilon at which 9 of 10 fits would reach
         it.
     answer : dict
-        The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
+        The answer given on the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
     plan : dict
         State and results of planning, for the page.
@@ -280,7 +280,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data, including charges for fits started here."""
+        """Return the ledger for the data, including charges for fits started here."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged
