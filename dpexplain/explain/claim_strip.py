@@ -255,7 +255,7 @@ def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | 
     here : ShapeFunction
         A term in one fit.
     place : int
-        Index of a bin of this term.
+        Index of a bin in this term.
     there : ShapeFunction
         The same term in another fit.
 

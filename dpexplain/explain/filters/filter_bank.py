@@ -199,7 +199,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Raises
         ------
         ValueError
-            If the conversion is unknown, or the columns are wrong.
+            If the conversion is unknown, or the columns do not match it.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")

@@ -147,7 +147,7 @@ class FilterNoise(Record):
         -------
         filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
             Errors of the filters. Their mean over classes and filters is zero, like the mean of the
-            filters of a :class:`FilterBank`.
+            filters in a :class:`FilterBank`.
         biases : ndarray of shape (n_draws, n_classes, n_filters)
         """
         rng = np.random.default_rng(seed)
