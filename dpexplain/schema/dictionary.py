@@ -126,7 +126,7 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     Raises
     ------
     SchemaError
-        If a line is wrong; the message names the line and the column.
+        If a line is invalid; the message names the line and the column.
     """
     entries = _entries(Path(path))
     names = [entry["name"] for entry in entries]

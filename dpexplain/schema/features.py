@@ -324,9 +324,9 @@ class Classes:
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; if there are two, the second is the positive class. Cells match the classes in
-        the same way as the categories of a :class:`Categorical`. Predictions are the labels as
-        given here.
+        The classes; if there are two, the second is the positive class. Cells are matched to the
+        classes in the same way as to the categories of a :class:`Categorical`. Predictions are the
+        labels as given here.
     description : str, default=""
         What was recorded.
     name : str, default=""

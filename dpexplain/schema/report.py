@@ -1,4 +1,4 @@
-"""Report of cells that do not fit a schema, for the data holder only.
+"""Report on cells that do not fit a schema, for the data holder only.
 
 A private fit accepts every cell and gives no warning about cells that do not fit, because a warning
 would itself release information about the data. Mistakes in the data or the schema must be found
@@ -42,7 +42,7 @@ _WARNING: Final = "NOT PRIVATE — do not publish: counts and values of records"
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """Report of cells that do not fit a schema, with counts and examples. NOT PRIVATE.
+    """Report on cells that do not fit a schema, with counts and examples. NOT PRIVATE.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def schema_report(
     Returns
     -------
     SchemaReport
-        Report of the cells that do not fit; it is NOT PRIVATE.
+        Report on the cells that do not fit; it is NOT PRIVATE.
 
     Raises
     ------

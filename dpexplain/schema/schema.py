@@ -179,7 +179,7 @@ class Schema(FromInterpret):
         Raises
         ------
         SchemaError
-            If a line is wrong. The message names the line and the column of the dictionary.
+            If a line is invalid. The message names the line and the column of the dictionary.
 
         Examples
         --------
