@@ -225,7 +225,7 @@ def plan(answers: Answers) -> Plan:
     Raises
     ------
     AnswerError
-        If an answer is wrong. Only the first one is reported; nothing was charged or written.
+        If an answer is invalid. Only the first one is reported; nothing was charged or written.
     """
     with heard() as warned:
         planned = _checked(answers)
