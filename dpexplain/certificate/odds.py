@@ -14,7 +14,7 @@ def guesses_of_hundred(epsilon: float, delta: float) -> int:
     """Bound the expected number of correct guesses among 100 membership guesses.
 
     Each guess says whether a given unit of privacy is in the data. Without the released results, 50
-    of 100 guesses are correct.
+    of 100 guesses are expected to be correct.
 
     Parameters
     ----------
