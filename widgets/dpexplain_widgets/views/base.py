@@ -57,7 +57,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
         not private and left out of release-safe files.
     **state
-        Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
+        Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
     Raises
     ------

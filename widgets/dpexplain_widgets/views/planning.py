@@ -39,7 +39,7 @@ class Planning(ViewState):
         true or missing, the view first asks the question that ``refit.question`` returns, and fits
         only after the user confirms.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Attributes
     ----------
