@@ -13,7 +13,7 @@ _VERSION = "_dpexplain_version"
 
 
 class VersionedEstimator(BaseEstimator):
-    """Base class of estimators whose pickles contain the version of this library.
+    """Base class for estimators whose pickles contain the version of this library.
 
     Loading a pickle that a different version wrote warns, because the attributes of a fitted model
     may change between versions.
