@@ -8,13 +8,16 @@ import sys
 
 import pytest
 
+import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.export import hosts
 from dpexplain_widgets.export.export import page_of
 from dpexplain_widgets.export.hosts import shown_as
 from dpexplain_widgets.views import base
+from example_filters import picture_comparison
 
+VIEWS = [name for name in dpexplain_widgets.__all__ if name != "write_page"]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -120,8 +123,27 @@ def test_a_view_of_nothing_private_says_how_to_see_it(comparison, monkeypatch):
     data, _ = Explorer(comparison.reference)._repr_mimebundle_()
 
     assert Frame(data["text/html"]).frames == []
-    assert "export_html(path, release_safe=False)" in data["text/html"]
+    assert "For your own use, release_safe=False writes everything" in data["text/html"]
     assert "NOT PRIVATE" in data["text/html"]
+
+
+def test_a_payload_with_a_reference_is_not_framed_and_says_what_to_pass(comparison, monkeypatch):
+    monkeypatch.setenv("DPEXPLAIN_VIEWS", "page")
+    data, _ = Explorer(Explorer(comparison).payload)._repr_mimebundle_()
+
+    assert Frame(data["text/html"]).frames == []
+    assert (
+        "a page cannot be shown: the payload contains a non-private reference" in data["text/html"]
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_has_a_page_for_hosts_without_widgets(name, comparison, monkeypatch):
+    monkeypatch.setenv("DPEXPLAIN_VIEWS", "page")
+    source = picture_comparison() if name == "FilterView" else comparison
+    data, _ = getattr(dpexplain_widgets, name)(source)._repr_mimebundle_()
+    assert len(Frame(data["text/html"]).frames) == 1
 
 
 def test_names_from_data_add_no_element_around_the_frame(monkeypatch):

@@ -18,10 +18,6 @@ _IN_NOTEBOOK = "hex_project_id"
 
 # A viewer that removes the frame, as GitHub does, shows the picture and the table instead.
 _ONE_OF_BOTH = "<style>.dpx-page:has(>iframe)>.dpx-instead{display:none}</style>"
-_NOTHING_TO_SHOW = (
-    "Widgets do not run here, and nothing in this view may be released. For your own use, "
-    "view.export_html(path, release_safe=False) writes a page that is marked as not private."
-)
 
 
 def shown_as() -> Literal["widget", "page"]:
@@ -49,14 +45,13 @@ def shown_as() -> Literal["widget", "page"]:
     return "page" if known or hasattr(sys.modules.get("__main__"), _IN_NOTEBOOK) else "widget"
 
 
-def framed(page: str | None, still: Mapping[str, str]) -> dict[str, str]:
+def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
     """Put a page into static output, in front of the picture and the table.
 
     Parameters
     ----------
-    page : str or None
-        A page that contains everything it needs; None if nothing may be released, which the output
-        then says.
+    page : str
+        A page that contains everything it needs.
     still : mapping
         Output by MIME type, with the picture and the table as ``text/html``. They are visible only
         if the viewer removes the page.
@@ -67,8 +62,6 @@ def framed(page: str | None, still: Mapping[str, str]) -> dict[str, str]:
         Output by MIME type. The page runs in a frame of its own origin, so it cannot read the
         notebook.
     """
-    if page is None:
-        return {**still, "text/html": f"{still['text/html']}<div>{_NOTHING_TO_SHOW}</div>"}
     frame = (
         f'<iframe srcdoc="{html.escape(page, quote=True)}" title="Interactive page" '
         'sandbox="allow-scripts allow-downloads" loading="lazy" '
@@ -79,3 +72,22 @@ def framed(page: str | None, still: Mapping[str, str]) -> dict[str, str]:
         f'<div class="dpx-instead">{still["text/html"]}</div></div>'
     )
     return {**still, "text/html": text}
+
+
+def without_page(reason: str, still: Mapping[str, str]) -> dict[str, str]:
+    """Add to static output why there is no page.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence that says what must not be released, and what to do.
+    still : mapping
+        Output by MIME type.
+
+    Returns
+    -------
+    dict
+        Output by MIME type, with the sentence after the picture and the table.
+    """
+    words = html.escape(f"Widgets do not run here, and a page cannot be shown: {reason}")
+    return {**still, "text/html": f"{still['text/html']}<div>{words}</div>"}

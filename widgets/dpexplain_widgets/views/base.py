@@ -14,7 +14,7 @@ from IPython.display import publish_display_data
 from dpexplain_widgets.export.bundle import stylesheet
 from dpexplain_widgets.export.export import Exports, page_of
 from dpexplain_widgets.export.fallback import beside_view, still_bundle
-from dpexplain_widgets.export.hosts import framed, shown_as
+from dpexplain_widgets.export.hosts import framed, shown_as, without_page
 from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
@@ -209,6 +209,6 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         """Put the exported page into static output, if anything in the view may be released."""
         try:
             page = page_of(self)
-        except (TypeError, ValueError):
-            return framed(None, still)
+        except (TypeError, ValueError) as error:
+            return without_page(str(error), still)
         return framed(page, still)
