@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from jupyter_lab import RUN_MS, evaluate_in_kernel, open_notebook, run_all_cells
@@ -10,19 +9,16 @@ from jupyter_lab import RUN_MS, evaluate_in_kernel, open_notebook, run_all_cells
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
-def test_an_address_becomes_an_explorer_without_loading_models(lab, new_page, pictures):
+def test_an_address_becomes_an_explorer_without_loading_models(
+    lab, new_notebook, new_page, pictures
+):
     cells = (
         "import dpexplain\nfrom dpexplain_widgets import Explorer",
         f"Explorer(dpexplain.io.load('{lab.url}/files/survey.json'))",
     )
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    content = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(source) for source in cells],
-        metadata={"kernelspec": kernel},
-    )
-    nbformat.write(content, lab.notebooks / "stranger.ipynb")
+    name = new_notebook("stranger.ipynb", cells)
     page = new_page(width=1400, height=1000)
-    open_notebook(page, lab, "stranger.ipynb")
+    open_notebook(page, lab, name)
     run_all_cells(page)
     page.locator(".dpx-plot svg").first.wait_for(timeout=RUN_MS)
     page.screenshot(path=pictures / "stranger.png")

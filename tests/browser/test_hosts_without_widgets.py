@@ -22,13 +22,9 @@ OF_HOST = ("net::", "is not defined")
 
 
 @pytest.fixture
-def kaggle(lab):
+def kaggle(new_notebook):
     """A notebook in a host that is known to run no widgets."""
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(content, lab.notebooks / "kaggle.ipynb")
-    return "kaggle.ipynb"
+    return new_notebook("kaggle.ipynb", CELLS)
 
 
 def framed_explorer(page):

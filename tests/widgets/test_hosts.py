@@ -6,8 +6,12 @@ import dataclasses
 import html.parser
 import sys
 
+import nbformat
 import pytest
+from nbconvert import HTMLExporter
+from nbconvert.preprocessors import ExecutePreprocessor
 
+import dpexplain.io
 import dpexplain_widgets
 import view_examples
 from dpexplain_widgets import Explorer
@@ -144,6 +148,25 @@ def test_every_view_has_a_page_for_hosts_without_widgets(name, comparison, monke
     source = picture_comparison() if name == "FilterView" else comparison
     data, _ = getattr(dpexplain_widgets, name)(source)._repr_mimebundle_()
     assert len(Frame(data["text/html"]).frames) == 1
+
+
+@pytest.mark.full
+def test_a_notebook_run_by_nbconvert_keeps_the_page_on_request(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPEXPLAIN_VIEWS", "page")
+    path = dpexplain.io.save(
+        view_examples.comparison(epsilons=(1.0,)), tmp_path / "comparison.json"
+    )
+    source = (
+        "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
+        f"Explorer(dpexplain.io.load({str(path)!r}))"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    text, _ = HTMLExporter().from_notebook_node(
+        *ExecutePreprocessor(kernel_name="python3").preprocess(notebook, {})
+    )
+    frames = [each for each in Frame(text).frames if "srcdoc" in each]
+    assert [each["title"] for each in frames] == ["Interactive page"]
+    assert 'id="dpx-static"' in frames[0]["srcdoc"]
 
 
 def test_names_from_data_add_no_element_around_the_frame(monkeypatch):
