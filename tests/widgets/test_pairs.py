@@ -62,7 +62,7 @@ def test_figures_and_tables_of_a_pair_leave_the_view(tmp_path):
     table = explorer.export_csv(tmp_path / "pair.csv", release_safe=False)
     assert len(pd.read_csv(table)) == 12
     fit = explorer.payload["reference"]
-    assert "heat map" in static_svg(explorer.payload, fit, "age & job")
+    assert "job to the right, age upward" in static_svg(explorer.payload, fit, "age & job")
 
 
 def test_models_side_by_side_can_differ_in_their_pairs():
