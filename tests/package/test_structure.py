@@ -18,7 +18,6 @@ LONGEST_FOLDER, MODULES_AT_ROOT, USES_OF_A_NAME = 16, 5, 2
 UPWARD = {"plot", "plot_importance", "to_shap"}
 # Methods on plain data that need what stands on them: none may be added.
 CONVENIENCES = {
-    ("dpexplain.accounting.summary", "_of_older_version"),
     ("dpexplain.edit.operation", "apply"),
 }
 
