@@ -20,14 +20,9 @@ from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.state.editing import Editing
 from dpexplain_widgets.state.filter_selection import filter_frame
 from dpexplain_widgets.state.linking import Link, choices_of
+from dpexplain_widgets.state.places import first_epsilon_index, most_important
 from dpexplain_widgets.state.selection import selection_frame
-from dpexplain_widgets.state.state import (
-    STATE_TRAITS,
-    Origin,
-    ViewState,
-    first_epsilon_index,
-    most_important,
-)
+from dpexplain_widgets.state.state import STATE_TRAITS, Origin, ViewState
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
