@@ -66,7 +66,7 @@ def release(
     Returns
     -------
     Certificate
-        The certificate; its method ``save`` writes an HTML page, a PDF page or a JSON file.
+        The certificate; its method ``save`` writes an HTML page, a PDF document or a JSON file.
 
     Raises
     ------
