@@ -212,11 +212,11 @@ class LedgerState:
         return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Return the total epsilon of all private events, for the unit of the totals."""
+        """Return the total epsilon of all private events, in the unit that totals use."""
         return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Return the total epsilon of all charges, for the unit of the totals."""
+        """Return the total epsilon of all charges, in the unit that totals use."""
         return self.private_epsilon(delta) if self.private else math.inf
 
     def without_bound(

@@ -292,7 +292,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
 def _same_schema(shown: Released, known: str) -> bool:
     """Return whether the schema in a file has the hash `known`; True for filters.
 
-    Files about filters never contain a schema.
+    Files of filters never contain a schema.
     """
     if isinstance(shown, FilterBank):
         return True
