@@ -156,7 +156,7 @@ class MulticlassExplanation(
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation of all curves that is explained by noise, 0 to 1.
+        """Fraction of the variation in all curves that is explained by noise, from 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all terms
         and classes, weighted by the (noisy) counts and limited to at most 1. The result is None if
@@ -215,7 +215,7 @@ class MulticlassExplanation(
         return MulticlassLocalExplanation(parts)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee, the noise in words, and the terms by importance.
+        """Yield descriptions of the guarantee and the noise, then the terms by importance.
 
         Yields
         ------
@@ -227,7 +227,7 @@ class MulticlassExplanation(
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
-        """Return the mean absolute contribution of each term and pair, over all classes.
+        """Return the mean absolute contribution of each term and pair over all classes.
 
         Returns
         -------
@@ -240,14 +240,14 @@ class MulticlassExplanation(
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return the mean importances over classes, with noise floors and ranks.
+        """Return importances averaged over the classes, with noise floors and ranks.
 
         Returns
         -------
         DataFrame
             Indexed by term, largest importance first. Columns: importance (mean absolute
             contribution, averaged over the classes); noise_floor, the importance expected from
-            noise alone; corrected_importance, the importance without the bias from noise;
+            noise alone; corrected_importance, the importance corrected for the bias from noise;
             importance_std, an upper bound on the standard deviation of the importance, computed as
             if the errors of all classes were fully correlated; above_noise, whether the term rises
             above the noise in at least one class; rank_low and rank_high, the 95% rank interval of
@@ -301,7 +301,7 @@ class MulticlassExplanation(
         return self._frames()
 
     def __getitem__(self, name: str) -> NoReturn:
-        """Raise an error that asks for a single class."""
+        """Raise an error that asks the caller to choose one class."""
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."

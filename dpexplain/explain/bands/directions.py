@@ -13,13 +13,13 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Parameters
     ----------
     low, high : ndarray of shape (n_value_bins,)
-        Ends of the band.
+        Lower and upper limits of the band.
 
     Returns
     -------
     tuple of str
-        Those of "constant", "rising" and "falling" that are possible; empty if every curve inside
-        the band changes direction.
+        The possible directions among "constant", "rising" and "falling"; empty if every curve
+        inside the band changes direction.
     """
     # A rising curve fits if no lower end is above the upper end of a later bin.
     rising = bool((np.maximum.accumulate(low) <= high).all())

@@ -187,7 +187,7 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     metrics_are_checked : bool, default=True
-        Whether non-private metrics have already been dropped; a payload does not state whether its
+        Whether non-private metrics have already been dropped; a payload does not say whether its
         metrics are private.
 
     Raises

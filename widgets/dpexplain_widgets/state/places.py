@@ -44,7 +44,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     epsilon : float
-        An epsilon of the payload, up to rounding; infinity for the reference.
+        An epsilon in the payload, up to rounding; infinity for the reference.
 
     Returns
     -------

@@ -46,7 +46,7 @@ class Origin(NamedTuple):
 
 
 class ViewState(traitlets.HasTraits):
-    """State of a view, as traits that all views have.
+    """State of a view, stored as traits that all views have.
 
     An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
     with :meth:`dpexplain_widgets.views.base.View.link`.
@@ -73,7 +73,7 @@ class ViewState(traitlets.HasTraits):
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
     bin_range : list of two int or None
-        Indices of the first and the last bin of the selected range, which excludes special bins.
+        Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
         An epsilon whose curve stays visible for comparison.
     show_reference : bool
@@ -81,8 +81,8 @@ class ViewState(traitlets.HasTraits):
     repeat : int
         Index of the selected fit among those at the same epsilon.
     sample : int or None
-        Index among the samples of the view. None means a typical sample, in which the value of each
-        term comes from its bin with the largest released count.
+        Index of the selected sample in the view. None means a typical sample, in which the value of
+        each term comes from its bin with the largest released count.
     what_if : dict
         Values that replace those of the sample, by term name: numbers within the public range,
         categories, or None for missing. These values are hypothetical, so they may be shown to
@@ -92,7 +92,7 @@ class ViewState(traitlets.HasTraits):
         threshold of 0.5 for a classifier, and no threshold for a regression.
     filter_arrays : bytes
         Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
-        states where each array begins.
+        says where each array begins.
     shown_map : {"mean", "contrast", "filter"}
         What is drawn for each class: its mean filter, the contrast with another class, or one
         filter.
@@ -123,7 +123,7 @@ class ViewState(traitlets.HasTraits):
     same_axis : bool
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
-        Whether bins are drawn with equal widths; None chooses what is easier to read.
+        Whether bins are drawn with equal widths; None chooses whichever is easier to read.
     shown_curve : {"both", "released", "effect"}
         Curves that are drawn: both, only the released curve with its noise, or only the estimated
         effect.

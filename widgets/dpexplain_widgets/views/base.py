@@ -1,4 +1,4 @@
-"""Base class of all views: state, reprs and construction."""
+"""Base class for all views: state, reprs and construction."""
 
 from __future__ import annotations
 
@@ -54,17 +54,16 @@ class View(ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. For a model of three or more classes, all classes are shown, one at a time
-        (`model_name` is the class). A dict contains several sources by model name, or is a
-        payload. If `source` is a view, its payload is shown, and the choices of both views are
-        linked.
+        What to show. For a model with three or more classes, all classes are shown, one at a time
+        (`model_name` is the class). A dict either maps model names to sources or is a payload. If
+        `source` is a view, its payload is shown, and the choices of both views are linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
         not private and left out of release-safe files.
     **state
-        Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
+        Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
     Attributes
     ----------
@@ -79,7 +78,7 @@ class View(ViewState, anywidget.AnyWidget):
     evaluation : dict
         Metrics of the edited model, and the cost of measuring them.
     evaluation_request : int
-        Number of times that the page has requested metrics.
+        Number of times the page has requested metrics.
 
     Raises
     ------
@@ -209,7 +208,7 @@ class View(ViewState, anywidget.AnyWidget):
 
     @property
     def edited(self) -> Any:
-        """The selected explanation, with the edits of the current state applied.
+        """The selected explanation, with the edits in the current state applied.
 
         The value is a GlobalExplanation marked as edited. For a multiclass model, it is a
         MulticlassExplanation, because an edit changes the curves of all classes.
@@ -362,21 +361,21 @@ class View(ViewState, anywidget.AnyWidget):
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw, as for :meth:`export_svg`.
+            What to draw, as in :meth:`export_svg`.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
         Returns
         -------
         Path
-            The file; its text chunk ``Description`` contains the guarantee.
+            The file; its ``Description`` text chunk contains the guarantee.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
 
     def export_csv(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write the numbers of the view as CSV.
+        """Write the numbers behind the view as CSV.
 
         Parameters
         ----------
@@ -436,7 +435,7 @@ class View(ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view as data by MIME type, with a static table and picture.
+        """Return the view's data, keyed by MIME type, with a static table and picture.
 
         Hosts that show notebooks without running them display the table and the picture. The
         result is None if the widget has no data to display.
