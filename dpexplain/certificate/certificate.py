@@ -260,7 +260,7 @@ class Certificate:
         return card_of(self, self.to_json())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page, a PDF page, a model card or a JSON file.
+        """Save the certificate as an HTML page, a PDF document, a model card or a JSON file.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     Parameters
     ----------
     path : path-like
-        An HTML page, a PDF page, a model card or a JSON file.
+        An HTML page, a PDF document, a model card or a JSON file.
 
     Returns
     -------
