@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from dpexplain_widgets.export.squeeze import squeezed
+
 STATIC = Path(__file__).parents[1] / "static"
 
 # Later style rules may override earlier ones. Other files follow in alphabetical order.
@@ -88,19 +90,13 @@ def page_script(view_script: str) -> str:
     Returns
     -------
     str
-        A script, without exports or comments, that shows one view for each state.
+        A short script, without exports or comments, that shows one view for each state.
     """
     view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
     if count != 1:
         raise ValueError(f"a view has one default export, got {count}.")
-    return _without_comments(f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n")
-
-
-def _without_comments(script: str) -> str:
-    """Strip full-line comments and indentation."""
-    without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
-    without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
-    return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)
+    script = f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n"
+    return squeezed(script, [declared for _, declared in _DECLARATION.findall(script)])
 
 
 @functools.cache
