@@ -58,8 +58,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
         File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names to omit, together with all modules that only they need. Every line of the entry
-        module that contains such a name is removed.
+        Names to omit, together with all modules that only they need. Every line that contains
+        such a name is removed.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
         if name in open_modules:
             raise ValueError(f"circular import: {' -> '.join([*open_modules, name])}.")
         open_modules.append(name)
-        source = _without_names(_source(name), without) if name == entry else _source(name)
+        source = _without_names(_source(name), without)
         for _, path in _IMPORT.findall(source):
             visit(_named(name, path))
         open_modules.pop()

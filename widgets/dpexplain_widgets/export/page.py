@@ -145,8 +145,9 @@ def offline_page(
 
 
 def _without_comments(style: str) -> str:
-    """Strip comments, indentation and empty lines."""
-    return re.sub(r"\s*\n\s*", "\n", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
+    """Strip comments, and blanks that mean nothing."""
+    plain = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    return re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain)
 
 
 def _folded(name: str, text: str) -> str:

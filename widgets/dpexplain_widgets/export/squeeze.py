@@ -18,37 +18,9 @@ _TOKEN = re.compile(
 )
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 # After these, a slash begins a regular expression; elsewhere, it divides.
-_BEFORE_REGEX = frozenset(
-    [
-        "(",
-        ",",
-        "=",
-        ":",
-        "[",
-        "!",
-        "&",
-        "|",
-        "?",
-        "{",
-        "}",
-        ";",
-        "+",
-        "-",
-        "*",
-        "%",
-        "<",
-        ">",
-        "=>",
-        "&&",
-        "||",
-        "??",
-        "===",
-        "!==",
-        "return",
-    ]
-)
+_BEFORE_REGEX = frozenset(",=:[!&|?{};+-*%<>(") | {"=>", "&&", "||", "??", "===", "!==", "return"}
 _NOT_NAMES = frozenset(
-    {"as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"}
+    ["as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"],
 )
 _DOTS = (".", "?.")
 
@@ -104,7 +76,8 @@ def _tokens(script: str) -> Iterator[Token]:
             kind, text = "text", found.group()
         else:
             found = _TOKEN.match(script, place)
-            assert found is not None and found.lastgroup is not None
+            assert found is not None
+            assert found.lastgroup is not None
             kind, text = found.lastgroup, found.group()
             if templates and text in "{}":
                 templates[-1] += 1 if text == "{" else -1
@@ -171,7 +144,7 @@ def _joined(tokens: Sequence[Token]) -> Iterator[str]:
         if kind == "blank":
             gap = True
             continue
-        words = re.match(r"[\w$]", text) and re.search(r"[\w$]$", before)
+        words = re.match(r"[\w$.]", text) and re.search(r"[\w$]$", before)
         signs = text[0] in "+-" and before[-1:] == text[0]
         if gap and (words or signs):
             yield " "

@@ -38,7 +38,9 @@ _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
 _STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
 _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
-_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # replaces characters that are special in HTML
+_PLAIN_LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in "<>&"]
+_BITS = 13  # written as two letters: 91 ** 2 is a little more than 2 ** 13
+_PAIRS = ["".join(pair) for pair in itertools.product(_PLAIN_LETTERS, repeat=2)]
 _MEMORY_LEVELS = range(5, 10)  # none is the best for every text
 _SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
@@ -89,12 +91,14 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        The number of compressed bytes, a space, and these bytes in base 85 with characters that
-        are safe in HTML. The bytes are the text as UTF-8, compressed in zlib format.
+        The number of compressed bytes, a space, and these bytes as letters that are safe in HTML,
+        two for every 13 bits. The bytes are the text as UTF-8, compressed in zlib format.
     """
     folded = min((_compressed(text.encode(), level) for level in _MEMORY_LEVELS), key=len)
-    letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
-    return f"{len(folded)} {letters.decode()}"
+    bits = "".join(f"{byte:08b}" for byte in folded)
+    bits += "0" * (-len(bits) % _BITS)
+    pairs = (int(bits[start : start + _BITS], 2) for start in range(0, len(bits), _BITS))
+    return f"{len(folded)} {''.join([_PAIRS[pair] for pair in pairs])}"
 
 
 def _compressed(content: bytes, memory_level: int) -> bytes:
@@ -116,8 +120,12 @@ def inflated(text: str) -> str:
         The text.
     """
     size, letters = text.split(" ")
-    folded = base64.b85decode(letters.translate(str.maketrans("\"',", "<>&")))
-    return zlib.decompress(folded[: int(size)]).decode()
+    places = {pair: place for place, pair in enumerate(_PAIRS)}
+    pairs = (places[letters[start : start + 2]] for start in range(0, len(letters), 2))
+    bits = "".join(f"{pair:0{_BITS}b}" for pair in pairs)
+    return zlib.decompress(
+        bytes(int(bits[8 * place : 8 * place + 8], 2) for place in range(int(size)))
+    ).decode()
 
 
 def _check_keys(value: Any) -> None:

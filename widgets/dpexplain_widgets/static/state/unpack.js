@@ -18,7 +18,9 @@ function readerOf(streams) {
     const sums = Array.from({ length: count }, (_, i) => {
       const lowest = valueOf(streams[0], start + i);
       let size = lowest >> 1;
-      for (let k = 1, unit = LOWEST; k < digits; k += 1, unit *= DIGITS) size += unit * valueOf(streams[k], places[k] + i);
+      for (let k = 1, unit = LOWEST; k < digits; k += 1, unit *= DIGITS) {
+        size += unit * valueOf(streams[k], places[k] + i);
+      }
       sum += lowest % 2 === 1 ? -size : size;
       return sum;
     });

@@ -14,7 +14,7 @@ import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
 import { bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "../../kit/format.js";
-import { byKind } from "../shape/pair_panel.js";
+import { byKind } from "../../state/by_kind.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
@@ -295,6 +295,6 @@ function createCurveEditor(model, host, options) {
 }
 
 /** Put the edit view into `host`. Returns a function that ends it. */
-export const createEdit = byKind(createCurveEditor, createPairEditor);
+export const createEdit = byKind(createCurveEditor, { pair: createPairEditor });
 
 export default viewWidget("edit", createEdit);

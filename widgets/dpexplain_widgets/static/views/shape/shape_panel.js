@@ -8,7 +8,8 @@ import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { drawLegend } from "../../charts/legend.js";
-import { byKind, createPairPanel } from "./pair_panel.js";
+import { byKind } from "../../state/by_kind.js";
+import { createPairPanel } from "./pair_panel.js";
 import { drawCategoricalShape } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
 import { shapeForFigure } from "./shape_figure.js";
@@ -289,4 +290,6 @@ function createCurvePanel(model, host, options) {
 }
 
 /** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
-export const createShapePanel = byKind(createCurvePanel, createPairPanel);
+export const createShapePanel = byKind(createCurvePanel, {
+  pair: createPairPanel,
+});
