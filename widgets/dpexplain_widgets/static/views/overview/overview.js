@@ -102,7 +102,7 @@ class Overview {
     const buttons = html("div", { class: "dpx-bar-buttons" }, this.player.element, this.pin);
     const promise = html("div", { class: "dpx-card" }, this.sentence, this.statement, this.notes);
     const details = html("details", { class: "dpx-details dpx-overview-more", open: standalone },
-      html("summary", {}, "What is guaranteed, what is noise"),
+      html("summary", {}, "Guarantee and noise"),
       html("div", { class: "dpx-overview-grid" }, promise, this.noise));
     const head = offerTable(html("header", { class: "dpx-head" },
       html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
@@ -171,7 +171,7 @@ class Overview {
     this.noise.hidden = !words && agreement === null;
     const [count] = words?.match(/^\d+ of \d+/) ?? [];
     this.count.hidden = !count;
-    setText(this.count, count ? `${count} terms above noise` : "");
+    setText(this.count, count ? `${count} above noise` : "");
     this.noise.replaceChildren(
       ...[words, effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));

@@ -19,11 +19,12 @@ import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, 
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
-import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
+import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
 
-const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
-  "hold Shift with the arrow keys, to compare a range with the rest. To compare two bins, Ctrl-click the second, or " +
-  "press c and move on.";
+const HINT = "Point at a bin, or press arrow keys, to read it.";
+const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare two bins, " +
+  "Ctrl-click the second, or press c and move on. ";
+const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
 ];
@@ -64,7 +65,7 @@ class ShapePanel {
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
     this.bandWords = html("p", { class: "dpx-note" });
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
-      html("summary", {}, "What the bands mean"), this.bandWords);
+      html("summary", {}, "Keys, and what the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
@@ -127,9 +128,8 @@ class ShapePanel {
       cut: this.drawn.cut, hatchId: this.ids.hatch, replay: contribution === null ? null : this.draws,
     });
     this.drawControls(state, numeric);
-    this.bandLimits.hidden = !termFit.noise_std;
-    const meaning = termFit.effect ? EFFECT_MEANING : "";
-    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}${meaning}`);
+    const meaning = termFit.noise_std ? BAND_MEANING : "";
+    setText(this.bandWords, `${KEYS}${meaning}${termFit.effect ? EFFECT_MEANING : ""}`);
     this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
@@ -140,7 +140,8 @@ class ShapePanel {
   drawText(state) {
     setText(this.title, shortName(state.term.name, 120));
     setText(this.about, shortName(state.term.description ?? "", 400));
-    this.about.hidden = !state.term.description;
+    this.about.hidden = lettersOf(state.term.description ?? "") === "" ||
+      lettersOf(state.term.description) === lettersOf(state.term.name);
     const caution = mainTerm(state).effect_caution ?? "";
     setText(this.caution, caution);
     this.caution.hidden = caution === "";
