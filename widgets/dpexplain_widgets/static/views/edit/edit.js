@@ -198,10 +198,14 @@ class EditPanel {
     setText(this.title, shortName(state.term.name, 120));
     this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
     this.chooser.draw(now.curve);
-    this.apply.disabled = pending.operation === null;
     const log = logOf(this.model);
+    const focused = this.plot.ownerDocument.activeElement;
+    this.apply.disabled = pending.operation === null;
     this.undo.disabled = log.head < 0;
     this.redo.disabled = log.undone.length === 0;
+    // A button that can no longer be pressed passes the focus on, so that Ctrl-Z still works.
+    const pressed = [this.apply, this.undo, this.redo].find((each) => each === focused);
+    if (pressed?.disabled) this.plot.focus({ preventScroll: true });
   }
 
   describe(now, bins, pending) {

@@ -171,6 +171,10 @@ class Importance {
     const scale = linearScale([0, longestBar(state)], [0, this.barWidth - 2]);
     this.tabStop = listed.includes(state.termIndex) ? state.termIndex : listed[0];
     this.rows.draw(listed, (i, place) => this.drawRow(state, i, scale, place));
+    if (this.revealed !== state.term.name && listed.includes(state.termIndex)) {
+      this.rows.reveal(listed.indexOf(state.termIndex));
+    }
+    this.revealed = state.term.name;
     this.drawLegend(state);
   }
 

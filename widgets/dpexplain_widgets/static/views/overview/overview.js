@@ -107,7 +107,8 @@ class Overview {
     const head = offerTable(html("header", { class: "dpx-head" },
       html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
     () => overviewTable(readState(this.model)));
-    const letter = html("span", { class: "dpx-scale-title", title: "Privacy parameter: smaller is more private" }, "ε");
+    const meaning = "Privacy parameter: smaller is more private";
+    const letter = html("span", { class: "dpx-scale-title", title: meaning }, "ε");
     const bar = html("div", { class: "dpx-bar" },
       html("div", { class: "dpx-scale" }, letter, this.scrubber.element), buttons,
       this.guarantee, this.count, this.metrics);

@@ -7,11 +7,12 @@ import { formatCount, formatTick } from "../../kit/format.js";
 import { effectDot, pointMark } from "../../charts/legend.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
+import { fitText, fitTexts, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 
-const SIZES_OF_ROWS = { one: 30, two: 42, apart: 14, head: 50, lineStep: 16 };
+const SIZES_OF_ROWS = { one: 30, two: 42, stacked: 58, apart: 14, head: 50, lineStep: 16 };
+const STACKED = 460; // below this width, names stand above their bars
 
 function nameColumn(termFit, width, font) {
   const widest = Math.max(...termFit.labels.map((name) => textWidth(name.slice(0, 200), LABEL_SIZE, font)));
@@ -24,28 +25,32 @@ function countColumn(termFit, width, font) {
   return { number, bar: Math.max(24, Math.min(110, width * 0.14)) };
 }
 
-function rowPlaces(termFit, names, specialCount) {
+function rowPlaces(termFit, names, specialCount, stacked) {
   let top = 0;
   return names.map((lines, i) => {
     if (specialCount > 0 && i === termFit.labels.length - specialCount) top += SIZES_OF_ROWS.apart;
-    const height = lines.length > 1 ? SIZES_OF_ROWS.two : SIZES_OF_ROWS.one;
+    const beside = lines.length > 1 ? SIZES_OF_ROWS.two : SIZES_OF_ROWS.one;
+    const height = stacked ? SIZES_OF_ROWS.stacked : beside;
     top += height;
-    return { top: top - height, bottom: top, middle: top - height / 2 };
+    return { top: top - height, bottom: top, middle: stacked ? top - 26 : top - height / 2 };
   });
 }
 
 /** Positions and scales for the drawing functions. */
 function categoricalLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
-  const left = nameColumn(termFit, width, font);
-  const names = termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
+  const stacked = width < STACKED;
+  const left = stacked ? 0 : nameColumn(termFit, width, font);
+  const names = stacked
+    ? fitTexts(termFit.labels, width - 16, LABEL_SIZE, font).map((name) => [name])
+    : termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
   const column = countColumn(termFit, width, font);
   const right = width - column.number - column.bar - 40;
   const axis = niceAxis(axisValues(state, options.everyEpsilon), Math.max(2, (right - left) / 70));
-  const rows = rowPlaces(termFit, names, termFit.special.length);
+  const rows = rowPlaces(termFit, names, termFit.special.length, stacked);
   const most = Math.max(1, ...termFit.count);
   return {
-    termFit, names, rows, left, right, width,
+    termFit, names, rows, left, right, width, stacked,
     height: rows.at(-1).bottom + 6,
     axis,
     x: linearScale(axis.domain, [left + 8, right]),
@@ -84,9 +89,11 @@ function gridLines({ axis, x, height }) {
 function nameLabel(layout, i) {
   const { names, rows, left, termFit } = layout;
   const lines = names[i];
+  const title = svg("title", {}, termFit.labels[i].slice(0, 500));
+  if (layout.stacked) return svg("g", {}, title, label(lines[0], 4, rows[i].top + 14, "start"));
   const first = rows[i].middle + 4.5 - ((lines.length - 1) * SIZES_OF_ROWS.lineStep) / 2;
   const texts = lines.map((line, k) => label(line, left - 6, first + k * SIZES_OF_ROWS.lineStep, "end"));
-  return svg("g", {}, svg("title", {}, termFit.labels[i].slice(0, 500)), texts);
+  return svg("g", {}, title, texts);
 }
 
 function valueBar(state, layout, ids, i) {

@@ -4,7 +4,7 @@ import {
   axisTerms, axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
-import { edgeDay, formatCount, formatDay, formatTick } from "../../kit/format.js";
+import { edgeDay, formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
 import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
@@ -18,6 +18,19 @@ const CUT_MARKS_APART = 40;
 function countAxis(counts) {
   const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
   return { domain: [0, high], ticks: [0, high], step: high };
+}
+
+/**
+ * Heights of the histogram: counts, or where bins of different widths are drawn true to scale, counts
+ * per `width` of the feature, which is the median width of the bins. Special bins keep their counts.
+ */
+export function histogramHeights({ edges, count }, even) {
+  const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
+  const width = [...widths].sort((a, b) => a - b)[widths.length >> 1];
+  if (even || !(width > 0) || widths.every((each) => Math.abs(each - width) < 1e-9 * width)) {
+    return { heights: count, width: null };
+  }
+  return { heights: count.map((each, i) => (i < widths.length ? (each * width) / widths[i] : each)), width };
 }
 
 function axisWidth(axes, font) {
@@ -46,8 +59,8 @@ function slotsFrom(left, widths) {
 function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
-  const counts = countAxis(termFit.count);
-  const left = axisWidth([values, counts], font);
+  const left = axisWidth([values, ...[true, false].map((same) =>
+    countAxis(histogramHeights(termFit, same).heights))], font);
   const widths = slotWidths(termFit.special, width - left, font);
   const slots = widths.reduce((sum, each) => sum + each, 0);
   const isDate = state.term.is_date;
@@ -60,9 +73,11 @@ function numericLayout({ state, width, font, options }) {
   const histogramBottom = histogramTop + SIZES.histogram;
   const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
   const x = valuePosition(termFit.edges, even, left, right);
+  const { heights, width: per } = histogramHeights(termFit, even);
+  const counts = countAxis(heights);
   return {
-    termFit, isDate, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
-    width,
+    termFit, isDate, values, counts, heights, per, left, right, gap, top, bottom,
+    histogramTop, histogramBottom, even, x, width,
     end: slots ? right + gap + slots : right,
     height: histogramBottom + SIZES.below,
     columns: binColumns(termFit.edges, x, slotsFrom(right + gap, widths)),
@@ -95,7 +110,10 @@ function edgeTicks(layout, font) {
   }
   const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
   if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
-  return { ticks: edges, text: (edge) => formatTick(edge, fineStep(edges)), x, font };
+  // Bins of integers end halfway between two of them; only integers are named.
+  const halves = edges.every((edge) => Math.abs(edge % 1) === 0.5);
+  const named = (edge) => (halves ? Math.floor(edge) + (edge === edges.at(-1) ? 0 : 1) : edge);
+  return { ticks: edges, text: (edge) => formatTick(named(edge), halves ? 1 : fineStep(edges)), x, font };
 }
 
 function fineStep(edges) {
@@ -106,12 +124,15 @@ function fineStep(edges) {
 function bottomLabels(layout, font) {
   const { ticks, text, x } = edgeTicks(layout, font);
   const labels = ticks.map((tick, i) => ({
+    text: text(tick),
     center: x(tick),
     width: textWidth(text(tick), LABEL_SIZE, font),
     priority: i === 0 || i === ticks.length - 1 ? 0 : i,
   }));
   const baseline = layout.histogramBottom + 19;
-  return labelsThatFit(labels, 12).map((i) => label(text(ticks[i]), labels[i].center, baseline));
+  const kept = labelsThatFit(labels, 12).map((i) => labels[i]);
+  const different = kept.filter((each, k) => each.text !== kept[k - 1]?.text); // a constant has one
+  return different.map((each) => label(each.text, each.center, baseline));
 }
 
 function slotLabels(layout, font) {
@@ -125,16 +146,18 @@ function slotLabels(layout, font) {
 }
 
 function axisTitles({ state, font }, layout) {
-  const { left, right, histogramBottom, histogramTop, width, even } = layout;
-  const unit = state.term.unit ? ` (${state.term.unit})` : "";
+  const { left, right, histogramBottom, histogramTop, width, even, isDate } = layout;
+  const inUnit = state.term.unit ? ` (${state.term.unit})` : "";
   const note = even ? ", equal-width bins" : "";
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
-  const after = fit(`${unit}${note}`, 0.6 * right);
+  const after = fit(`${inUnit}${note}`, 0.6 * right);
   const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
   const below = `${name}${after}`;
   const half = textWidth(below, LABEL_SIZE, font) / 2;
   const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
-  const counted = state.fit.guarantee.private ? "records per bin (noisy count)" : "records per bin";
+  const unit = isDate ? "days" : state.term.unit || "units";
+  const wide = layout.per === null ? "bin" : `${formatNumber(layout.per, 3)} ${unit}`;
+  const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
   return [
     label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
     label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
@@ -246,14 +269,14 @@ function curve({ role, termFit }, layout) {
 }
 
 function histogram(layout) {
-  const { termFit, columns, countY, histogramBottom } = layout;
-  return termFit.count.map((count, i) => {
+  const { termFit, heights, columns, countY, histogramBottom } = layout;
+  return heights.map((count, i) => {
     const [left, right] = columns[i];
     const gap = right - left > 4 ? 1 : 0;
     const top = countY(Math.max(0, count));
     const frame = { x: left + gap / 2, y: top, width: Math.max(0.5, right - left - gap) };
     const bar = svg("rect", { ...frame, height: histogramBottom - top, class: "dpx-count" });
-    bar.append(svg("title", {}, formatCount(count)));
+    bar.append(svg("title", {}, formatCount(termFit.count[i])));
     return bar;
   });
 }

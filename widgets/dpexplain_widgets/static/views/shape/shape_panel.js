@@ -22,8 +22,8 @@ import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
 
 const HINT = "Point at a bin, or press arrow keys, to read it.";
-const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare two bins, " +
-  "Ctrl-click the second, or press c and move on. ";
+const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare " +
+  "two bins, Ctrl-click the second, or press c and move on. ";
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
