@@ -170,9 +170,9 @@ class Overview {
     const { noise_words: words, effect_words: effects, effect_caution: caution } = state.fit;
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
-    const [count] = words?.match(/^\d+ of \d+/) ?? [];
-    this.count.hidden = !count;
-    setText(this.count, count ? `${count} above noise` : "");
+    const [count] = words?.match(/^\d+ of \d+/) ?? ["none"];
+    this.count.hidden = !words;
+    setText(this.count, `${count} above noise`);
     this.noise.replaceChildren(
       ...[words, effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));
