@@ -28,7 +28,8 @@ from dpexplain_widgets.payload.payload import all_fits
 from dpexplain_widgets.state.state import ViewState
 
 _CARRIED = (
-    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins", "shown_curve",
+    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
+    "category_order", "shown_curve",
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip

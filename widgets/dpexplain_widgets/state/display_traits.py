@@ -9,6 +9,7 @@ from dpexplain_widgets.views.registry import tabs
 
 TABS = tabs()
 ORDERS = ("last", "this", "schema", "name")
+CATEGORY_ORDERS = ("schema", "contribution", "uncertainty")
 CURVES = ("both", "released", "effect")
 
 
@@ -30,6 +31,9 @@ class DisplayTraits(traitlets.HasTraits):
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
         Whether bins are drawn with equal widths; None chooses what is easier to read.
+    category_order : {"schema", "contribution", "uncertainty"}
+        Order in which the categories of a term are drawn: as in the schema, by contribution, or by
+        total uncertainty, largest first.
     shown_curve : {"both", "released", "effect"}
         Curves that are drawn: both, only the released curve with its noise, or only the estimated
         effect.
@@ -47,6 +51,7 @@ class DisplayTraits(traitlets.HasTraits):
     above_noise_only = traitlets.Bool(False).tag(sync=True)
     same_axis = traitlets.Bool(True).tag(sync=True)
     even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    category_order = OneOf(*CATEGORY_ORDERS).tag(sync=True)
     shown_curve = OneOf(*CURVES).tag(sync=True)
     small_multiples = traitlets.Bool(False).tag(sync=True)
     page_index = Index(0).tag(sync=True)

@@ -25,21 +25,38 @@ function countColumn(termFit, width, font) {
   return { number, bar: Math.max(24, Math.min(110, width * 0.14)) };
 }
 
-function rowPlaces(termFit, names, specialCount, stacked) {
+/**
+ * Bins in the order of their rows: "contribution" and "uncertainty" sort categories, largest first.
+ * Special bins stay last.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function rowOrder(termFit, order) {
+  const bins = termFit.labels.map((_, i) => i);
+  const sizes = { contribution: termFit.contribution, uncertainty: termFit.total_std ?? termFit.noise_std }[order];
+  if (!sizes) return bins;
+  const categories = bins.slice(0, bins.length - termFit.special.length);
+  return [...categories.sort((a, b) => sizes[b] - sizes[a]), ...bins.slice(categories.length)];
+}
+
+function rowPlaces(termFit, names, specialCount, { stacked, order }) {
   let top = 0;
-  return names.map((lines, i) => {
+  const places = [];
+  for (const i of order) {
+    const lines = names[i];
     if (specialCount > 0 && i === termFit.labels.length - specialCount) top += SIZES_OF_ROWS.apart;
     const beside = lines.length > 1 ? SIZES_OF_ROWS.two : SIZES_OF_ROWS.one;
     const height = stacked ? SIZES_OF_ROWS.stacked : beside;
     top += height;
-    return { top: top - height, bottom: top, middle: stacked ? top - 26 : top - height / 2 };
-  });
+    places[i] = { top: top - height, bottom: top, middle: stacked ? top - 26 : top - height / 2 };
+  }
+  return places;
 }
 
 /** Positions and scales for the drawing functions. */
 function categoricalLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const stacked = width < STACKED;
+  const order = rowOrder(termFit, options.categoryOrder);
   const left = stacked ? 0 : nameColumn(termFit, width, font);
   const names = stacked
     ? fitTexts(termFit.labels, width - 16, LABEL_SIZE, font).map((name) => [name])
@@ -47,11 +64,11 @@ function categoricalLayout({ state, width, font, options }) {
   const column = countColumn(termFit, width, font);
   const right = width - column.number - column.bar - 40;
   const axis = niceAxis(axisValues(state, options.everyEpsilon), Math.max(2, (right - left) / 70));
-  const rows = rowPlaces(termFit, names, termFit.special.length, stacked);
+  const rows = rowPlaces(termFit, names, termFit.special.length, { stacked, order });
   const most = Math.max(1, ...termFit.count);
   return {
-    termFit, names, rows, left, right, width, stacked,
-    height: rows.at(-1).bottom + 6,
+    termFit, names, rows, left, right, width, stacked, order,
+    height: Math.max(...rows.map((row) => row.bottom)) + 6,
     axis,
     x: linearScale(axis.domain, [left + 8, right]),
     countX: linearScale([0, most], [right + 22, right + 22 + column.bar]),
@@ -243,10 +260,9 @@ function body(view, layout) {
   return picture;
 }
 
-function rowAt(rows, y, scrolled) {
+function rowAt({ rows, order }, y, scrolled) {
   if (y < SIZES_OF_ROWS.head) return null;
-  const found = rows.findIndex((row) => y + scrolled - SIZES_OF_ROWS.head < row.bottom);
-  return found < 0 ? rows.length - 1 : found;
+  return order.find((i) => y + scrolled - SIZES_OF_ROWS.head < rows[i].bottom) ?? order.at(-1);
 }
 
 /** Draw the term. Returns the element, `cut`, `binAt(x, y, scrolled)` and the rows to scroll to. */
@@ -257,7 +273,7 @@ export function drawCategoricalShape(view) {
   return {
     element,
     cut: cutWhiskerMarks(view.state, layout).length > 0,
-    binAt: (_, y, scrolled) => rowAt(layout.rows, y, scrolled),
+    binAt: (_, y, scrolled) => rowAt(layout, y, scrolled),
     rowOf: (bin) => layout.rows[bin],
     headHeight: SIZES_OF_ROWS.head,
   };

@@ -1,14 +1,17 @@
 // The shape of a numeric term: step curves over a histogram.
-import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
+import {
+  binColumns, columnAt, crowdsTheAxis, histogramHeights, splitSpecial, valuePosition,
+} from "../../charts/bins.js";
 import {
   axisTerms, axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
-import { edgeDay, formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
+import { formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
-import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { linearScale, niceAxis } from "../../charts/scale.js";
+import { fitText, textWidth } from "../../kit/text.js";
+import { bottomLabels, fineStep } from "./shape_ticks.js";
 import { curveObstacles, watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 
@@ -18,19 +21,6 @@ const CUT_MARKS_APART = 40;
 function countAxis(counts) {
   const [, high] = niceAxis(counts.map((count) => Math.max(0, count)), 2).domain;
   return { domain: [0, high], ticks: [0, high], step: high };
-}
-
-/**
- * Heights of the histogram: counts, or where bins of different widths are drawn true to scale, counts
- * per `width` of the feature, which is the median width of the bins. Special bins keep their counts.
- */
-export function histogramHeights({ edges, count }, even) {
-  const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
-  const width = [...widths].sort((a, b) => a - b)[widths.length >> 1];
-  if (even || !(width > 0) || widths.every((each) => Math.abs(each - width) < 1e-9 * width)) {
-    return { heights: count, width: null };
-  }
-  return { heights: count.map((each, i) => (i < widths.length ? (each * width) / widths[i] : each)), width };
 }
 
 function axisWidth(axes, font) {
@@ -101,40 +91,6 @@ function grid(layout) {
   return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
 }
 
-function edgeTicks(layout, font) {
-  const { left, right, x, termFit, even, isDate } = layout;
-  const edges = termFit.edges;
-  if (isDate) {
-    const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
-    return { ticks: days, text: (day) => edgeDay(day, edges), x, font };
-  }
-  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
-  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
-  // Bins of integers end halfway between two of them; only integers are named.
-  const halves = edges.every((edge) => Math.abs(edge % 1) === 0.5);
-  const named = (edge) => (halves ? Math.floor(edge) + (edge === edges.at(-1) ? 0 : 1) : edge);
-  return { ticks: edges, text: (edge) => formatTick(named(edge), halves ? 1 : fineStep(edges)), x, font };
-}
-
-function fineStep(edges) {
-  const whole = edges.every((edge) => Number.isInteger(edge));
-  return whole ? 1 : 10 ** Math.floor(Math.log10((edges.at(-1) - edges[0]) / 100 || 1));
-}
-
-function bottomLabels(layout, font) {
-  const { ticks, text, x } = edgeTicks(layout, font);
-  const labels = ticks.map((tick, i) => ({
-    text: text(tick),
-    center: x(tick),
-    width: textWidth(text(tick), LABEL_SIZE, font),
-    priority: i === 0 || i === ticks.length - 1 ? 0 : i,
-  }));
-  const baseline = layout.histogramBottom + 19;
-  const kept = labelsThatFit(labels, 12).map((i) => labels[i]);
-  const different = kept.filter((each, k) => each.text !== kept[k - 1]?.text); // a constant has one
-  return different.map((each) => label(each.text, each.center, baseline));
-}
-
 function slotLabels(layout, font) {
   const { termFit, columns, histogramBottom } = layout;
   const offset = columns.length - termFit.special.length;
@@ -146,7 +102,7 @@ function slotLabels(layout, font) {
 }
 
 function axisTitles({ state, font }, layout) {
-  const { left, right, histogramBottom, histogramTop, width, even, isDate } = layout;
+  const { left, right, histogramBottom, histogramTop, width, even } = layout;
   const inUnit = state.term.unit ? ` (${state.term.unit})` : "";
   const note = even ? ", equal-width bins" : "";
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
@@ -155,8 +111,7 @@ function axisTitles({ state, font }, layout) {
   const below = `${name}${after}`;
   const half = textWidth(below, LABEL_SIZE, font) / 2;
   const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
-  const unit = isDate ? "days" : state.term.unit || "units";
-  const wide = layout.per === null ? "bin" : `${formatNumber(layout.per, 3)} ${unit}`;
+  const wide = layout.per === null ? "bin" : `bin of width ${formatNumber(layout.per, 3)}`;
   const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
   return [
     label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
