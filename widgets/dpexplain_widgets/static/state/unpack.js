@@ -49,10 +49,10 @@ function totalOf(values) {
 }
 
 /** Decode {table, value, streams}: numbers from digits, booleans from ones and zeros, parts from the table. */
-export function unpack({ table, value, streams }) {
-  const steps = readerOf(streams.$n);
-  const ratios = readerOf(streams.$l);
-  let known = [];
+export function unpack({ table, value, streams = undefined }) {
+  const steps = readerOf(streams?.$n ?? []);
+  const ratios = readerOf(streams?.$l ?? []);
+  const known = [];
   const read = (each) => {
     if (each === null || typeof each !== "object") return each;
     if (Array.isArray(each)) return each.map(read);
@@ -65,6 +65,6 @@ export function unpack({ table, value, streams }) {
     if (values.total_std?.$q === 1) values.total_std = totalOf(values);
     return values;
   };
-  known = table.map(read); // in the order of the streams: first the table, then the value
+  for (const each of table) known.push(read(each)); // the streams follow the table, then the value
   return read(value);
 }

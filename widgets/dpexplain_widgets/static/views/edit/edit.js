@@ -12,7 +12,7 @@ import { createPairEditor } from "./edit_pair.js";
 import { afterOperations, effectOf, startCurve, stepsOf } from "./arithmetic/edit_operations.js";
 import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
-import { bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
+import { axisWords, bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "../../kit/format.js";
 import { byKind } from "../../state/by_kind.js";
 import { standaloneParts } from "../../kit/standalone.js";
@@ -31,11 +31,6 @@ const ALL_CLASSES = "An edit changes the curve of every class; choose another cl
 
 function problemOnly(problem) {
   return { operation: null, curve: null, problem };
-}
-
-function axisWords({ term, fit }) {
-  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
-  return `${shortName(term.name, 80)}${unit}; gray: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
 }
 
 class EditPanel {
@@ -199,13 +194,13 @@ class EditPanel {
     this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
     this.chooser.draw(now.curve);
     const log = logOf(this.model);
-    const focused = this.plot.ownerDocument.activeElement;
-    this.apply.disabled = pending.operation === null;
-    this.undo.disabled = log.head < 0;
-    this.redo.disabled = log.undone.length === 0;
-    // A button that can no longer be pressed passes the focus on, so that Ctrl-Z still works.
-    const pressed = [this.apply, this.undo, this.redo].find((each) => each === focused);
-    if (pressed?.disabled) this.plot.focus({ preventScroll: true });
+    const buttons = [this.apply, this.undo, this.redo];
+    const useless = [pending.operation === null, log.head < 0, log.undone.length === 0];
+    for (const [k, pressed] of buttons.entries()) {
+      // A button that can no longer be pressed passes the focus on, so that Ctrl-Z still works.
+      if (useless[k] && pressed === document.activeElement) this.plot.focus({ preventScroll: true });
+      pressed.disabled = useless[k];
+    }
   }
 
   describe(now, bins, pending) {

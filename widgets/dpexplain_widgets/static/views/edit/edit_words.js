@@ -100,3 +100,9 @@ export function bandWords({ outside }) {
   if (outside === null) return "noise band unknown";
   return outside === 0 ? "stays inside the noise band" : `leaves the noise band in ${plural(outside, "bin")}`;
 }
+
+/** The horizontal axis: the feature, its unit, and what the gray bars are. */
+export function axisWords({ term, fit }) {
+  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
+  return `${shortName(term.name, 80)}${unit}; gray: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
+}

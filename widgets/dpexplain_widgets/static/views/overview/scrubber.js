@@ -62,7 +62,7 @@ function tracks(state, positions, right) {
     parts.push(
       svg("path", { d, class: "dpx-track dpx-track-apart" }),
       svg("circle", { cx: x, cy: TRACK.y, r: 5, class: "dpx-stop dpx-stop-reference" }),
-      label("∞", x, 11, "middle", "dpx-infinity"),
+      label("∞", x, 13, "middle", "dpx-infinity"),
     );
   }
   return parts;

@@ -57,7 +57,7 @@ function categoricalLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const stacked = width < STACKED;
   const order = rowOrder(termFit, options.categoryOrder);
-  const left = stacked ? 0 : nameColumn(termFit, width, font);
+  const left = stacked ? 12 : nameColumn(termFit, width, font);
   const names = stacked
     ? fitTexts(termFit.labels, width - 16, LABEL_SIZE, font).map((name) => [name])
     : termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
