@@ -1,5 +1,5 @@
 // Descriptions of edits.
-import { formatNumber, formatSigned, plural, quotedName } from "../../kit/format.js";
+import { formatNumber, formatSigned, plural, quotedName, shortName } from "../../kit/format.js";
 import { pathTo } from "./edit_log.js";
 import { afterOperations, effectOf, stepsOf } from "./arithmetic/edit_operations.js";
 
