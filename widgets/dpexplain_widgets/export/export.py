@@ -33,7 +33,7 @@ _CARRIED = (
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
-_EDITS = ("denoised", "edits")
+_EDITS = ("denoised", "edits", "show_edited")
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. Parts of this file are not differentially private."

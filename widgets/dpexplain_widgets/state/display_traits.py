@@ -37,6 +37,8 @@ class DisplayTraits(traitlets.HasTraits):
     shown_curve : {"both", "released", "effect"}
         Curves that are drawn: both, only the released curve with its noise, or only the estimated
         effect.
+    show_edited : bool
+        Whether all views show the selected fit with the edits applied; the edit view always does.
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
@@ -53,6 +55,7 @@ class DisplayTraits(traitlets.HasTraits):
     even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
     category_order = OneOf(*CATEGORY_ORDERS).tag(sync=True)
     shown_curve = OneOf(*CURVES).tag(sync=True)
+    show_edited = traitlets.Bool(False).tag(sync=True)
     small_multiples = traitlets.Bool(False).tag(sync=True)
     page_index = Index(0).tag(sync=True)
     replay_draw = Index(None, allow_none=True).tag(sync=True)

@@ -22,6 +22,7 @@ STATE_TRAITS = (
     "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
     "show_reference", "repeat", "tab", "term_order", "term_search", "above_noise_only",
     "same_axis", "even_bins", "category_order",
+    "show_edited",
     "shown_curve", "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
     "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
     "contribution_opacity",

@@ -77,7 +77,7 @@ function legendEntries(state, termFit, cut, replay) {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
     const plain = state.fit.guarantee.private ? "private model" : "non-private model";
     const name = named && !state.fit.guarantee.private ? `${named}, not private` : named || plain;
-    entries.push(["main", `${name}, ${epsilonWords(state)}`]);
+    entries.push(["main", `${name}, ${epsilonWords(state)}${termFit.edited ? ", edited" : ""}`]);
   }
   if (state.fits.length > 1) entries.push(["repeat", "other fits at this ε"]);
   if (state.pinned) {

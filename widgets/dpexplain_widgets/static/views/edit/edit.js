@@ -4,6 +4,7 @@ import { afterNextFrame, html, setText, uniqueId } from "../../kit/dom.js";
 import { BinChoice } from "./edit_choice.js";
 import { OperationChooser } from "./edit_chooser.js";
 import { EditHands } from "./edit_hands.js";
+import {} from "./edited_fit.js";
 import { authorField, checkpointField, downloadButton, historyList } from "./edit_history.js";
 import { drawEditLegend } from "./edit_legend.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
@@ -16,22 +17,21 @@ import { axisWords, bandWords, cautionWords, effectWords, operationWords, PAIR, 
 import { formatNumber, shortName } from "../../kit/format.js";
 import { byKind } from "../../state/by_kind.js";
 import { standaloneParts } from "../../kit/standalone.js";
-import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, chooseTerm, drawOnChange, readReleased } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { editTable } from "../../export/view_tables.js";
 import { scoreWords } from "../../kit/words.js";
 
-const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
+const EDIT_KEYS = [...CHOICE_KEYS, "evaluation"];
+
 const EDIT_HINT = "Drag over bins to select them; drag the curve to move it. Keyboard: arrow keys, " +
   "Shift and arrow keys for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
 const ALL_CLASSES = "An edit changes the curve of every class; choose another class to see its curve.";
 
-function problemOnly(problem) {
-  return { operation: null, curve: null, problem };
-}
+const problemOnly = (problem) => ({ operation: null, curve: null, problem });
 
 class EditPanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -66,7 +66,7 @@ class EditPanel {
     this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
-    const { by_class: byClass } = readState(this.model).payload.target;
+    const { by_class: byClass } = readReleased(this.model).payload.target;
     this.classes = byClass ? html("p", { class: "dpx-note" }, ALL_CLASSES) : null;
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
     this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
@@ -112,7 +112,7 @@ class EditPanel {
 
   // The current curves: as released, as edited, and the preview.
   read() {
-    const state = readState(this.model);
+    const state = readReleased(this.model);
     const key = this.keyOf(state, state.term);
     this.choice.follow(key);
     const start = this.startOf(state, state.termIndex);
@@ -140,7 +140,7 @@ class EditPanel {
   }
 
   draw() {
-    const raw = readState(this.model);
+    const raw = readReleased(this.model);
     if (raw.term === undefined || this.width < 40) return;
     const now = this.read();
     this.now = now;

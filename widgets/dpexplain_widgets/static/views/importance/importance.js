@@ -57,7 +57,7 @@ function barPicture(state, i, scale, ids, width) {
   const role = state.atReference ? "only-reference" : "main";
   const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
   if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
-  if (showsEffects(state) && !termFit.axes) parts.push(...effectMark(termFit, scale, width));
+  if (showsEffects(state) && !termFit.axes && termFit.effect_size) parts.push(...effectMark(termFit, scale, width));
   const tick = (importance, role) => {
     const x = Math.max(1.5, scale(importance));
     const d = `M${x} 1V${BAR.height - 1}`;

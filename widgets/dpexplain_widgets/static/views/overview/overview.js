@@ -1,5 +1,5 @@
 // The overview: the choice of epsilon, its guarantee, and the quality of the model.
-import { button } from "../../kit/controls.js";
+import { button, checkbox } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
 import { modelChoice } from "./model_choice.js";
@@ -7,7 +7,7 @@ import { createPlayer } from "./player.js";
 import { kendallTau, placesOf, rankedTerms } from "../rank/ranks.js";
 import { referenceToggle } from "../../state/reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
-import { CHOICE_KEYS, choose, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, canShowEdited, choose, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 import { overviewTable } from "../../export/view_tables.js";
@@ -81,6 +81,8 @@ class Overview {
     this.scrubber = createScrubber(model);
     this.player = createPlayer(model);
     this.toggle = referenceToggle(model);
+    this.edited = checkbox("Edited", false, (on) => choose(model, { show_edited: on }));
+    this.edited.element.title = "Show the curves as edited in all views, not as released";
     this.models = modelChoice(model);
     this.build(host, standalone);
     this.stop = drawOnChange(model, CHOICE_KEYS, () => this.draw());
@@ -105,7 +107,7 @@ class Overview {
       html("summary", {}, "Guarantee and noise"),
       html("div", { class: "dpx-overview-grid" }, promise, this.noise));
     const head = offerTable(html("header", { class: "dpx-head" },
-      html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
+      html(standalone ? "h3" : "h2", {}, this.title), this.edited.element, this.toggle.element),
     () => overviewTable(readState(this.model)));
     const meaning = "Privacy parameter: smaller is more private";
     const letter = html("span", { class: "dpx-scale-title", title: meaning }, "ε");
@@ -130,6 +132,8 @@ class Overview {
     if (state.fit === undefined) return;
     this.scrubber.draw();
     this.models.draw();
+    this.edited.element.hidden = !canShowEdited(this.model);
+    this.edited.input.checked = this.model.get("show_edited") === true;
     this.drawGuarantee(state);
     this.drawNoise(state);
     this.drawMetrics(state);
