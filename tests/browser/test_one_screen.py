@@ -43,14 +43,14 @@ def page(open_page):
 
 
 def test_bar_and_chart_fit_on_one_screen(page):
-    bar = page.locator(".dpx-bar").bounding_box()
+    bar = page.locator(".dpx-sticky").bounding_box()
     chart = page.locator(".dpx-plot").bounding_box()
 
     assert bar["height"] <= BAR
     assert bar["y"] >= 0
     assert chart["y"] + chart["height"] <= SCREEN["height"]
     for part in (".dpx-scrubber", ".dpx-epsilon", ".dpx-chips", ".dpx-metrics"):
-        inside = page.locator(f".dpx-bar {part}").bounding_box()
+        inside = page.locator(f".dpx-sticky {part}").bounding_box()
         assert inside["height"] > 0, part
 
 
@@ -61,7 +61,7 @@ def test_at_most_half_of_the_words_of_the_first_explorer_are_in_sight(page):
 def test_the_bar_stays_in_sight_while_the_page_scrolls(page):
     page.evaluate("scrollTo(0, 400)")
     settle(page)
-    bar = page.locator(".dpx-bar").bounding_box()
+    bar = page.locator(".dpx-sticky").bounding_box()
 
     assert page.evaluate("scrollY") > 100
     assert -2 <= bar["y"] <= 2
@@ -87,11 +87,11 @@ def test_reading_bins_and_scrubbing_move_nothing(page):
         assert page.evaluate(_PLACES) == places
     page.mouse.move(2, 2)
     page.locator(".dpx-scrubber").focus()
-    bar = page.locator(".dpx-bar").bounding_box()
+    bar = page.locator(".dpx-sticky").bounding_box()
     for key in ("Home", "ArrowRight", "End"):
         page.keyboard.press(key)
         settle(page)
-        assert page.locator(".dpx-bar").bounding_box() == bar
+        assert page.locator(".dpx-sticky").bounding_box() == bar
 
 
 def test_bars_of_categories_keep_their_width_on_a_phone(open_page):

@@ -111,7 +111,7 @@ class Overview {
     () => overviewTable(readState(this.model)));
     const meaning = "Privacy parameter: smaller is more private";
     const letter = html("span", { class: "dpx-scale-title", title: meaning }, "ε");
-    const bar = html("div", { class: "dpx-bar" },
+    const bar = html("div", { class: "dpx-sticky" },
       html("div", { class: "dpx-scale" }, letter, this.scrubber.element), buttons,
       this.guarantee, this.count, this.metrics);
     const above = [head, this.models.element, details];
