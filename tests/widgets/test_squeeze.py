@@ -64,9 +64,9 @@ def test_names_that_may_be_keys_stay_and_others_go():
         assert gone not in short
 
 
-def test_a_name_that_no_list_contains_stays():
-    assert squeezed("const first = 1; const second = first;", ["second"]) == (
-        "const first=1;const a=first;"
+def test_names_of_arguments_and_of_the_browser_stay():
+    assert squeezed("const first = (given) => document.name + given; const name = 1;", ()) == (
+        "const a=(given)=>document.name+given;const name=1;"
     )
 
 

@@ -22,6 +22,14 @@ _BEFORE_REGEX = frozenset(",=:[!&|?{};+-*%<>(") | {"=>", "&&", "||", "??", "==="
 _NOT_NAMES = frozenset(
     ["as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"],
 )
+# Variables of these names would be mistaken for what a browser provides.
+_OF_BROWSER = frozenset(
+    (
+        *("close", "document", "event", "find", "focus", "frames", "history", "length"),
+        *("location", "name", "open", "origin", "parent", "performance", "print", "screen"),
+        *("scroll", "self", "status", "stop", "top", "undefined", "window"),
+    )
+)
 _DOTS = (".", "?.")
 
 Token = tuple[str, str]
@@ -31,8 +39,9 @@ Token = tuple[str, str]
 def squeezed(script: str, names: Iterable[str]) -> str:
     """Remove comments and blanks from a script, and shorten names.
 
-    A name is shortened everywhere or nowhere, so scopes stay as they were. Names that may also be
-    the key of an object, a property in short form or a method are kept.
+    The names shortened are those given and those of local variables. Each is shortened everywhere
+    or nowhere, so scopes stay as they were. Names that may also be the key of an object, a
+    property in short form or a method are kept.
 
     Parameters
     ----------
@@ -47,7 +56,7 @@ def squeezed(script: str, names: Iterable[str]) -> str:
         A script that does the same.
     """
     tokens = list(_tokens(script))
-    short = _short_names(tokens, frozenset(names))
+    short = _short_names(tokens, frozenset(names) | (_variables(tokens) - _OF_BROWSER))
     renamed = []
     before = ""
     for kind, text in tokens:
@@ -95,6 +104,16 @@ def _template_part(script: str, start: int) -> str:
             return script[start : place + 2]
         place += 2 if script[place] == "\\" else 1
     return script[start : place + 1]
+
+
+def _variables(tokens: Sequence[Token]) -> set[str]:
+    """Names that follow const or let."""
+    words = [text for kind, text in tokens if kind != "blank"]
+    return {
+        after
+        for before, after in itertools.pairwise(words)
+        if before in ("const", "let") and after.isidentifier()
+    }
 
 
 def _short_names(tokens: Sequence[Token], names: frozenset[str]) -> dict[str, str]:
