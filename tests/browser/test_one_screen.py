@@ -34,8 +34,8 @@ _PLACES = """() => Array.from(
 
 @pytest.fixture
 def page(open_page):
-    terms = view_examples.wide_terms(14, 12)
-    source = view_examples.comparison(terms, (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0), joint=True)
+    # Seven terms, six epsilons, a reference and a metric
+    source = view_examples.comparison(joint=True)
     page = open_page(Explorer(source))
     page.set_viewport_size(SCREEN)
     settle(page)

@@ -146,7 +146,11 @@ def _may_be_a_key(before: str, after: str, *, in_braces: bool) -> bool:
     if not in_braces:
         return False
     short_form = before in ("{", ",") and after in (",", "}", "=")
-    member = before in ("{", "}", ";", "get", "set", "async", "static") and after in ("(", "=", ";")
+    member = before in ("{", "}", ";", ",", "get", "set", "async", "static") and after in (
+        "(",
+        "=",
+        ";",
+    )
     return short_form or member
 
 

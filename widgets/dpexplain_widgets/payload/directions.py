@@ -6,7 +6,7 @@ import numpy as np
 
 from dpexplain.explain.noise_model import NoiseModel
 
-DIRECTIONS = 5
+DIRECTIONS = 4
 """Maximum number of directions that are encoded for a curve."""
 
 LEAST_SHARE = 0.01
