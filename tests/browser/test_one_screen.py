@@ -34,7 +34,6 @@ _PLACES = """() => Array.from(
 
 @pytest.fixture
 def page(open_page):
-    # Seven terms, six epsilons, a reference and a metric
     source = view_examples.comparison(joint=True)
     page = open_page(Explorer(source))
     page.set_viewport_size(SCREEN)
@@ -67,7 +66,7 @@ def test_the_bar_stays_in_sight_while_the_page_scrolls(page):
     assert -2 <= bar["y"] <= 2
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("Home")
-    assert page.locator(".dpx-epsilon").inner_text() == "ε = 0.1"
+    assert page.locator(".dpx-epsilon").inner_text() == "ε = 0.25"
 
 
 def test_the_whole_guarantee_is_one_click_away(page):

@@ -32,8 +32,9 @@ const inside = (own) => own.label + + 1 - - size;
 for (const key of Object.keys(own)) counter += own[key] ?? 0;
 const result = counter > 0 ? label("a`b  (a/c") : keyed;
 if (result) counter++;
-console.log(JSON.stringify([ratio, result, own, new Shape().label(4), new Shape().ratio, methods.inside(2),
-  typeof methods.result, inside(own), counter, typeof shorthand, "two  blanks // stay", counter in own, 3 .toFixed(1)]));
+console.log(JSON.stringify([ratio, result, own, new Shape().label(4), new Shape().ratio]));
+console.log(JSON.stringify([methods.inside(2), typeof methods.result, inside(own), counter]));
+console.log(typeof shorthand, "two  blanks // stay", counter in own, 3 .toFixed(1));
 """
 NAMES = (
     "ratio", "pattern", "counter", "label", "Shape", "shorthand", "keyed", "own", "size",
