@@ -30,7 +30,7 @@ class DisplayTraits(traitlets.HasTraits):
     same_axis : bool
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
-        Whether bins are drawn with equal widths; None chooses what is easier to read.
+        Whether bins are drawn with equal widths; None chooses whichever is easier to read.
     category_order : {"schema", "contribution", "uncertainty"}
         Order in which the categories of a term are drawn: as in the schema, by contribution, or by
         total uncertainty, largest first.
