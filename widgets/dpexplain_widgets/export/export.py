@@ -81,7 +81,7 @@ def page_of(
         check_releasable(payload)
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
-    state = state_of(shown, shown.page_traits)
+    state = _without_kernel(state_of(shown, shown.page_traits))
     return offline_page(
         [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
@@ -91,6 +91,12 @@ def page_of(
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),
     )
+
+
+def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
+    """Drop what a page cannot answer: refits, and the epsilon at which a metric is reached."""
+    plan = state.get("plan")
+    return {**state, "plan": {**plan, "metric": "", "live": False}} if plan else state
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
