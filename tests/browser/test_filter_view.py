@@ -67,7 +67,7 @@ def test_mask_grays_exactly_what_may_be_noise(open_page, pictures_view):
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].class_mean("class 1")
     np.testing.assert_array_equal(changed, ~weights.above_noise)
-    assert "gray pixels: inside 2 standard deviations" in words(page, ".dpx-filter > .dpx-note")
+    assert "gray pixels: inside 2 standard deviations" in words(page, ".dpx-colour-scale .dpx-note")
 
     page.get_by_label("Show", exact=True).select_option("filter")
     settle(page)
@@ -173,7 +173,7 @@ def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictu
     page = open_page(pictures_view)
     assert page.locator(".dpx-filter-cell.dpx-filter-reference").count() == 3
     assert "not releasable" in words(page, ".dpx-filter-table")
-    scale = words(page, ".dpx-filter > .dpx-note")
+    scale = words(page, ".dpx-colour-scale .dpx-note")
     cell(page, 0, 3).click()
     assert words(page, ".dpx-filter-main .dpx-picture-warning") == (
         "non-private reference: not releasable"
@@ -183,7 +183,7 @@ def test_reference_is_called_not_releasable_and_hidden_by_a_key(open_page, pictu
     assert page.locator(".dpx-filter-reference").count() == 0
     assert "not releasable" not in words(page, ".dpx-filter")
     alone = open_page(Explorer(picture_comparison(reference=False), filter_class="class 1"))
-    assert words(alone, ".dpx-filter > .dpx-note") == words(page, ".dpx-filter > .dpx-note")
+    assert words(alone, ".dpx-colour-scale .dpx-note") == words(page, ".dpx-filter > .dpx-note")
     assert scale
 
 

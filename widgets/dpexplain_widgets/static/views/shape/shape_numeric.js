@@ -11,7 +11,7 @@ import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from
 import { bandPath, stepPath } from "../../charts/path.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
 import { fitText, textWidth } from "../../kit/text.js";
-import { bottomLabels, fineStep } from "./shape_ticks.js";
+import { bottomLabels, fineStep } from "../../charts/bin_ticks.js";
 import { curveObstacles, watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 

@@ -1,8 +1,8 @@
 // The values named below a numeric shape.
-import { edgeDay, formatTick } from "../../kit/format.js";
-import { label, LABEL_SIZE } from "../../charts/marks.js";
-import { dayTicks, niceTicks } from "../../charts/scale.js";
-import { labelsThatFit, textWidth } from "../../kit/text.js";
+import { edgeDay, formatTick } from "../kit/format.js";
+import { label, LABEL_SIZE } from "./marks.js";
+import { dayTicks, niceTicks } from "./scale.js";
+import { labelsThatFit, textWidth } from "../kit/text.js";
 
 function edgeTicks(layout, font) {
   const { left, right, x, termFit, even, isDate } = layout;
