@@ -279,7 +279,8 @@ def test_view_alone_has_its_own_choice_of_epsilon(new_page, tmp_path):
 
 def test_scrubbing_ten_classes_of_thirty_filters_is_measured(open_page, capsys):
     comparison = picture_comparison(10, 30, 28, (0.5, 1.0, 2.0, 4.0, 8.0))
-    view = Explorer(comparison, some_pictures(4, 28), samples_public=True, shown_map="filter")
+    choices = {"shown_map": "filter", "filter_class": "class 0"}
+    view = Explorer(comparison, some_pictures(4, 28), samples_public=True, **choices)
     page = open_page(view)
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("Home")
