@@ -228,7 +228,7 @@ def measure_browser(comparison: Comparison, moves: int, *, lab: bool) -> None:
         measure_wide(browser, Path(folder), moves)
         measure_many_bins(browser, Path(folder), moves)
         size = (Path(folder) / "page.html").stat().st_size / 1000
-        print(f"\nSize of the page: {size:.1f} kB (target: under 150 kB)")
+        print(f"\nSize of the page: {size:.1f} kB (target: at most 160 kB)")
         browser.close()
 
 

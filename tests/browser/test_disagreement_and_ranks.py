@@ -160,7 +160,7 @@ def test_a_hundred_terms_and_twenty_epsilons_stay_usable(open_page, pictures):
     settle(page)
     last = page.locator(".dpx-term[aria-selected=true]")
     assert last.get_attribute("aria-posinset") == "100"
-    assert last.bounding_box()["y"] < page.locator(".dpx-terms").bounding_box()["y"] + 460
+    assert last.bounding_box()["y"] < page.locator(".dpx-terms").bounding_box()["y"] + 520
 
     page.get_by_label("Find").fill("measurement 9")
     settle(page)

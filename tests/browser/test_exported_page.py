@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import view_examples
+from dpexplain import DPExplainableBoostingClassifier, sweep
+from dpexplain.datasets import load_adult
 from dpexplain_widgets import Explorer, LedgerView, write_page
 from page_checks import curve_of, layout_problems, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 SIZE_LIMIT = 150_000
+ADULT_LIMIT = 160_000
 SEVEN = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -39,6 +44,15 @@ def test_a_page_of_14_features_and_7_epsilons_is_small(tmp_path):
     path = write_page(view_examples.comparison(terms, SEVEN), tmp_path / "page.html")
 
     assert path.stat().st_size < SIZE_LIMIT
+
+
+@pytest.mark.skipif("DPEXPLAIN_DATA" not in os.environ, reason="set DPEXPLAIN_DATA to the data")
+def test_a_page_of_adult_is_small(tmp_path):
+    adult = load_adult()
+    model = DPExplainableBoostingClassifier(schema=adult.schema)
+    path = write_page(sweep(model, adult.X, adult.y, SEVEN, progress=False), tmp_path / "page.html")
+
+    assert path.stat().st_size <= ADULT_LIMIT
 
 
 def test_an_exported_page_asks_nobody_and_is_used_by_keyboard(exported, open_export):

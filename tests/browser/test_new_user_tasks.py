@@ -65,7 +65,13 @@ def place_at_one(page) -> str:
     return " ".join(row.inner_text().split())
 
 
+def promise(page) -> str:
+    page.locator("summary", has_text="Guarantee and noise").click()
+    return words(page, ".dpx-overview-more")
+
+
 def needed(page) -> str:
+    page.locator("summary", has_text="Every term").click()
     row = page.locator(".dpx-planner tr", has_text="education")
     return " ".join(row.inner_text().split())
 
@@ -87,7 +93,7 @@ LOOK = {
     2: reliable_terms,
     3: lambda page: read_bin(page, "69 – 71"),
     4: lambda page: read_bin(page, "81 – 83"),
-    5: lambda page: words(page, ".dpx-guarantee"),
+    5: promise,
     6: lambda page: words(page, ".dpx-ledger"),
     7: lambda page: words(page, ".dpx-ledger"),
     8: at_quarter,

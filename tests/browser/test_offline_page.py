@@ -77,7 +77,7 @@ def test_bins_are_read_by_keys_and_by_pointer(open_page, survey):
     first = readout.inner_text()
     assert "age: 21 – 23 years" in first.replace("\u2068", "").replace("\u2069", "")
     assert "noisy count" in first
-    assert "(standard deviations: privacy " in first
+    assert "inside the noise band of ±" in first
     assert "non-private reference: " in first
     assert plot.get_attribute("aria-valuenow") == "2"
     assert "contribution" in plot.get_attribute("aria-valuetext")

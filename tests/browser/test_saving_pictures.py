@@ -58,7 +58,7 @@ def test_svg_of_a_shape_stands_alone_with_its_guarantee(open_page, closed, tmp_p
     assert used
     assert all(f'id="{name}"' in text for name in used)
     shown = texts(path)
-    for words in ("Shape of age", "records per bin (noisy count)", "private model, ε = 0.5"):
+    for words in ("Shape of age", "records per bin of width", "private model, ε = 0.5"):
         assert words in shown
     assert "ε = 0.5 · δ = 10⁻⁶" in shown
     assert "not releasable" not in shown

@@ -134,9 +134,8 @@ def test_what_the_variance_is_made_of_is_told(open_page, comparison):
         for term in explanation.terms
     ]
     page = open_page(Explorer(dataclasses.replace(explanation, terms=terms, noise=None)))
-    page.locator("summary", has_text="What the bands mean").click()
 
-    words = page.locator(".dpx-band-limits").inner_text()
+    words = page.locator(".dpx-shape .dpx-legend").inner_text()
     assert "privacy 67%, bins and trees 17%, sampling 17%" in words
 
 

@@ -63,12 +63,10 @@ def test_script_of_a_page_shows_the_view_and_has_neither_exports_nor_comments():
     view = bundling.bundle("explorer.js")
     script = bundling.page_script(view)
 
-    assert "const pageWidget = viewWidget(" in script
-    assert script.endswith("showStates(pageWidget);\n")
+    assert len(script) < 0.75 * len(view)
     assert not re.search(r"^(export|import)\b|^\s|^//|^/\*", script, re.MULTILINE)
-    declared = r"^(?:function|class|const) (\w+)"
-    both = {*re.findall(declared, view.replace("export ", ""), re.MULTILINE)}
-    assert both <= {*re.findall(declared, script, re.MULTILINE)}
+    for text in ("Privacy parameter epsilon", "Which ε do I need?", "pointerleave"):
+        assert text in script
 
 
 def test_a_part_that_is_left_out_takes_what_it_alone_needs_with_it():

@@ -21,6 +21,7 @@ from dpexplain_widgets import Explorer, LedgerView, write_page
 from dpexplain_widgets.export import export
 from dpexplain_widgets.export.export import check_releasable
 from dpexplain_widgets.export.page import state_of
+from dpexplain_widgets.payload.digits import LETTERS, LOWEST
 from dpexplain_widgets.payload.packing import inflated
 from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.state.state import TABS
@@ -98,18 +99,34 @@ def planted(comparison: Comparison) -> Comparison:
     return dataclasses.replace(comparison, reference=planted, metrics=metrics)
 
 
-def unpacked(value, table):
-    """What unpack.js does."""
+def unpacked(value, table, places, streams):
+    """What unpack.js does with steps."""
     if isinstance(value, list):
-        return [unpacked(each, table) for each in value]
+        return [unpacked(each, table, places, streams) for each in value]
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("$n"), list):
-        k, *differences = value["$n"]
-        return [step / 10.0**k for step in np.cumsum(differences)]
+        k, count, digits = value["$n"]
+        return [step / 10.0**k for step in np.cumsum(steps_from(streams, places, count, digits))]
     if isinstance(value.get("$r"), int):
-        return unpacked(table[value["$r"]], table)
-    return {name: unpacked(each, table) for name, each in value.items()}
+        return table[value["$r"]]
+    return {name: unpacked(each, table, places, streams) for name, each in value.items()}
+
+
+def steps_from(streams, places, count, digits):
+    numbers = [0] * count
+    unit = LOWEST
+    for k in range(digits):
+        letters = streams[k][places[k] : places[k] + count]
+        places[k] += count
+        values = [LETTERS.index(letter) for letter in letters]
+        if k == 0:
+            signs = [-1 if value % 2 else 1 for value in values]
+            numbers = [value // 2 for value in values]
+        else:
+            numbers = [n + unit * value for n, value in zip(numbers, values, strict=True)]
+            unit *= len(LETTERS)
+    return [sign * number for sign, number in zip(signs, numbers, strict=True)]
 
 
 def numbers_in(value) -> list[float]:
@@ -122,7 +139,10 @@ def numbers_in(value) -> list[float]:
 def state_in(page: str):
     text = inflated(re.search(r'id="state-0" data-dpx-folded hidden>([^<]*)<', page)[1])
     packed = json.loads(text)
-    return unpacked(packed["value"], packed["table"])
+    streams = packed["streams"]["$n"]
+    places = [0] * len(streams)
+    table = [unpacked(each, (), places, streams) for each in packed["table"]]
+    return unpacked(packed["value"], table, places, streams)
 
 
 def met(page: str) -> set[object]:

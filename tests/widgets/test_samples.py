@@ -149,10 +149,10 @@ def test_directions_of_a_curve_keep_its_variances():
     for share in packed:
         assert ((share**2).sum(axis=0) <= 1.0).all()
         # One direction moves all bins alike; rounding takes at most a step of each entry.
-        assert (share[0] > 1 - 2 / 28).all()
+        assert (share[0] > 1 - 2 / 14).all()
     assert fit["intercept_std"] == pytest.approx(noise.std[-1])
 
 
 def unpacked(text: str, n_bins: int) -> np.ndarray:
     steps = [ord(letter) - ord("?") for letter in text]
-    return np.array(steps, dtype=float).reshape(-1, n_bins) / 28
+    return np.array(steps, dtype=float).reshape(-1, n_bins) / 14

@@ -7,8 +7,10 @@ import { directionsOf, drawnErrors, replayedCurve, uniforms } from "../../../wid
 import { cellAfterKey, pointedCell } from "../../../widgets/dpexplain_widgets/static/views/shape/pair_panel.js";
 import { edgeDay } from "../../../widgets/dpexplain_widgets/static/kit/format.js";
 import { endTexts, smallAxisValues } from "../../../widgets/dpexplain_widgets/static/views/shape/small_shape.js";
+import { histogramHeights } from "../../../widgets/dpexplain_widgets/static/charts/bins.js";
+import { rowOrder } from "../../../widgets/dpexplain_widgets/static/views/shape/shape_categorical.js";
 import { shownLayer, termCurves } from "../../../widgets/dpexplain_widgets/static/charts/curves.js";
-import { causeWords } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
+import { causeShares } from "../../../widgets/dpexplain_widgets/static/kit/words.js";
 
 const letters = (rows) => rows.flat().map((step) => String.fromCharCode(63 + step)).join("");
 const term = {
@@ -17,7 +19,7 @@ const term = {
 };
 
 test("directions are read back by rows, with their signs", () => {
-  const shaped = { ...term, directions: letters([[28, -28, 0, 14], [0, 0, 28, 0]]) };
+  const shaped = { ...term, directions: letters([[14, -14, 0, 7], [0, 0, 14, 0]]) };
   assert.deepEqual(directionsOf(shaped), [[1, -1, 0, 0.5], [0, 0, 1, 0]]);
   assert.deepEqual(directionsOf({ ...term, directions: null }), []);
 });
@@ -32,7 +34,7 @@ test("uniform numbers are the same for a seed, others for another, and never zer
 // With 4,000 draws a variance is off by 2.2% in one standard deviation; the draws are fixed by
 // their numbers, so this passes or fails for good.
 test("draws have the variance of each bin and go together as the directions say", () => {
-  const shaped = { ...term, directions: letters([[28, 28, 20, 0]]) };
+  const shaped = { ...term, directions: letters([[14, 14, 10, 0]]) };
   const draws = Array.from({ length: 4000 }, (_, k) => drawnErrors(shaped, k));
   const moment = (i, j) => draws.reduce((sum, each) => sum + (each[i] / term.total_std[i]) * (each[j] / term.total_std[j]), 0) / draws.length;
   for (const i of [0, 1, 2, 3]) assert.ok(Math.abs(moment(i, i) - 1) < 0.12, String(moment(i, i)));
@@ -83,10 +85,31 @@ test("wide bands do not flatten a small picture", () => {
   assert.ok(Math.max(...values) <= 3 * 1.4 + 1e-9);
 });
 
+test("a spike of the reference does not flatten a small chart, but its own values count alone", () => {
+  const spike = { ...term, contribution: [1, 90, 3, 9] };
+  const curves = [{ role: "reference", termFit: spike }, { role: "main", termFit: term }];
+  assert.ok(Math.max(...smallAxisValues(curves, [])) <= 3 * 1.4 + 1e-9);
+  assert.ok(Math.max(...smallAxisValues([{ role: "reference", termFit: spike }], [])) >= 90);
+});
+
+test("bins of different widths are drawn as densities, equal ones and special ones as counts", () => {
+  const { heights, width } = histogramHeights(term, false);
+  assert.deepEqual([heights, width], [[10, 30, -2.5, 2], 1]);
+  assert.deepEqual(histogramHeights(term, true), { heights: term.count, width: null });
+  assert.equal(histogramHeights({ ...term, edges: [0, 1, 2, 3] }, false).width, null);
+});
+
+test("categories are sorted by size or uncertainty, and special bins stay last", () => {
+  const job = { ...term, edges: null, contribution: [1, 3, 2, 9], total_std: [2, 0.5, 1, 4] };
+  assert.deepEqual(rowOrder(job, "schema"), [0, 1, 2, 3]);
+  assert.deepEqual(rowOrder(job, "contribution"), [1, 2, 0, 3]);
+  assert.deepEqual(rowOrder(job, "uncertainty"), [0, 2, 1, 3]);
+});
+
 test("what a variance is made of is told by its causes", () => {
   const made = { ...term, noise_std: [1, 1, 1, 1], structure_std: [0, 0, 0, 0], sampling_std: [1, 1, 1, 1] };
-  assert.match(causeWords(made), /privacy 50%, bins and trees 0%, sampling 50%/);
-  assert.equal(causeWords({ ...term, noise_std: [1, 1, 1, 1] }), "");
+  assert.deepEqual(causeShares(made), [["privacy", 0.5], ["bins and trees", 0], ["sampling", 0.5]]);
+  assert.deepEqual(causeShares({ ...term, noise_std: [1, 1, 1, 1] }), []);
 });
 
 test("a cell that was pointed at belongs to its own pair", () => {

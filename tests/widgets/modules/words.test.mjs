@@ -77,17 +77,19 @@ test("a read-out says how wide the band is and why a count is negative", () => {
   const stds = { noise_std: [0.07], structure_std: [0.02], sampling_std: null, total_std: [0.0728], band_factor: 2 };
   const termFit = { labels: ["a"], special: [], contribution: [0.2], signal: [true], ...stds, count: [-235] };
   const payload = { link: "identity", target: { unit: "visits" }, epsilons: [1] };
-  const state = { payload, fit: { guarantee: { private: true } }, pinned: null, reference: null };
+  const fit = { guarantee: { private: true }, terms: [{ importance: 0.1 }, { importance: 0.4 }] };
+  const state = { payload, fit, pinned: null, reference: null };
   assert.equal(
     binSentence(state, termFit, 0),
-    "contribution +0.2 visits, outside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
-      "bins and trees 0.02): signal · noisy count −235 (noise can make it negative)",
+    "contribution +0.2 visits, outside the noise band of ±0.15: signal · " +
+      "noisy count −235 (noise can make it negative)",
   );
   termFit.signal = [false];
   assert.ok(binSentence(state, termFit, 0).startsWith(
-    "contribution +0.2 visits, inside the noise band of ±0.15 (standard deviations: privacy 0.07, " +
-      "bins and trees 0.02): may be all noise",
+    "contribution +0.2 visits, inside the noise band of ±0.15: may be all noise; unknown, between +0.054 and +0.35",
   ));
+  fit.terms[1].importance = 0.8;
+  assert.ok(binSentence(state, termFit, 0).includes("may be all noise; close to average, between"));
 });
 
 test("a score of a count is the log of its expectation, and its contributions multiply it", () => {

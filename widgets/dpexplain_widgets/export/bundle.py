@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from dpexplain_widgets.export.squeeze import squeezed
+
 STATIC = Path(__file__).parents[1] / "static"
 
 # Later style rules may override earlier ones. Other files follow in alphabetical order.
@@ -56,8 +58,8 @@ def bundle(entry: str, without: tuple[str, ...] = ()) -> str:
         File name in any folder of modules, such as ``"explorer.js"``. Its default export, if
         any, is the default export of the result.
     without : tuple of str, default=()
-        Names to omit, together with all modules that only they need. Every line of the entry
-        module that contains such a name is removed.
+        Names to omit, together with all modules that only they need. Every line that contains
+        such a name is removed.
 
     Returns
     -------
@@ -88,19 +90,13 @@ def page_script(view_script: str) -> str:
     Returns
     -------
     str
-        A script, without exports or comments, that shows one view for each state.
+        A short script, without exports or comments, that shows one view for each state.
     """
     view, count = _EXPORT_DEFAULT_VALUE.subn(r"const pageWidget = \1;", view_script)
     if count != 1:
         raise ValueError(f"a view has one default export, got {count}.")
-    return _without_comments(f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n")
-
-
-def _without_comments(script: str) -> str:
-    """Strip full-line comments and indentation."""
-    without_blocks = re.sub(r"^\s*/\*\*.*?\*/\s*\n", "", script, flags=re.MULTILINE | re.DOTALL)
-    without_lines = re.sub(r"^\s*//.*\n", "", without_blocks, flags=re.MULTILINE)
-    return re.sub(r"^\s+", "", without_lines, flags=re.MULTILINE)
+    script = f"{view}\n{bundle('page.js')}\nshowStates(pageWidget);\n"
+    return squeezed(script, [declared for _, declared in _DECLARATION.findall(script)])
 
 
 @functools.cache
@@ -155,7 +151,7 @@ def _sources_in_order(entry: str, without: tuple[str, ...]) -> dict[str, str]:
         if name in open_modules:
             raise ValueError(f"circular import: {' -> '.join([*open_modules, name])}.")
         open_modules.append(name)
-        source = _without_names(_source(name), without) if name == entry else _source(name)
+        source = _without_names(_source(name), without)
         for _, path in _IMPORT.findall(source):
             visit(_named(name, path))
         open_modules.pop()

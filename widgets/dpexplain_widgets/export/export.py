@@ -24,11 +24,12 @@ from dpexplain_widgets.payload.payload import all_fits
 from dpexplain_widgets.state.state import ViewState
 
 _CARRIED = (
-    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins", "shown_curve",
+    "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
+    "category_order", "shown_curve",
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
     "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
-_EDITS = ("denoised", "edits")
+_EDITS = ("denoised", "edits", "show_edited")
 _FLAGS = ("private", "releasable", "samples_public", "public")
 
 NOT_RELEASABLE = "NOT PRIVATE — do not publish. Parts of this file are not differentially private."
@@ -76,7 +77,7 @@ def page_of(
         check_releasable(payload)
     safe = release_safe or _is_all_private(payload)
     prefix = "" if safe else "NOT PRIVATE: "
-    state = state_of(shown, shown.page_traits)
+    state = _without_kernel(state_of(shown, shown.page_traits))
     return offline_page(
         [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
@@ -86,6 +87,12 @@ def page_of(
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),
     )
+
+
+def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
+    """Drop what a page cannot answer: refits, and the epsilon at which a metric is reached."""
+    plan = state.get("plan")
+    return {**state, "plan": {**plan, "metric": "", "live": False}} if plan else state
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpexplain_widgets.export.bundle import STATIC, bundle, page_script, stylesheet
+from dpexplain_widgets.export.squeeze import squeezed
 from dpexplain_widgets.payload.packing import deflated, packed
 
 _PAGE_STYLE = (
@@ -116,7 +117,7 @@ def offline_page(
     str
         The page as HTML.
     """
-    loader = (STATIC / "export/page_loader.js").read_text(encoding="utf-8")
+    loader = squeezed((STATIC / "export/page_loader.js").read_text(encoding="utf-8"), ())
     code = page_script(bundle("explorer.js") if view_script is None else view_script)
     limit = "" if width is None else f"#page{{width:{width:d}px}}"
     policy = html.escape(content_policy(loader, code), quote=True)
@@ -145,8 +146,9 @@ def offline_page(
 
 
 def _without_comments(style: str) -> str:
-    """Strip comments, indentation and empty lines."""
-    return re.sub(r"\s*\n\s*", "\n", re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL))
+    """Strip comments, and blanks that mean nothing."""
+    plain = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    return re.sub(r"\s*([{};,])\s*|(?<=:)\s+", r"\1", plain)
 
 
 def _folded(name: str, text: str) -> str:

@@ -158,12 +158,25 @@ def _svg_mark(mark: Mark) -> str:
         attributes += "" if mark.fill == _INK else f' fill="{mark.fill}"'
         place = f'x="{mark.x:.0f}" y="{mark.y:.0f}"{attributes}'
         return f"<text {place}>{html.escape(mark.words)}</text>"
-    path = " ".join(f"{x:g},{y:g}" for x, y in mark.points)
+    path = _path(mark.points)
     if isinstance(mark, Line):
         stroke = f'stroke="{mark.stroke}" stroke-width="{mark.width:g}"'
-        return f'<path d="M{path}" fill="none" {stroke}/>'
+        return f'<path d="{path}" fill="none" {stroke}/>'
     pale = "" if mark.opacity == 1 else f' opacity="{mark.opacity}"'
-    return f'<path d="M{path}Z" fill="{mark.fill}"{pale}/>'
+    return f'<path d="{path}Z" fill="{mark.fill}"{pale}/>'
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    """Write a line through points in SVG, shorter where it is horizontal or vertical."""
+    (x, y), *rest = points
+    parts = [f"M{x:g},{y:g}"]
+    for across, down in rest:
+        if down == y:
+            parts.append(f"H{across:g}")
+        else:
+            parts.append(f"V{down:g}" if across == x else f"L{across:g},{down:g}")
+        x, y = across, down
+    return "".join(parts)
 
 
 def _importances(names: Sequence[str], terms: Sequence[Mapping[str, Any]]) -> list[Mark]:

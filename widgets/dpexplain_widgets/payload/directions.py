@@ -6,13 +6,13 @@ import numpy as np
 
 from dpexplain.explain.noise_model import NoiseModel
 
-DIRECTIONS = 6
+DIRECTIONS = 4
 """Maximum number of directions that are encoded for a curve."""
 
 LEAST_SHARE = 0.01
 """Minimum proportion of the variance, averaged over bins, that a direction must explain."""
 
-STEPS = 28
+STEPS = 14
 """Number of rounding steps in one standard deviation."""
 
 
@@ -35,7 +35,7 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
     -------
     str
         The numbers of each direction in turn, one character for each number. The characters from
-        "#" (-1) through "?" (0) to "[" (1) represent multiples of 1 / 28.
+        "1" (-1) through "?" (0) to "M" (1) represent multiples of 1 / 14.
     """
     bins = noise.term(place)
     std = noise.std[bins]

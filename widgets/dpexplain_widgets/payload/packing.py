@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dpexplain_widgets.payload.digits import streamed
+
 # Digits kept for the largest number of a list; all its numbers share one step.
 DIGITS = 4
 EFFECT_DIGITS = 3
@@ -36,7 +38,10 @@ _MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
 _STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
 _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
-_PLAIN_LETTERS = bytes.maketrans(b"<>&", b"\"',")  # replaces characters that are special in HTML
+_PLAIN_LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in "<>&"]
+_BITS = 13  # written as two letters: 91 ** 2 is a little more than 2 ** 13
+_PAIRS = ["".join(pair) for pair in itertools.product(_PLAIN_LETTERS, repeat=2)]
+_MEMORY_LEVELS = range(5, 10)  # none is the best for every text
 _SHORT = 3  # lists up to this length are not packed
 _WORTH_POOLING = 24  # characters
 _LETTERS = frozenset({"pairs", "ranges", "directions"})
@@ -51,7 +56,8 @@ def packed(value: Any) -> Any:
     Bytes become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
     stored in a table and replaced by ``{"$r": index}``. A total standard deviation that equals the
     square root of the sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when
-    the payload is unpacked. ``unpack.js`` reads this format.
+    the payload is unpacked. Finally, the integers of all lists move to streams of digits; see
+    :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -61,7 +67,7 @@ def packed(value: Any) -> Any:
     Returns
     -------
     dict
-        ``{"table": [...], "value": ...}``, containing only JSON values.
+        ``{"table": [...], "value": ..., "streams": {...}}``, containing only JSON values.
 
     Raises
     ------
@@ -69,7 +75,9 @@ def packed(value: Any) -> Any:
         If a number is not finite, or a key is one of the markers.
     """
     _check_keys(value)
-    return _pooled(_rounded(value, ""))
+    pooled = _pooled(_rounded(value, ""))
+    [table, rest], streams = streamed([pooled["table"], pooled["value"]], ("$n", "$l"))
+    return {"table": table, "value": rest, "streams": streams}
 
 
 def deflated(text: str) -> str:
@@ -83,12 +91,19 @@ def deflated(text: str) -> str:
     Returns
     -------
     str
-        The number of compressed bytes, a space, and these bytes in base 85 with characters that
-        are safe in HTML. The bytes are the text as UTF-8, compressed in zlib format.
+        The number of compressed bytes, a space, and these bytes as letters that are safe in HTML,
+        two for every 13 bits. The bytes are the text as UTF-8, compressed in zlib format.
     """
-    folded = zlib.compress(text.encode(), 9)
-    letters = base64.b85encode(folded, pad=True).translate(_PLAIN_LETTERS)
-    return f"{len(folded)} {letters.decode()}"
+    folded = min((_compressed(text.encode(), level) for level in _MEMORY_LEVELS), key=len)
+    bits = "".join(f"{byte:08b}" for byte in folded)
+    bits += "0" * (-len(bits) % _BITS)
+    pairs = (int(bits[start : start + _BITS], 2) for start in range(0, len(bits), _BITS))
+    return f"{len(folded)} {''.join([_PAIRS[pair] for pair in pairs])}"
+
+
+def _compressed(content: bytes, memory_level: int) -> bytes:
+    compressor = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS, memory_level)
+    return compressor.compress(content) + compressor.flush()
 
 
 def inflated(text: str) -> str:
@@ -105,8 +120,12 @@ def inflated(text: str) -> str:
         The text.
     """
     size, letters = text.split(" ")
-    folded = base64.b85decode(letters.translate(str.maketrans("\"',", "<>&")))
-    return zlib.decompress(folded[: int(size)]).decode()
+    places = {pair: place for place, pair in enumerate(_PAIRS)}
+    pairs = (places[letters[start : start + 2]] for start in range(0, len(letters), 2))
+    bits = "".join(f"{pair:0{_BITS}b}" for pair in pairs)
+    return zlib.decompress(
+        bytes(int(bits[8 * place : 8 * place + 8], 2) for place in range(int(size)))
+    ).decode()
 
 
 def _check_keys(value: Any) -> None:

@@ -25,13 +25,14 @@ TABS = tabs()
 AGAINST = ("reference", "epsilon", "model", "repeat")
 MAPS = ("mean", "contrast", "filter")
 ORDERS = ("last", "this", "schema", "name")
+CATEGORY_ORDERS = ("schema", "contribution", "uncertainty")
 CURVES = ("both", "released", "effect")
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
     "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
     "show_reference", "repeat", "tab", "term_order", "term_search", "above_noise_only",
-    "same_axis", "even_bins",
-    "shown_curve", "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
+    "same_axis", "even_bins", "category_order", "shown_curve", "show_edited",
+    "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
     "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
     "contribution_opacity",
 )  # fmt: skip
@@ -124,9 +125,14 @@ class ViewState(traitlets.HasTraits):
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
         Whether bins are drawn with equal widths; None chooses whichever is easier to read.
+    category_order : {"schema", "contribution", "uncertainty"}
+        Order in which the categories of a term are drawn: as in the schema, by contribution, or by
+        total uncertainty, largest first.
     shown_curve : {"both", "released", "effect"}
         Curves that are drawn: both, only the released curve with its noise, or only the estimated
         effect.
+    show_edited : bool
+        Whether all views show the selected fit with the edits applied; the edit view always does.
     small_multiples : bool
         Whether the shape view shows all terms as small charts.
     page_index : int
@@ -167,7 +173,9 @@ class ViewState(traitlets.HasTraits):
     above_noise_only = traitlets.Bool(False).tag(sync=True)
     same_axis = traitlets.Bool(True).tag(sync=True)
     even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    category_order = OneOf(*CATEGORY_ORDERS).tag(sync=True)
     shown_curve = OneOf(*CURVES).tag(sync=True)
+    show_edited = traitlets.Bool(False).tag(sync=True)
     small_multiples = traitlets.Bool(False).tag(sync=True)
     page_index = Index(0).tag(sync=True)
     replay_draw = Index(None, allow_none=True).tag(sync=True)

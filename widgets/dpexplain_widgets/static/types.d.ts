@@ -55,6 +55,8 @@ export interface TermFit {
   axes?: [PairAxis, PairAxis];
   /** Whether only other models have this pair; all its numbers are then zero. */
   absent?: boolean;
+  /** Whether the curve was edited on the page, so that its noise is not known. */
+  edited?: boolean;
 }
 
 /** Data for claims about a term: half-widths in standard deviations, and a letter for each contrast. */

@@ -8,7 +8,7 @@ from dpexplain_widgets.export.bundle import bundle
 from dpexplain_widgets.state.selection import selection_frame
 from dpexplain_widgets.views.base import View
 from dpexplain_widgets.views.planning import Planning
-from dpexplain_widgets.views.registry import frame_of_tab, parts_for
+from dpexplain_widgets.views.registry import PAIRS, frame_of_tab, parts_for
 
 
 class Explorer(Planning, View):
@@ -64,7 +64,8 @@ class Explorer(Planning, View):
     def page_module(self) -> str:
         """Return the JavaScript module of the Explorer for an exported page.
 
-        Views for other kinds of models are left out; so is the edit view if there are no edits.
+        Views for other kinds of models are left out; so are the edit view and heat maps if there
+        are no edits and no pairs.
 
         Returns
         -------
@@ -74,4 +75,7 @@ class Explorer(Planning, View):
         if self.payload.get("filters"):
             return bundle("explorer.js", parts_for("terms"))
         unused = parts_for("filters")
-        return bundle("explorer.js", unused if self.page_edits else (*unused, "createEdit"))
+        unused += () if self.page_edits else ("createEdit",)
+        models = (self.payload, *self.payload["others"])
+        pairs = any(term["kind"] == "pair" for model in models for term in model["terms"])
+        return bundle("explorer.js", unused if pairs else (*unused, *PAIRS))

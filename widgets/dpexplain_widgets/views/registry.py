@@ -61,6 +61,9 @@ VIEWS: list[Listed] = [
     Listed("Explorer", "explorer", shows="anything"),
 ]
 
+PAIRS = ("createPairPanel", "drawSmallHeatMap")
+"""Front-end functions that show terms of two features."""
+
 
 def tabs() -> tuple[str, ...]:
     """List the tabs of an Explorer, in order."""

@@ -49,3 +49,16 @@ export function columnAt(columns, position) {
   });
   return best;
 }
+
+/**
+ * Heights of the histogram: counts, or where bins of different widths are drawn true to scale, counts
+ * per `width` of the feature, which is the median width of the bins. Special bins keep their counts.
+ */
+export function histogramHeights({ edges, count }, even) {
+  const widths = edges.slice(1).map((edge, i) => edge - edges[i]);
+  const width = [...widths].sort((a, b) => a - b)[widths.length >> 1];
+  if (even || !(width > 0) || widths.every((each) => Math.abs(each - width) < 1e-9 * width)) {
+    return { heights: count, width: null };
+  }
+  return { heights: count.map((each, i) => (i < widths.length ? (each * width) / widths[i] : each)), width };
+}

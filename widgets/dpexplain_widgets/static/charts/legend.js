@@ -3,7 +3,7 @@ import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
 import { shownLayer } from "./curves.js";
 import { beyondMark } from "./marks.js";
-import { epsilonWords, otherWords } from "../kit/words.js";
+import { causeShares, epsilonWords, otherWords } from "../kit/words.js";
 
 const SWATCH = { width: 30, height: 16 };
 
@@ -67,7 +67,7 @@ function legendEntries(state, termFit, cut, replay) {
   const layer = shownLayer(state);
   if (layer !== "released") {
     const whose = layer === "effect" ? `, ${epsilonWords(state)}` : "";
-    entries.push(["effect", `estimated effect in the population, 95% band${whose}`]);
+    entries.push(["effect", `estimated effect, 95%${whose}`]);
   }
   if (layer === "effect") {
     // The released curve is not drawn.
@@ -77,7 +77,7 @@ function legendEntries(state, termFit, cut, replay) {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
     const plain = state.fit.guarantee.private ? "private model" : "non-private model";
     const name = named && !state.fit.guarantee.private ? `${named}, not private` : named || plain;
-    entries.push(["main", `${name}, ${epsilonWords(state)}`]);
+    entries.push(["main", `${name}, ${epsilonWords(state)}${termFit.edited ? ", edited" : ""}`]);
   }
   if (state.fits.length > 1) entries.push(["repeat", "other fits at this ε"]);
   if (state.pinned) {
@@ -86,10 +86,9 @@ function legendEntries(state, termFit, cut, replay) {
   }
   if (state.other) entries.push(["other", otherWords(state)]);
   if (termFit.noise_std && layer !== "effect") {
-    const mark = kind === "numeric" ? "band" : "whisker";
-    const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner marks"}: privacy noise alone` : "";
+    const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner"}: privacy alone` : "";
     const what = termFit.structure_std ? "total uncertainty" : "privacy noise";
-    entries.push(["noise", `${what} (hatched: may be noise, because the ${mark} covers 0)${inner}`]);
+    entries.push(["noise", `${what}${inner}; hatched: may be noise`]);
   }
   if (replay !== null) entries.push(["replay", `simulated rerun ${replay + 1}`]);
   if (cut) entries.push(["cut", "continues off-scale"]);
@@ -99,12 +98,29 @@ function legendEntries(state, termFit, cut, replay) {
   return entries;
 }
 
+/** How much of the band comes from each source. */
+function splitItem(shares) {
+  const width = 90;
+  let x = 0;
+  const parts = shares.map(([, share], k) => {
+    const part = svg("rect", { x, y: 3, width: share * width, height: 10, class: `dpx-split dpx-split-${k}` });
+    x += share * width;
+    return part;
+  });
+  const words = shares.map(([name, share]) => `${name} ${Math.round(100 * share)}%`).join(", ");
+  const bar = svg("svg", { width, height: 16, class: "dpx-swatch", "aria-hidden": "true" }, parts);
+  const item = html("li", { class: "dpx-legend-item" }, bar, html("span", {}, `variance: ${words}`));
+  item.title = "Sources of the variance of this curve, averaged over the records";
+  return item;
+}
+
 /**
  * Replace the entries of a legend; `cut` is whether marks show that bands are cut off.
  * @param {import("../types").State} state
  * @param {import("../types").TermFit} termFit
  */
 export function drawLegend(list, state, termFit, { cut, hatchId, replay = null }) {
+  const shares = shownLayer(state) === "effect" || state.atReference ? [] : causeShares(termFit);
   const { kind } = state.term;
   const items = legendEntries(state, termFit, cut, replay).map(([role, label]) =>
     html(
@@ -114,5 +130,5 @@ export function drawLegend(list, state, termFit, { cut, hatchId, replay = null }
       html("span", {}, label),
     ),
   );
-  list.replaceChildren(...items);
+  list.replaceChildren(...items, ...(shares.length > 0 ? [splitItem(shares)] : []));
 }

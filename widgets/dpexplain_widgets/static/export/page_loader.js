@@ -1,19 +1,25 @@
 // The first script of a page without a kernel: unpacks the styles, the states and the code that
 // draws them. The policy of the page lists the hash of that code, so no other code can run.
 
-const SIGNS_OF_85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;\"='?@^_`{|}~";
+// Letters from "!" to "~" without "&", "<" and ">"; two letters are 13 bits.
+const signOf = (letter) => {
+  const code = letter.charCodeAt(0);
+  return code - 33 - (code > 38) - (code > 60) - (code > 62);
+};
 
-// Five letters are a number in base 85, which is four bytes. Zeros at the end are padding.
 const bytesOf = (folded) => {
   const [size, letters] = folded.split(" ");
-  const values = new Map(Array.from(SIGNS_OF_85, (letter, i) => [letter, i]));
-  const view = new DataView(new ArrayBuffer((letters.length / 5) * 4));
-  for (let start = 0; start < letters.length; start += 5) {
-    let number = 0;
-    for (let i = start; i < start + 5; i += 1) number = 85 * number + values.get(letters[i]);
-    view.setUint32((start / 5) * 4, number);
+  const bytes = new Uint8Array(Number(size));
+  let [held, bits, place] = [0, 0, 0];
+  for (let start = 0; start < letters.length; start += 2) {
+    held = (held << 13) | (91 * signOf(letters[start]) + signOf(letters[start + 1]));
+    for (bits += 13; bits >= 8; place += 1) {
+      bits -= 8;
+      bytes[place] = held >> bits;
+    }
+    held &= (1 << bits) - 1;
   }
-  return view.buffer.slice(0, Number(size));
+  return bytes;
 };
 
 const inflate = async (folded) => {

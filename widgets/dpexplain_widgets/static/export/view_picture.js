@@ -29,7 +29,7 @@ function isFigure(view) {
 /** The watermark that a saved view needs, or null. */
 function openWords(state, view) {
   if (state.fit === undefined || isFigure(view)) return null;
-  const measured = view.querySelector(".dpx-metric") !== null;
+  const measured = view.querySelector(".dpx-metric-line") !== null;
   const sampled = state.payload.samples?.public === false && showsSample(view);
   return watermarkText(state) ?? (measured || sampled ? "not releasable" : null);
 }

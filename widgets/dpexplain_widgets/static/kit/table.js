@@ -78,11 +78,51 @@ export function tableIn(view) {
   return closed ? makers.get(closed)() : view.querySelector("table.dpx-table");
 }
 
-/** A collapsible section; `make()` creates its table, which exists only while open. */
-export function numbersTable(make) {
+function numberIn(text) {
+  const found = text.replace(/[−,\u2066-\u2069]/g, (sign) => (sign === "−" ? "-" : "")).match(/-?\d+(\.\d+)?/);
+  return found === null ? null : Number(found[0]);
+}
+
+/** Compare two cells: as numbers if both begin with one, else as text. */
+export function compareCells(a, b) {
+  const [first, second] = [a, b].map(numberIn);
+  return first !== null && second !== null && first !== second ? first - second : a.localeCompare(b);
+}
+
+/** Let the headings of a table sort its rows. `order` is {column, down}, kept by the caller. */
+export function sortable(table, order) {
+  const heads = Array.from(table.tHead.rows[0].cells);
+  const sort = () => {
+    heads.forEach((head, k) => {
+      const way = order.down ? "descending" : "ascending";
+      if (k === order.column) head.setAttribute("aria-sort", way);
+      else head.removeAttribute("aria-sort");
+    });
+    if (order.column === null) return;
+    const textOf = (row) => row.cells[order.column].textContent;
+    const rows = Array.from(table.tBodies[0].rows);
+    rows.sort((a, b) => (order.down ? -1 : 1) * compareCells(textOf(a), textOf(b)));
+    table.tBodies[0].append(...rows);
+  };
+  heads.forEach((head, column) => {
+    const press = html("button", { type: "button", class: "dpx-sort" }, head.textContent);
+    press.addEventListener("click", () => {
+      order.down = order.column === column ? !order.down : column > 0;
+      order.column = column;
+      sort();
+    });
+    head.replaceChildren(press);
+  });
+  sort();
+  return table;
+}
+
+/** A collapsible section; `make()` creates its table, which exists only while open. Headings sort its rows. */
+export function numbersTable(make, isSorted = true) {
   const box = scrollBox("Numbers as a table");
+  const order = { column: null, down: false };
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "Numbers as a table"), box);
-  const draw = () => box.replaceChildren(...(element.open ? [make()] : []));
+  const draw = () => box.replaceChildren(...(element.open ? [isSorted ? sortable(make(), order) : make()] : []));
   element.addEventListener("toggle", draw);
   makers.set(element, make);
   return { element, draw };

@@ -37,6 +37,21 @@ export function fitText(text, width, size, font) {
   return `${characters.slice(0, fits).join("").trimEnd()}…`;
 }
 
+/** Texts cut to `width` pixels: in the middle, where cutting the end would make several alike. */
+export function fitTexts(texts, width, size, font) {
+  const cut = texts.map((text) => fitText(text, width, size, font));
+  return cut.map((text, i) => {
+    if (cut.indexOf(text) === i && cut.lastIndexOf(text) === i) return text;
+    const characters = Array.from(shortName(texts[i], 200));
+    for (let kept = characters.length - 1; kept > 1; kept -= 1) {
+      const head = characters.slice(0, Math.ceil(kept / 3)).join("");
+      const candidate = `${head}…${characters.slice(characters.length - Math.floor((2 * kept) / 3)).join("")}`;
+      if (textWidth(candidate, size, font) <= width) return candidate;
+    }
+    return text;
+  });
+}
+
 /** The text on at most two lines of `width` pixels, broken between words where possible. */
 export function wrapText(text, width, size, font) {
   const whole = shortName(text, 200);

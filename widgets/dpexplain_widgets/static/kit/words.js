@@ -114,15 +114,32 @@ function contributionWords(payload, value) {
 
 const CAUSES = [["noise_std", "privacy"], ["structure_std", "bins and trees"], ["sampling_std", "sampling"]];
 
-function verdictWords(termFit, bin) {
+/** Below this share of the strongest term, a contribution is close to average. */
+const CLOSE = 0.5;
+
+/**
+ * What a band that covers zero leaves open: "close" if even its ends are small next to the strongest
+ * term, "unknown" if a large contribution is possible; null if the bin is signal or has no band.
+ * @param {import("../types").Fit} fit
+ * @param {import("../types").TermFit} termFit
+ * @returns {"close" | "unknown" | null}
+ */
+export function opennessOf(fit, termFit, bin) {
+  if (noiseVerdict(termFit, bin) !== "inside") return null;
+  const farthest = Math.abs(termFit.contribution[bin]) + termFit.band_factor * termFit.total_std[bin];
+  const strongest = Math.max(...fit.terms.map((term) => term.importance));
+  return farthest <= CLOSE * strongest ? "close" : "unknown";
+}
+
+function verdictWords(fit, termFit, bin) {
   const verdict = noiseVerdict(termFit, bin);
   if (verdict === null) return "";
   const half = termFit.band_factor * termFit.total_std[bin];
-  const causes = CAUSES.filter(([key]) => termFit[key]).map(
-    ([key, name]) => `${name} ${formatNumber(termFit[key][bin], 2)}`,
-  );
-  const band = `noise band of ±${formatNumber(half, 2)} (standard deviations: ${causes.join(", ")})`;
-  return verdict === "inside" ? `, inside the ${band}: may be all noise` : `, outside the ${band}: signal`;
+  const band = `the noise band of ±${formatNumber(half, 2)}`;
+  if (verdict === "outside") return `, outside ${band}: signal`;
+  const [low, high] = [-half, half].map((way) => formatSigned(termFit.contribution[bin] + way, 2));
+  const open = opennessOf(fit, termFit, bin) === "close" ? "close to average" : "unknown";
+  return `, inside ${band}: may be all noise; ${open}, between ${low} and ${high}`;
 }
 
 /**
@@ -157,7 +174,7 @@ export function binSentence(state, termFit, bin) {
   const kind = state.fit.guarantee.private ? "noisy count" : "count";
   const negative = Math.round(termFit.count[bin]) < 0 ? " (noise can make it negative)" : "";
   const parts = [
-    `${contributionWords(state.payload, value)}${verdictWords(termFit, bin)}`,
+    `${contributionWords(state.payload, value)}${verdictWords(state.fit, termFit, bin)}`,
     `${kind} ${formatCount(termFit.count[bin])}${negative}`,
   ];
   const estimate = shownLayer(state, termFit) === "released" ? "" : estimateWords(termFit, bin);
@@ -230,16 +247,16 @@ export function otherWords(state) {
 }
 
 /**
- * Sources of the variance of a curve, weighted by its counts; "" unless there are several.
+ * Shares of the variance of a curve by source, weighted by its counts: [[name, share]]; empty unless
+ * there are several.
  * @param {import("../types").TermFit} termFit
+ * @returns {[string, number][]}
  */
-export function causeWords(termFit) {
+export function causeShares(termFit) {
   const known = CAUSES.filter(([key]) => termFit[key]);
-  if (known.length < 2) return "";
+  if (known.length < 2) return [];
   const people = termFit.count.map((count) => Math.max(0, count));
   const sums = known.map(([key]) => people.reduce((sum, weight, i) => sum + weight * termFit[key][i] ** 2, 0));
   const total = sums.reduce((sum, each) => sum + each, 0);
-  if (!(total > 0)) return "";
-  const shares = known.map(([, name], k) => `${name} ${formatNumber((100 * sums[k]) / total, 2)}%`);
-  return ` Sources of the variance of this curve, averaged over the records: ${shares.join(", ")}.`;
+  return total > 0 ? known.map(([, name], k) => [name, sums[k] / total]) : [];
 }

@@ -20,7 +20,28 @@ export const CHOICE_KEYS = [
   "show_reference",
   "repeat",
   "shown_curve",
+  "edits",
+  "denoised",
+  "show_edited",
 ];
+
+let makeEdited = null;
+
+/**
+ * Let views show edited fits: `make(model, state)` returns one. A page without the edit view has none.
+ * @param {((model: Model, state: State) => import("../types").Fit) | null} make
+ */
+export function offerEdited(make) {
+  makeEdited = make;
+}
+
+/**
+ * Whether there are edits that all views can show.
+ * @param {Model} model
+ */
+export function canShowEdited(model) {
+  return makeEdited !== null && (model.get("edits")?.head ?? -1) >= 0;
+}
 
 function clampIndex(value, count) {
   return Math.max(0, Math.min(count - 1, Number.isInteger(value) ? value : 0));
@@ -71,6 +92,19 @@ function otherModel(model, models, payload, { stop, referenceShown, repeat }) {
  * @returns {State}
  */
 export function readState(model) {
+  const state = readReleased(model);
+  const wanted = model.get("show_edited") === true && canShowEdited(model);
+  if (!wanted || state.fit === undefined || state.atReference) return state;
+  const fit = makeEdited(model, state);
+  return { ...state, fit, fits: state.fits.map((each, i) => (i === state.repeat ? fit : each)) };
+}
+
+/**
+ * The same, with curves as released.
+ * @param {Model} model
+ * @returns {State}
+ */
+export function readReleased(model) {
   const models = modelsOf(model.get("payload"));
   const payload = models.find((each) => each.name === model.get("model_name")) ?? models[0];
   const { epsilons, reference, terms } = payload;

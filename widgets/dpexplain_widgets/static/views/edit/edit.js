@@ -4,6 +4,7 @@ import { afterNextFrame, html, setText, uniqueId } from "../../kit/dom.js";
 import { BinChoice } from "./edit_choice.js";
 import { OperationChooser } from "./edit_chooser.js";
 import { EditHands } from "./edit_hands.js";
+import {} from "./edited_fit.js";
 import { authorField, checkpointField, downloadButton, historyList } from "./edit_history.js";
 import { drawEditLegend } from "./edit_legend.js";
 import { keepLog, logOf, operationsOf, redone, undone, withEdit } from "./edit_log.js";
@@ -12,31 +13,25 @@ import { createPairEditor } from "./edit_pair.js";
 import { afterOperations, effectOf, startCurve, stepsOf } from "./arithmetic/edit_operations.js";
 import { drawEditPlot } from "./edit_plot.js";
 import { scoreChange, scorePanel } from "./edit_scores.js";
-import { bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
+import { axisWords, bandWords, cautionWords, effectWords, operationWords, PAIR, trailWords } from "./edit_words.js";
 import { formatNumber, shortName } from "../../kit/format.js";
-import { byKind } from "../shape/pair_panel.js";
+import { byKind } from "../../state/by_kind.js";
 import { standaloneParts } from "../../kit/standalone.js";
-import { CHOICE_KEYS, chooseTerm, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, chooseTerm, drawOnChange, readReleased } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { editTable } from "../../export/view_tables.js";
 import { scoreWords } from "../../kit/words.js";
 
-const EDIT_KEYS = [...CHOICE_KEYS, "edits", "denoised", "evaluation"];
+const EDIT_KEYS = [...CHOICE_KEYS, "evaluation"];
+
 const EDIT_HINT = "Drag over bins to select them; drag the curve to move it. Keyboard: arrow keys, " +
   "Shift and arrow keys for a range, Space for single bins, Up and Down to nudge, Ctrl-Z and Ctrl-Y.";
 
 const ALL_CLASSES = "An edit changes the curve of every class; choose another class to see its curve.";
 
-function problemOnly(problem) {
-  return { operation: null, curve: null, problem };
-}
-
-function axisWords({ term, fit }) {
-  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
-  return `${shortName(term.name, 80)}${unit}; gray: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
-}
+const problemOnly = (problem) => ({ operation: null, curve: null, problem });
 
 class EditPanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -71,7 +66,7 @@ class EditPanel {
     this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot dpx-edit-plot", role: "slider", tabindex: "0" });
     this.chosenWords = html("p", { class: "dpx-note" });
-    const { by_class: byClass } = readState(this.model).payload.target;
+    const { by_class: byClass } = readReleased(this.model).payload.target;
     this.classes = byClass ? html("p", { class: "dpx-note" }, ALL_CLASSES) : null;
     this.warning = html("p", { class: "dpx-edit-warning", role: "status" });
     this.caution = html("p", { class: "dpx-edit-caution", role: "status" });
@@ -117,7 +112,7 @@ class EditPanel {
 
   // The current curves: as released, as edited, and the preview.
   read() {
-    const state = readState(this.model);
+    const state = readReleased(this.model);
     const key = this.keyOf(state, state.term);
     this.choice.follow(key);
     const start = this.startOf(state, state.termIndex);
@@ -145,7 +140,7 @@ class EditPanel {
   }
 
   draw() {
-    const raw = readState(this.model);
+    const raw = readReleased(this.model);
     if (raw.term === undefined || this.width < 40) return;
     const now = this.read();
     this.now = now;
@@ -198,10 +193,14 @@ class EditPanel {
     setText(this.title, shortName(state.term.name, 120));
     this.termBox.fill(state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]), state.term.name);
     this.chooser.draw(now.curve);
-    this.apply.disabled = pending.operation === null;
     const log = logOf(this.model);
-    this.undo.disabled = log.head < 0;
-    this.redo.disabled = log.undone.length === 0;
+    const buttons = [this.apply, this.undo, this.redo];
+    const useless = [pending.operation === null, log.head < 0, log.undone.length === 0];
+    for (const [k, pressed] of buttons.entries()) {
+      // A button that can no longer be pressed passes the focus on, so that Ctrl-Z still works.
+      if (useless[k] && pressed === document.activeElement) this.plot.focus({ preventScroll: true });
+      pressed.disabled = useless[k];
+    }
   }
 
   describe(now, bins, pending) {
@@ -295,6 +294,6 @@ function createCurveEditor(model, host, options) {
 }
 
 /** Put the edit view into `host`. Returns a function that ends it. */
-export const createEdit = byKind(createCurveEditor, createPairEditor);
+export const createEdit = byKind(createCurveEditor, { pair: createPairEditor });
 
 export default viewWidget("edit", createEdit);

@@ -75,7 +75,7 @@ export function historyList(model) {
     const items = log.entries.map((entry, place) => {
       const before = entry.after < 0 ? "as released" : entry.after + 1;
       const branch = entry.after !== place - 1 ? ` (after ${before})` : "";
-      const words = `${operationWords(entry.operation)}${branch}`;
+      const words = `${operationWords(entry.operation)}${branch}${log.undone.includes(place) ? " (undone)" : ""}`;
       const item = html("li", { class: current.has(place) ? "" : "dpx-edit-elsewhere" });
       const by = [entry.who, entry.when].filter(Boolean).map((part) => shortName(part, 60)).join(", ");
       trails[place] = html("p", { class: "dpx-note dpx-edit-trail" });

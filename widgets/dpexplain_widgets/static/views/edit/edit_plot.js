@@ -4,7 +4,7 @@ import { svg } from "../../kit/dom.js";
 import { edgeDay, formatTick } from "../../kit/format.js";
 import { label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { fitText, fitTexts, labelsThatFit, textWidth } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 
 const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72 };
@@ -30,9 +30,10 @@ function axisOf(curve, curves) {
   return niceAxis([...ends, ...drawn], 5);
 }
 
-function steps(columns, valueBins, values, y) {
+// Categories have no order, so no line joins them.
+function steps({ columns, y }, { valueBins, termFit }, values) {
   const path = columns.slice(0, valueBins).map(([left, right], i) =>
-    `${i === 0 ? "M" : "L"}${left} ${y(values[i])}H${right}`);
+    `${i === 0 || !termFit.edges ? "M" : "L"}${left} ${y(values[i])}H${right}`);
   const dashes = columns.slice(valueBins).map(([left, right], i) => `M${left} ${y(values[valueBins + i])}H${right}`);
   return [...path, ...dashes].join("");
 }
@@ -92,9 +93,9 @@ function editLabels(curve, layout, font) {
     return label(fitText(name, PLACE.slot - 8, LABEL_SIZE, font), (left + right) / 2, baseline);
   });
   if (!termFit.edges) {
-    const names = termFit.labels.slice(0, valueBins).map((name, i) => {
+    const room = Math.max(40, layout.columns[0][1] - layout.columns[0][0] - 4);
+    const names = fitTexts(termFit.labels.slice(0, valueBins), room, LABEL_SIZE, font).map((text, i) => {
       const [left, right] = layout.columns[i];
-      const text = fitText(name, Math.max(40, right - left - 4), LABEL_SIZE, font);
       return { text, center: (left + right) / 2, width: textWidth(text, LABEL_SIZE, font), priority: i };
     });
     const shown = labelsThatFit(names, 6);
@@ -120,7 +121,7 @@ export function drawEditPlot({ curve, preview, chosen, cursor, width, font, ids,
   const y = linearScale(axis.domain, [bottom, top]);
   const layout = { ...editColumns(curve, left, width - 6), y, top, bottom, foot, left };
   const line = (values, kind) => svg("path", {
-    d: steps(layout.columns, curve.valueBins, values, y), class: `dpx-curve ${kind}`,
+    d: steps(layout, curve, values), class: `dpx-curve ${kind}`,
   });
   const grid = axis.ticks.flatMap((tick) => [
     rule(left, y(tick), width - 6, y(tick), tick === 0 ? "zero" : "grid"),

@@ -1,8 +1,9 @@
 // Effect of an edit on the distribution of scores, from released histograms alone. Features are
 // assumed to be independent, because their histograms do not show dependence.
 import { html, svg, setText } from "../../kit/dom.js";
-import { formatNumber, formatSigned } from "../../kit/format.js";
-import { linearScale } from "../../charts/scale.js";
+import { formatNumber, formatSigned, formatTick } from "../../kit/format.js";
+import { label, rule } from "../../charts/marks.js";
+import { linearScale, niceTicks } from "../../charts/scale.js";
 import { stepPath } from "../../charts/path.js";
 
 const CELLS = 240;
@@ -96,7 +97,10 @@ export function scorePanel() {
     const paths = lines.map((line, i) => svg("path", {
       d: stepPath(edges, line, x, y), class: `dpx-curve ${i === 0 ? "dpx-edit-before" : "dpx-curve-main"}`,
     }));
-    picture.replaceChildren(svg("svg", { width, height: 74, class: "dpx-svg", "aria-hidden": "true" }, ...paths));
+    const { ticks, step } = niceTicks(scores.low, scores.high, Math.max(2, width / 70));
+    const axis = ticks.map((tick) => label(formatTick(tick, step), Math.max(16, Math.min(width - 16, x(tick))), 88));
+    picture.replaceChildren(svg("svg", { width, height: 92, class: "dpx-svg", "aria-hidden": "true" },
+      ...paths, rule(4, 70.5, width - 4, 70.5, "axis"), ...axis));
     const moved = after.mean - before.mean;
     const change = Math.abs(moved) < 1e-9 ? "unchanged" : formatSigned(moved);
     const means = `${formatNumber(before.mean)} → ${formatNumber(after.mean)} (${change})`;

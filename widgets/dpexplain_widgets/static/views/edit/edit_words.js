@@ -1,5 +1,5 @@
 // Descriptions of edits.
-import { formatNumber, formatSigned, plural, quotedName } from "../../kit/format.js";
+import { formatNumber, formatSigned, plural, quotedName, shortName } from "../../kit/format.js";
 import { pathTo } from "./edit_log.js";
 import { afterOperations, effectOf, stepsOf } from "./arithmetic/edit_operations.js";
 
@@ -99,4 +99,10 @@ export function effectWords(effect) {
 export function bandWords({ outside }) {
   if (outside === null) return "noise band unknown";
   return outside === 0 ? "stays inside the noise band" : `leaves the noise band in ${plural(outside, "bin")}`;
+}
+
+/** The horizontal axis: the feature, its unit, and what the gray bars are. */
+export function axisWords({ term, fit }) {
+  const unit = term.unit ? ` (${shortName(term.unit, 24)})` : "";
+  return `${shortName(term.name, 80)}${unit}; gray: ${fit.guarantee.private ? "noisy counts" : "counts"}`;
 }

@@ -76,11 +76,13 @@ const FILTER_PARTS = [
  */
 export function createExplorer(model, host) {
   const parts = model.get("payload").filters ? FILTER_PARTS : PARTS;
+  const grid = html("div", { class: "dpx-parts" });
   const stops = parts.map(([name, create]) => {
     const part = html("section", { class: `dpx-part dpx-${name}` });
-    host.append(part);
+    (name === "overview" ? host : grid).append(part);
     return create(model, part, { standalone: false });
   });
+  host.append(grid);
   return () => {
     for (const stop of stops) stop();
   };

@@ -4,8 +4,8 @@ import { html, setText } from "../../kit/dom.js";
 import { MapReader } from "./filter_detail.js";
 import { FilterGrid } from "./filter_grid.js";
 import { FilterList } from "./filter_list.js";
-import { pictureSize, picturePlaces, themeColours } from "./filter_picture.js";
-import { FilterSample } from "./filter_sample.js";
+import { colourBar, pictureSize, picturePlaces, themeColours } from "./filter_picture.js";
+import { FilterSample, predictedClass } from "./filter_sample.js";
 import { FILTER_KEYS, readFilters } from "./filter_state.js";
 import { weightsTable } from "./filter_tables.js";
 import { columnWords, mapWords, scaleWords } from "./filter_words.js";
@@ -63,6 +63,7 @@ class FilterPanel {
     this.sameScale = checkbox("Same scale at every ε", true, set("same_axis"));
     this.sorted = checkbox("Highest signal-to-noise first", true, set("sort_filters"));
     this.scaleNote = html("p", { class: "dpx-note" });
+    this.scaleBar = html("div", { class: "dpx-colour-bar" });
     this.meaning = html("details", { class: "dpx-details" },
       html("summary", {}, "What filters mean"), html("p", { class: "dpx-note" }, FILTER_MEANING));
     const box = scrollBox("Weights as a table");
@@ -78,7 +79,7 @@ class FilterPanel {
     host.append(
       head,
       html("div", { class: "dpx-controls" }, this.alone?.controls, controls.map((each) => each.element)),
-      this.scaleNote, this.frame, this.sample.element,
+      html("div", { class: "dpx-colour-scale" }, this.scaleBar, this.scaleNote), this.frame, this.sample.element,
       ...[this.alone?.sentence, this.meaning, this.table].filter(Boolean),
     );
   }
@@ -111,7 +112,9 @@ class FilterPanel {
   draw() {
     const view = readFilters(this.model);
     if (view === null || view.filters === undefined || this.width < 40) return;
+    if (this.startWithPrediction(view)) return;
     const scale = this.scaleOf(view);
+    this.drawScaleBar(scale);
     const room = { colours: this.coloursOf(), width: this.width, font: this.font };
     this.frame.classList.toggle("dpx-filter-pictures", scale !== null);
     this.drawControls(view);
@@ -121,6 +124,20 @@ class FilterPanel {
     this.drawReader(view, scale);
     this.list.draw(view, scale, shares);
     this.tableBox.replaceChildren(...(this.table.open ? [this.weights(view)] : []));
+  }
+
+  // With samples, the class that the model predicts is the one to explain.
+  startWithPrediction({ samples, sample, data, filters }) {
+    if (samples === null || this.model.get("filter_class")) return false;
+    choose(this.model, { filter_class: predictedClass(data.outline, data.sample(filters, sample)) });
+    return true;
+  }
+
+  drawScaleBar(scale) {
+    this.scaleBar.hidden = scale === null;
+    if (scale === null || this.barTheme === this.theme) return;
+    this.barTheme = this.theme;
+    this.scaleBar.replaceChildren(colourBar(scale.table));
   }
 
   weights(view) {

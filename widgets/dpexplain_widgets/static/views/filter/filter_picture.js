@@ -1,5 +1,6 @@
 // Maps of a grid as pictures on a canvas, in a color scale symmetric around zero.
 
+import { svg } from "../../kit/dom.js";
 import { paintOverlay } from "./filter_overlay.js";
 
 const COLOUR_STEPS = 127;
@@ -74,6 +75,17 @@ function rgbOf(style, name) {
   context.fillStyle = style.getPropertyValue(name).trim() || "#888888";
   const hex = String(context.fillStyle);
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+/** A bar of all colors, from the most negative to the most positive. */
+export function colourBar(table) {
+  const [steps, width] = [41, 205];
+  const parts = Array.from({ length: steps }, (_, i) => {
+    const [r, g, b] = table.subarray(4 * Math.round((i / (steps - 1)) * 2 * COLOUR_STEPS));
+    const frame = { x: (i * width) / steps, y: 0, width: width / steps + 0.5, height: 12 };
+    return svg("rect", { ...frame, fill: `rgb(${r} ${g} ${b})` });
+  });
+  return svg("svg", { class: "dpx-svg", width, height: 12, "aria-hidden": "true" }, parts);
 }
 
 /** Colors of the theme for pictures, read once per theme. */

@@ -61,10 +61,19 @@ function rowsWidth(width) {
   return Math.min(LARGEST_OF_SAMPLE.rows, half >= 380 ? half : width);
 }
 
+/** Name of the class with the largest probability. */
+export function predictedClass(outline, { probabilities }) {
+  return outline.classes[rankedClasses(probabilities)[0]];
+}
+
 export class FilterSample {
   constructor(model) {
     this.model = model;
-    this.box = choiceBox("Sample", (n) => choose(model, { sample: Number(n) }));
+    this.box = choiceBox("Sample", (n) => {
+      const { data, filters } = this.view;
+      const predicted = predictedClass(data.outline, data.sample(filters, Number(n)));
+      choose(model, { sample: Number(n), filter_class: predicted });
+    });
     this.layers = new LayerSlider((opacity) => choose(model, { contribution_opacity: opacity }));
     this.sentence = html("p", { class: "dpx-sentence" });
     this.colours = html("p", { class: "dpx-note" });

@@ -1,6 +1,6 @@
 // The importance view: the average effect of each term on the prediction.
 import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
-import { formatLike, plural, quotedName, shortName } from "../../kit/format.js";
+import { formatLike, plural, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { effectDot } from "../../charts/legend.js";
 import { hatchPattern } from "../../charts/marks.js";
@@ -13,15 +13,10 @@ import { offerTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { importanceTable } from "../../export/view_tables.js";
-import { otherWords, placeWords, scoreWords, spokenNoise } from "../../kit/words.js";
+import { otherWords, placeWords, spokenNoise } from "../../kit/words.js";
 
 const BAR = { height: 22, thickness: 14 };
-const ROW_HEIGHT = 44;
-
-function unitWords(payload) {
-  const { unit } = payload.target;
-  return payload.link === "identity" && unit ? quotedName(unit, 24) : scoreWords(payload);
-}
+const ROW_HEIGHT = 36;
 
 function longestBar(state) {
   const shown = [...state.payload.fits.flat(), ...state.fits, state.reference, state.other].filter(Boolean);
@@ -62,7 +57,7 @@ function barPicture(state, i, scale, ids, width) {
   const role = state.atReference ? "only-reference" : "main";
   const parts = [svg("rect", { ...bar, width: scale(termFit.importance), class: `dpx-bar dpx-bar-${role}` })];
   if (termFit.noise_floor !== null) parts.push(...noiseFloor(termFit, bar, scale, ids, width));
-  if (showsEffects(state) && !termFit.axes) parts.push(...effectMark(termFit, scale, width));
+  if (showsEffects(state) && !termFit.axes && termFit.effect_size) parts.push(...effectMark(termFit, scale, width));
   const tick = (importance, role) => {
     const x = Math.max(1.5, scale(importance));
     const d = `M${x} 1V${BAR.height - 1}`;
@@ -176,6 +171,10 @@ class Importance {
     const scale = linearScale([0, longestBar(state)], [0, this.barWidth - 2]);
     this.tabStop = listed.includes(state.termIndex) ? state.termIndex : listed[0];
     this.rows.draw(listed, (i, place) => this.drawRow(state, i, scale, place));
+    if (this.revealed !== state.term.name && listed.includes(state.termIndex)) {
+      this.rows.reveal(listed.indexOf(state.termIndex));
+    }
+    this.revealed = state.term.name;
     this.drawLegend(state);
   }
 
@@ -185,8 +184,9 @@ class Importance {
     bar.replaceChildren(...barPicture(state, i, scale, this.ids, this.barWidth));
     const { above_noise: above, ranks, absent } = state.fit.terms[i];
     const moved = this.moveOf(state, i);
-    const places = [moved.arrow, ranks ? `rank ${placeWords(ranks)}` : ""].filter(Boolean).join(" ");
-    setText(value, absent ? "absent" : `${importance}\n${places}`.trim());
+    const places = ranks ? `#${placeWords(ranks)}` : "";
+    const lines = moved.arrow ? `${importance}\n${moved.arrow} ${places}` : `${importance} ${places}`;
+    setText(value, absent ? "absent" : lines.trim());
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);
@@ -213,19 +213,17 @@ class Importance {
   drawLegend(state) {
     const { noise_floor: floor, ranks } = state.fit.terms[0];
     const beside = besideOf(state);
-    const entries = [["bar", `mean absolute contribution, in ${unitWords(state.payload)}`]];
-    if (floor !== null) entries.push(["floor", "expected from noise alone"]);
-    if (ranks) entries.push(["pale", "does not rise above the noise"]);
+    const entries = [["bar", "mean absolute contribution"]];
+    if (floor !== null) entries.push(["floor", "noise alone"]);
+    if (ranks) entries.push(["pale", "within noise"]);
     if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);
     if (state.pinned) entries.push(["pinned", "pinned ε"]);
     if (state.other) entries.push(["other", otherWords(state)]);
     const effect = showsEffects(state);
     if (effect) {
-      const size = "estimated effect in the population, ±2 standard deviations; hollow: not certain";
-      entries.push(["effect", size]);
+      entries.push(["effect", "estimated effect, ±2 SD; hollow: uncertain"]);
     }
-    const basis = state.fit.terms[0].effect_size ? " of the effect in the population" : "";
-    if (ranks) entries.push(["2–4", `rank interval${basis} (95% confidence)`]);
+    if (ranks) entries.push(["#2–4", "95% rank interval"]);
     if (beside) entries.push(["▲ ▼", `rank change from ${beside.words}`]);
     const wanted = JSON.stringify(entries);
     if (this.explained === wanted) return;

@@ -180,25 +180,27 @@ function ledgerPart(ledger) {
  */
 export function createLedger(model, host, { standalone = false } = {}) {
   const sums = html("div");
+  const alone = html("div");
   const ledgerBox = html("div");
   const models = scrollBox("Cost of each model");
   const head = html("header", { class: "dpx-head" }, html("h3", {}, "What it costs"));
   // Next to other parts, only sentences fit.
   const shares = standalone ? models
-    : html("details", { class: "dpx-details" }, html("summary", {}, "Share of each model"), models);
+    : html("details", { class: "dpx-details" }, html("summary", {}, "Each model alone"), alone, models);
   host.append(
     offerTable(head, () => modelsTable(readState(model))),
-    html("div", { class: "dpx-ledger-grid" }, html("div", {}, sums, ledgerBox), shares),
+    html("div", { class: "dpx-ledger-grid" }, html("div", {}, ...(standalone ? [alone] : []), sums, ledgerBox), shares),
   );
   let shownLedger;
   const draw = () => {
     const state = readState(model);
     const { payload } = state;
-    sums.replaceChildren(
-      ...payload.guarantee_words.map(headline),
-      ...[sumSentence(state), referenceSentence(state)].filter(Boolean),
-    );
-    shares.hidden = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
+    const [own, ...rest] = payload.guarantee_words.map(headline).reverse();
+    const [apart, why] = [rest.reverse(), sumSentence(state)];
+    sums.replaceChildren(...[own, referenceSentence(state)].filter(Boolean));
+    alone.replaceChildren(...apart, ...(why === null ? [] : [why]));
+    const few = payload.fits.length + (payload.reference === null ? 0 : 1) < 2;
+    shares.hidden = few && (standalone || apart.length === 0);
     if (!shares.hidden) models.replaceChildren(modelsTable(state), html("p", { class: "dpx-note" }, MU_WORDS));
     // Not redrawn while scrubbing, so that a list of entries stays open.
     if (shownLedger !== payload.ledger) ledgerBox.replaceChildren(...ledgerPart(payload.ledger));

@@ -80,7 +80,7 @@ class LocalPanel {
     this.plot = html("div", { class: "dpx-plot dpx-waterfall", ...role });
     this.readout = html("p", { class: "dpx-readout" });
     this.inputs = whatIfInputs(this.model);
-    this.table = numbersTable(() => this.asTable());
+    this.table = numbersTable(() => this.asTable(), false);
     this.claim = claimPanel(this.model, this.thresholdBox, () => localForFigure(this));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),

@@ -1,5 +1,5 @@
 // The overview: the choice of epsilon, its guarantee, and the quality of the model.
-import { button } from "../../kit/controls.js";
+import { button, checkbox } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
 import { formatEpsilon, formatNumber, shortName } from "../../kit/format.js";
 import { modelChoice } from "./model_choice.js";
@@ -7,7 +7,7 @@ import { createPlayer } from "./player.js";
 import { kendallTau, placesOf, rankedTerms } from "../rank/ranks.js";
 import { referenceToggle } from "../../state/reference_toggle.js";
 import { createScrubber } from "./scrubber.js";
-import { CHOICE_KEYS, choose, drawOnChange, readState } from "../../state/state.js";
+import { CHOICE_KEYS, canShowEdited, choose, drawOnChange, readState } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 import { overviewTable } from "../../export/view_tables.js";
@@ -15,7 +15,7 @@ import { epsilonWords, guaranteeDetail, guaranteeSentence } from "../../kit/word
 
 function metricRange(state, name) {
   const values = state.fits.map((fit) => fit.metrics[name]).filter((value) => value !== undefined);
-  if (values.length < 2) return null;
+  if (values.length < 2) return "";
   return `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))} in ${values.length} fits`;
 }
 
@@ -29,22 +29,25 @@ function metricUnit(payload, name) {
 }
 
 function metricCard(state, name) {
-  const notes = [];
-  const range = metricRange(state, name);
-  if (range !== null) notes.push(html("div", { class: "dpx-card-note" }, range));
-  const reference = state.atReference ? undefined : state.reference?.metrics[name];
-  if (reference !== undefined) {
-    const words = `non-private reference ${formatNumber(reference)}`;
-    notes.push(html("div", { class: "dpx-card-note dpx-reference-text" }, words));
-  }
-  return html(
-    "div", { class: "dpx-metric" },
-    html("div", { class: "dpx-metric-line" },
-      html("span", { class: "dpx-metric-name" }, shortName(name, 24)),
-      html("span", { class: "dpx-big" }, formatNumber(state.fit.metrics[name])),
-      metricUnit(state.payload, name)),
-    notes,
-  );
+  return html("div", { class: "dpx-metric-line", title: metricRange(state, name) },
+    html("span", { class: "dpx-metric-name" }, shortName(name, 24)),
+    html("span", { class: "dpx-big" }, formatNumber(state.fit.metrics[name])),
+    metricUnit(state.payload, name));
+}
+
+/** What the bar has no room for: the range of a metric over fits, and its value in the reference. */
+function metricNotes(state) {
+  return Object.keys(state.fit.metrics).flatMap((name) => {
+    const notes = [];
+    const range = metricRange(state, name);
+    if (range !== "") notes.push(html("p", { class: "dpx-card-note" }, `${shortName(name, 24)}: ${range}`));
+    const reference = state.atReference ? undefined : state.reference?.metrics[name];
+    if (reference !== undefined) {
+      const words = `${shortName(name, 24)} of the non-private reference: ${formatNumber(reference)}`;
+      notes.push(html("p", { class: "dpx-card-note dpx-reference-text" }, words));
+    }
+    return notes;
+  });
 }
 
 /** Agreement of the term ranking with the pinned fit, or else with the reference. */
@@ -62,12 +65,24 @@ function rankAgreement(state) {
   }, `τ = ${tau} with the order of terms in ${whose}${open ? ", not releasable" : ""}`);
 }
 
+/** Keep the bar in sight while the page scrolls: `host` sticks where what is above the bar is out of sight. */
+function stickAt(host, bar, above) {
+  const observer = new ResizeObserver(() => {
+    const height = bar.getBoundingClientRect().top - host.getBoundingClientRect().top;
+    host.style.setProperty("--dpx-above", `${height}px`);
+  });
+  for (const each of above) observer.observe(each);
+  return () => observer.disconnect();
+}
+
 class Overview {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.scrubber = createScrubber(model);
     this.player = createPlayer(model);
     this.toggle = referenceToggle(model);
+    this.edited = checkbox("Edited", false, (on) => choose(model, { show_edited: on }));
+    this.edited.element.title = "Show the curves as edited in all views, not as released";
     this.models = modelChoice(model);
     this.build(host, standalone);
     this.stop = drawOnChange(model, CHOICE_KEYS, () => this.draw());
@@ -77,27 +92,31 @@ class Overview {
   build(host, standalone) {
     this.title = html("bdi");
     this.pin = button("", () => this.togglePin());
-    this.big = html("div", { class: "dpx-big dpx-epsilon" });
-    this.detail = html("div", { class: "dpx-card-note" });
+    this.big = html("strong", { class: "dpx-big dpx-epsilon" });
+    this.chips = html("span", { class: "dpx-chips" });
+    this.count = html("span", { class: "dpx-chip dpx-noise-count" });
     this.sentence = html("p", { class: "dpx-sentence" });
     this.statement = html("p", { class: "dpx-statement" });
-    this.metrics = html("div", { class: "dpx-card dpx-metrics" });
+    this.metrics = html("div", { class: "dpx-metrics" });
     this.noise = html("div", { class: "dpx-card dpx-noise-card" });
-    const full = html("details", { class: "dpx-details" }, html("summary", {}, "Full statement"), this.statement);
-    this.guarantee = html("div", { class: "dpx-card dpx-guarantee" }, this.big, this.detail, this.sentence, full);
-    const buttons = html("div", { class: "dpx-controls" }, this.player.element, this.pin);
-    host.append(
-      offerTable(html("header", { class: "dpx-head" },
-        html(standalone ? "h3" : "h2", {}, this.title), this.toggle.element),
-      () => overviewTable(readState(this.model))),
-      this.models.element,
-      html("div", { class: "dpx-overview-grid" },
-        html("div", { class: "dpx-scale" },
-          html("div", { class: "dpx-scale-title" },
-            html("strong", {}, "Privacy parameter ε"), html("span", {}, "smaller is more private")),
-          this.scrubber.element, buttons),
-        this.guarantee, this.noise, this.metrics),
-    );
+    this.notes = html("div");
+    this.guarantee = html("div", { class: "dpx-guarantee" }, this.big, this.chips);
+    const buttons = html("div", { class: "dpx-bar-buttons" }, this.player.element, this.pin);
+    const promise = html("div", { class: "dpx-card" }, this.sentence, this.statement, this.notes);
+    const details = html("details", { class: "dpx-details dpx-overview-more", open: standalone },
+      html("summary", {}, "Guarantee and noise"),
+      html("div", { class: "dpx-overview-grid" }, promise, this.noise));
+    const head = offerTable(html("header", { class: "dpx-head" },
+      html(standalone ? "h3" : "h2", {}, this.title), this.edited.element, this.toggle.element),
+    () => overviewTable(readState(this.model)));
+    const meaning = "Privacy parameter: smaller is more private";
+    const letter = html("span", { class: "dpx-scale-title", title: meaning }, "ε");
+    const bar = html("div", { class: "dpx-sticky" },
+      html("div", { class: "dpx-scale" }, letter, this.scrubber.element), buttons,
+      this.guarantee, this.count, this.metrics);
+    const above = [head, this.models.element, details];
+    host.append(...above, bar);
+    this.unstick = stickAt(host, bar, above);
   }
 
   togglePin() {
@@ -113,6 +132,8 @@ class Overview {
     if (state.fit === undefined) return;
     this.scrubber.draw();
     this.models.draw();
+    this.edited.element.hidden = !canShowEdited(this.model);
+    this.edited.input.checked = this.model.get("show_edited") === true;
     this.drawGuarantee(state);
     this.drawNoise(state);
     this.drawMetrics(state);
@@ -131,7 +152,8 @@ class Overview {
     const { guarantee } = state.fit;
     const words = guarantee.private ? epsilonWords(state) : "NOT PRIVATE — do not publish";
     setText(this.big, words);
-    setText(this.detail, guaranteeDetail(guarantee));
+    const chips = guaranteeDetail(guarantee).split(" · ").map((text) => html("span", { class: "dpx-chip" }, text));
+    this.chips.replaceChildren(...chips);
     setText(this.sentence, guaranteeSentence(guarantee));
     setText(this.statement, guarantee.statement);
     this.guarantee.classList.toggle("dpx-not-private", !guarantee.private);
@@ -145,17 +167,18 @@ class Overview {
       ...names.map((name) => metricCard(state, name)),
       ...(names.length ? [note] : []),
     );
+    this.notes.replaceChildren(...metricNotes(state));
   }
 
   drawNoise(state) {
     const { noise_words: words, effect_words: effects, effect_caution: caution } = state.fit;
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
-    const [, count, rest] = words?.match(/^(\d+ of \d+)?([^]*)$/) ?? [];
-    const big = count ? html("span", { class: "dpx-big" }, count) : null;
+    const [count] = words?.match(/^\d+ of \d+/) ?? ["none"];
+    this.count.hidden = !words;
+    setText(this.count, `${count} above noise`);
     this.noise.replaceChildren(
-      ...(words ? [html("p", { class: "dpx-sentence dpx-noise-words" }, big, rest)] : []),
-      ...[effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence dpx-effect-words" }, text)),
+      ...[words, effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));
   }
 
@@ -164,7 +187,9 @@ class Overview {
     this.pin.hidden = !many || (state.atReference && state.pinnedStop < 0);
     const here = state.pinnedStop === state.stop || (state.atReference && state.pinnedStop >= 0);
     const epsilon = formatEpsilon(state.payload.epsilons[here ? state.pinnedStop : state.stop]);
-    setText(this.pin, here ? `Unpin ε = ${epsilon}` : `Pin ε = ${epsilon} to compare`);
+    setText(this.pin, here ? "Unpin" : "Pin");
+    this.pin.setAttribute("aria-label", here ? `Unpin ε = ${epsilon}` : `Pin ε = ${epsilon} to compare`);
+    this.pin.title = this.pin.getAttribute("aria-label");
     this.pin.setAttribute("aria-pressed", String(here));
   }
 
@@ -173,6 +198,7 @@ class Overview {
     this.scrubber.destroy();
     this.player.destroy();
     this.toggle.destroy();
+    this.unstick();
   }
 }
 

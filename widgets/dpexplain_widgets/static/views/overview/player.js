@@ -31,7 +31,9 @@ export function createPlayer(model) {
   };
   const element = button("", () => (timer === null ? start() : stop()));
   const draw = () => {
-    setText(element, timer === null ? "▶ Play through ε" : "■ Stop");
+    setText(element, timer === null ? "▶" : "■");
+    element.title = timer === null ? "Play through ε" : "Stop";
+    element.setAttribute("aria-label", element.title);
     element.hidden = readState(model).payload.epsilons.length < 2;
   };
   draw();

@@ -8,7 +8,7 @@ import { choose, readState } from "../../state/state.js";
 import { fontOf, labelsThatFit, textWidth } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
 
-const TRACK = { y: 31, height: 70, edge: 20, apart: 112, handle: 10, labels: 62 };
+const TRACK = { y: 19, height: 46, edge: 16, apart: 104, handle: 9, labels: 43 };
 
 function stopPositions(state, width) {
   const right = width - TRACK.edge - (state.referenceShown ? TRACK.apart : 0);
@@ -43,7 +43,7 @@ function stopLabels(state, positions, font) {
 function stopMarks(state, positions) {
   return positions.map((x, i) => {
     if (i === state.pinnedStop) {
-      return svg("path", { d: `M${x - 6} 8H${x + 6}L${x} 17Z`, class: "dpx-pin" });
+      return svg("path", { d: `M${x - 5} 1H${x + 5}L${x} 9Z`, class: "dpx-pin" });
     }
     return null;
   });
@@ -62,7 +62,7 @@ function tracks(state, positions, right) {
     parts.push(
       svg("path", { d, class: "dpx-track dpx-track-apart" }),
       svg("circle", { cx: x, cy: TRACK.y, r: 5, class: "dpx-stop dpx-stop-reference" }),
-      label("∞", x, 17, "middle", "dpx-infinity"),
+      label("∞", x, 13, "middle", "dpx-infinity"),
     );
   }
   return parts;

@@ -52,11 +52,12 @@ class Planner {
     this.metric = html("p", { class: "dpx-plan-metric" }, this.targetLabel, this.target, this.targetWords);
     this.table = scrollBox("Epsilon that each term needs");
     this.note = html("p", { class: "dpx-note" });
+    this.each = html("details", { class: "dpx-details" }, html("summary", {}, "Every term"), this.table, this.note);
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Which ε do I need?")),
       this.live,
       html("div", { class: "dpx-controls" }, this.progress, this.confirm, this.stop, this.status),
-      this.metric, this.table, this.note,
+      this.metric, this.each,
     );
   }
 

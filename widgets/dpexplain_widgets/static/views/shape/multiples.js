@@ -128,10 +128,12 @@ class Multiples {
   }
 
   picture(term, curves, everyFit, width) {
+    const pictures = {
+      pair: (root) => drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root }),
+    };
     const id = uniqueId("clip");
-    if (term.kind !== "pair") return drawSmallShape({ term, curves, everyFit, width, font: this.font, id });
-    const root = this.grid.closest(".dpx") ?? this.grid;
-    return drawSmallHeatMap({ termFit: curves.at(-1).termFit, width, height: SMALL_HEAT_HEIGHT, root });
+    const curve = () => drawSmallShape({ term, curves, everyFit, width, font: this.font, id });
+    return (pictures[term.kind] ?? curve)(this.grid.closest(".dpx") ?? this.grid);
   }
 
   open(i) {

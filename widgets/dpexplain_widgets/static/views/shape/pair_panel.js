@@ -199,27 +199,3 @@ export function createPairPanel(model, host, options) {
   const panel = new PairPanel(model, host, options);
   return () => panel.destroy();
 }
-
-/** A part that differs for curves and pairs. */
-export function byKind(createOfCurve, createOfPair) {
-  return (model, host, options) => {
-    const box = html("div", { class: "dpx-by-kind" });
-    host.append(box);
-    let shown = null;
-    let stopShown = () => {};
-    const draw = () => {
-      const wanted = readState(model).term?.kind === "pair" ? createOfPair : createOfCurve;
-      if (wanted === shown) return;
-      shown = wanted;
-      stopShown();
-      box.replaceChildren();
-      stopShown = wanted(model, box, options);
-    };
-    const stop = drawOnChange(model, ["payload", "model_name", "term"], draw);
-    draw();
-    return () => {
-      stop();
-      stopShown();
-    };
-  };
-}

@@ -23,7 +23,7 @@ export function directionsOf({ directions, labels }) {
   const steps = Int8Array.from(directions, (letter) => letter.charCodeAt(0) - 63);
   const count = Math.floor(steps.length / labels.length);
   return Array.from({ length: count }, (_, k) =>
-    Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 28));
+    Array.from(steps.subarray(k * labels.length, (k + 1) * labels.length), (step) => step / 14));
 }
 
 /**

@@ -7,11 +7,12 @@ import { formatCount, formatTick } from "../../kit/format.js";
 import { effectDot, pointMark } from "../../charts/legend.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
+import { fitText, fitTexts, labelsThatFit, textWidth, wrapText } from "../../kit/text.js";
 import { watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 
-const SIZES_OF_ROWS = { one: 30, two: 42, apart: 14, head: 50, lineStep: 16 };
+const SIZES_OF_ROWS = { one: 30, two: 42, stacked: 58, apart: 14, head: 50, lineStep: 16 };
+const STACKED = 460; // below this width, names stand above their bars
 
 function nameColumn(termFit, width, font) {
   const widest = Math.max(...termFit.labels.map((name) => textWidth(name.slice(0, 200), LABEL_SIZE, font)));
@@ -24,29 +25,50 @@ function countColumn(termFit, width, font) {
   return { number, bar: Math.max(24, Math.min(110, width * 0.14)) };
 }
 
-function rowPlaces(termFit, names, specialCount) {
+/**
+ * Bins in the order of their rows: "contribution" and "uncertainty" sort categories, largest first.
+ * Special bins stay last.
+ * @param {import("../../types").TermFit} termFit
+ */
+export function rowOrder(termFit, order) {
+  const bins = termFit.labels.map((_, i) => i);
+  const sizes = { contribution: termFit.contribution, uncertainty: termFit.total_std ?? termFit.noise_std }[order];
+  if (!sizes) return bins;
+  const categories = bins.slice(0, bins.length - termFit.special.length);
+  return [...categories.sort((a, b) => sizes[b] - sizes[a]), ...bins.slice(categories.length)];
+}
+
+function rowPlaces(termFit, names, specialCount, { stacked, order }) {
   let top = 0;
-  return names.map((lines, i) => {
+  const places = [];
+  for (const i of order) {
+    const lines = names[i];
     if (specialCount > 0 && i === termFit.labels.length - specialCount) top += SIZES_OF_ROWS.apart;
-    const height = lines.length > 1 ? SIZES_OF_ROWS.two : SIZES_OF_ROWS.one;
+    const beside = lines.length > 1 ? SIZES_OF_ROWS.two : SIZES_OF_ROWS.one;
+    const height = stacked ? SIZES_OF_ROWS.stacked : beside;
     top += height;
-    return { top: top - height, bottom: top, middle: top - height / 2 };
-  });
+    places[i] = { top: top - height, bottom: top, middle: stacked ? top - 26 : top - height / 2 };
+  }
+  return places;
 }
 
 /** Positions and scales for the drawing functions. */
 function categoricalLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
-  const left = nameColumn(termFit, width, font);
-  const names = termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
+  const stacked = width < STACKED;
+  const order = rowOrder(termFit, options.categoryOrder);
+  const left = stacked ? 12 : nameColumn(termFit, width, font);
+  const names = stacked
+    ? fitTexts(termFit.labels, width - 16, LABEL_SIZE, font).map((name) => [name])
+    : termFit.labels.map((name) => wrapText(name, left - 14, LABEL_SIZE, font));
   const column = countColumn(termFit, width, font);
   const right = width - column.number - column.bar - 40;
   const axis = niceAxis(axisValues(state, options.everyEpsilon), Math.max(2, (right - left) / 70));
-  const rows = rowPlaces(termFit, names, termFit.special.length);
+  const rows = rowPlaces(termFit, names, termFit.special.length, { stacked, order });
   const most = Math.max(1, ...termFit.count);
   return {
-    termFit, names, rows, left, right, width,
-    height: rows.at(-1).bottom + 6,
+    termFit, names, rows, left, right, width, stacked, order,
+    height: Math.max(...rows.map((row) => row.bottom)) + 6,
     axis,
     x: linearScale(axis.domain, [left + 8, right]),
     countX: linearScale([0, most], [right + 22, right + 22 + column.bar]),
@@ -84,9 +106,11 @@ function gridLines({ axis, x, height }) {
 function nameLabel(layout, i) {
   const { names, rows, left, termFit } = layout;
   const lines = names[i];
+  const title = svg("title", {}, termFit.labels[i].slice(0, 500));
+  if (layout.stacked) return svg("g", {}, title, label(lines[0], 4, rows[i].top + 14, "start"));
   const first = rows[i].middle + 4.5 - ((lines.length - 1) * SIZES_OF_ROWS.lineStep) / 2;
   const texts = lines.map((line, k) => label(line, left - 6, first + k * SIZES_OF_ROWS.lineStep, "end"));
-  return svg("g", {}, svg("title", {}, termFit.labels[i].slice(0, 500)), texts);
+  return svg("g", {}, title, texts);
 }
 
 function valueBar(state, layout, ids, i) {
@@ -236,10 +260,9 @@ function body(view, layout) {
   return picture;
 }
 
-function rowAt(rows, y, scrolled) {
+function rowAt({ rows, order }, y, scrolled) {
   if (y < SIZES_OF_ROWS.head) return null;
-  const found = rows.findIndex((row) => y + scrolled - SIZES_OF_ROWS.head < row.bottom);
-  return found < 0 ? rows.length - 1 : found;
+  return order.find((i) => y + scrolled - SIZES_OF_ROWS.head < rows[i].bottom) ?? order.at(-1);
 }
 
 /** Draw the term. Returns the element, `cut`, `binAt(x, y, scrolled)` and the rows to scroll to. */
@@ -250,7 +273,7 @@ export function drawCategoricalShape(view) {
   return {
     element,
     cut: cutWhiskerMarks(view.state, layout).length > 0,
-    binAt: (_, y, scrolled) => rowAt(layout.rows, y, scrolled),
+    binAt: (_, y, scrolled) => rowAt(layout, y, scrolled),
     rowOf: (bin) => layout.rows[bin],
     headHeight: SIZES_OF_ROWS.head,
   };

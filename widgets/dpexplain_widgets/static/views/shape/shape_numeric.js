@@ -1,14 +1,17 @@
 // The shape of a numeric term: step curves over a histogram.
-import { binColumns, columnAt, crowdsTheAxis, splitSpecial, valuePosition } from "../../charts/bins.js";
+import {
+  binColumns, columnAt, crowdsTheAxis, histogramHeights, splitSpecial, valuePosition,
+} from "../../charts/bins.js";
 import {
   axisTerms, axisValues, effectEnds, mainTerm, noiseEnds, privacyEnds, shownLayer, termCurves, watermarkText,
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
-import { edgeDay, formatCount, formatDay, formatTick } from "../../kit/format.js";
+import { formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
-import { dayTicks, linearScale, niceAxis, niceTicks } from "../../charts/scale.js";
-import { fitText, labelsThatFit, textWidth } from "../../kit/text.js";
+import { linearScale, niceAxis } from "../../charts/scale.js";
+import { fitText, textWidth } from "../../kit/text.js";
+import { bottomLabels, fineStep } from "../../charts/bin_ticks.js";
 import { curveObstacles, watermark } from "../../charts/watermark.js";
 import { noiseVerdict, scoreWords } from "../../kit/words.js";
 
@@ -46,8 +49,8 @@ function slotsFrom(left, widths) {
 function numericLayout({ state, width, font, options }) {
   const termFit = mainTerm(state);
   const values = niceAxis(axisValues(state, options.everyEpsilon), 7);
-  const counts = countAxis(termFit.count);
-  const left = axisWidth([values, counts], font);
+  const left = axisWidth([values, ...[true, false].map((same) =>
+    countAxis(histogramHeights(termFit, same).heights))], font);
   const widths = slotWidths(termFit.special, width - left, font);
   const slots = widths.reduce((sum, each) => sum + each, 0);
   const isDate = state.term.is_date;
@@ -60,9 +63,11 @@ function numericLayout({ state, width, font, options }) {
   const histogramBottom = histogramTop + SIZES.histogram;
   const even = options.evenBins ?? crowdsTheAxis(termFit.edges, right - left);
   const x = valuePosition(termFit.edges, even, left, right);
+  const { heights, width: per } = histogramHeights(termFit, even);
+  const counts = countAxis(heights);
   return {
-    termFit, isDate, values, counts, left, right, gap, top, bottom, histogramTop, histogramBottom, even, x,
-    width,
+    termFit, isDate, values, counts, heights, per, left, right, gap, top, bottom,
+    histogramTop, histogramBottom, even, x, width,
     end: slots ? right + gap + slots : right,
     height: histogramBottom + SIZES.below,
     columns: binColumns(termFit.edges, x, slotsFrom(right + gap, widths)),
@@ -86,34 +91,6 @@ function grid(layout) {
   return [...lines.flat(), ...tops, rule(left, histogramBottom, end, histogramBottom, "axis")];
 }
 
-function edgeTicks(layout, font) {
-  const { left, right, x, termFit, even, isDate } = layout;
-  const edges = termFit.edges;
-  if (isDate) {
-    const days = even ? edges : dayTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 100));
-    return { ticks: days, text: (day) => edgeDay(day, edges), x, font };
-  }
-  const { ticks, step } = niceTicks(edges[0], edges.at(-1), Math.max(2, (right - left) / 80));
-  if (!even) return { ticks, text: (tick) => formatTick(tick, step), x, font };
-  return { ticks: edges, text: (edge) => formatTick(edge, fineStep(edges)), x, font };
-}
-
-function fineStep(edges) {
-  const whole = edges.every((edge) => Number.isInteger(edge));
-  return whole ? 1 : 10 ** Math.floor(Math.log10((edges.at(-1) - edges[0]) / 100 || 1));
-}
-
-function bottomLabels(layout, font) {
-  const { ticks, text, x } = edgeTicks(layout, font);
-  const labels = ticks.map((tick, i) => ({
-    center: x(tick),
-    width: textWidth(text(tick), LABEL_SIZE, font),
-    priority: i === 0 || i === ticks.length - 1 ? 0 : i,
-  }));
-  const baseline = layout.histogramBottom + 19;
-  return labelsThatFit(labels, 12).map((i) => label(text(ticks[i]), labels[i].center, baseline));
-}
-
 function slotLabels(layout, font) {
   const { termFit, columns, histogramBottom } = layout;
   const offset = columns.length - termFit.special.length;
@@ -126,15 +103,16 @@ function slotLabels(layout, font) {
 
 function axisTitles({ state, font }, layout) {
   const { left, right, histogramBottom, histogramTop, width, even } = layout;
-  const unit = state.term.unit ? ` (${state.term.unit})` : "";
+  const inUnit = state.term.unit ? ` (${state.term.unit})` : "";
   const note = even ? ", equal-width bins" : "";
   const fit = (text, room) => fitText(text, room, LABEL_SIZE, font);
-  const after = fit(`${unit}${note}`, 0.6 * right);
+  const after = fit(`${inUnit}${note}`, 0.6 * right);
   const name = fit(state.term.name, right - textWidth(after, LABEL_SIZE, font));
   const below = `${name}${after}`;
   const half = textWidth(below, LABEL_SIZE, font) / 2;
   const center = Math.max(half + 4, Math.min(width - half - 4, (left + right) / 2));
-  const counted = state.fit.guarantee.private ? "records per bin (noisy count)" : "records per bin";
+  const wide = layout.per === null ? "bin" : `bin of width ${formatNumber(layout.per, 3)}`;
+  const counted = `records per ${wide}${state.fit.guarantee.private ? " (noisy count)" : ""}`;
   return [
     label(fit(`adds to ${scoreWords(state.payload)}`, width - 8), 0, 15, "start", "dpx-axis-title"),
     label(fit(counted, width - 8), 0, histogramTop - 13, "start", "dpx-axis-title"),
@@ -246,14 +224,14 @@ function curve({ role, termFit }, layout) {
 }
 
 function histogram(layout) {
-  const { termFit, columns, countY, histogramBottom } = layout;
-  return termFit.count.map((count, i) => {
+  const { termFit, heights, columns, countY, histogramBottom } = layout;
+  return heights.map((count, i) => {
     const [left, right] = columns[i];
     const gap = right - left > 4 ? 1 : 0;
     const top = countY(Math.max(0, count));
     const frame = { x: left + gap / 2, y: top, width: Math.max(0.5, right - left - gap) };
     const bar = svg("rect", { ...frame, height: histogramBottom - top, class: "dpx-count" });
-    bar.append(svg("title", {}, formatCount(count)));
+    bar.append(svg("title", {}, formatCount(termFit.count[i])));
     return bar;
   });
 }

@@ -2,31 +2,30 @@
 import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { askedAbout } from "../claim/claims.js";
 import { claimPanel } from "../claim/claim_panel.js";
-import { button, checkbox, choiceBox } from "../../kit/controls.js";
-import { mainTerm, shownLayer } from "../../charts/curves.js";
+import { button, choiceBox } from "../../kit/controls.js";
+import { mainTerm } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { drawLegend } from "../../charts/legend.js";
-import { byKind, createPairPanel } from "./pair_panel.js";
-import { drawCategoricalShape } from "./shape_categorical.js";
+import { byKind } from "../../state/by_kind.js";
+import { createPairPanel } from "./pair_panel.js";
+import { drawCategoricalShape, rowOrder } from "./shape_categorical.js";
 import { drawNumericShape } from "./shape_numeric.js";
 import { shapeForFigure } from "./shape_figure.js";
-import { replayControls } from "./replay_controls.js";
+import { optionsOf, shapeOptions } from "./shape_options.js";
 import { replayedCurve } from "./replay.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
-import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, causeWords, shapeSummary } from "../../kit/words.js";
+import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
 
-const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read its numbers. Drag over bins, or " +
-  "hold Shift with the arrow keys, to compare a range with the rest. To compare two bins, Ctrl-click the second, or " +
-  "press c and move on.";
-const CURVES = [
-  ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
-];
-const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "replay_draw"];
+const HINT = "Point at a bin, or press arrow keys, to read it.";
+const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare " +
+  "two bins, Ctrl-click the second, or press c and move on. ";
+const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "category_order", "replay_draw"];
 
 class ShapePanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -53,26 +52,19 @@ class ShapePanel {
     this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0" });
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
-    this.curveBox = choiceBox("Show", (curve) => choose(this.model, { shown_curve: curve }));
     this.caution = html("p", { class: "dpx-note dpx-caution", role: "note" });
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
-    this.repeatBox = choiceBox("Fit", (i) => choose(this.model, { repeat: Number(i) }));
-    this.sameAxis = checkbox("Same axis at every ε", true, (on) => choose(this.model, { same_axis: on }));
-    this.evenBins = checkbox("Equal-width bins", false, (on) => choose(this.model, { even_bins: on }));
-    this.replay = replayControls(this.model);
+    this.options = shapeOptions(this.model);
     this.clear = button("Clear range", () => choose(this.model, { bin_range: null }));
     this.bandWords = html("p", { class: "dpx-note" });
     this.bandLimits = html("details", { class: "dpx-details dpx-band-limits" },
-      html("summary", {}, "What the bands mean"), this.bandWords);
+      html("summary", {}, "Keys, and what the bands mean"), this.bandWords);
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
       choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
     this.claim = claimPanel(this.model, this.otherBox.element, () =>
-      shapeForFigure(readState(this.model), this));
-    const controls = [
-      this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
-    ].map((each) => each.element);
+      shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
       this.about,
@@ -81,13 +73,9 @@ class ShapePanel {
       this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
       this.claim.element,
-      html("div", { class: "dpx-controls" }, controls, this.clear),
+      html("div", { class: "dpx-controls" }, this.options.elements, this.clear),
       this.bandLimits, this.table.element,
     );
-  }
-
-  get options() {
-    return { everyEpsilon: this.model.get("same_axis") ?? true, evenBins: this.model.get("even_bins") ?? null };
   }
 
   get draws() {
@@ -111,7 +99,7 @@ class ShapePanel {
     const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.drawText(state);
     const view = {
-      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: this.options,
+      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: optionsOf(this.model),
       font: this.font,
       replayed: contribution === null ? null : { ...termFit, contribution },
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
@@ -125,11 +113,9 @@ class ShapePanel {
     drawLegend(this.legend, state, termFit, {
       cut: this.drawn.cut, hatchId: this.ids.hatch, replay: contribution === null ? null : this.draws,
     });
-    this.drawControls(state, numeric);
-    this.bandLimits.hidden = !termFit.noise_std;
-    const meaning = termFit.effect ? EFFECT_MEANING : "";
-    setText(this.bandWords, `${BAND_MEANING}${causeWords(termFit)}${meaning}`);
-    this.replay.draw(Boolean(termFit.total_std) && shownLayer(state) !== "effect");
+    this.drawControls(state);
+    const meaning = termFit.noise_std ? BAND_MEANING : "";
+    setText(this.bandWords, `${KEYS}${meaning}${termFit.effect ? EFFECT_MEANING : ""}`);
     this.clear.hidden = range === null;
     this.describe(state, termFit, bin, range);
     this.claim.draw(state, askedAbout(state, termFit));
@@ -139,29 +125,22 @@ class ShapePanel {
   drawText(state) {
     setText(this.title, shortName(state.term.name, 120));
     setText(this.about, shortName(state.term.description ?? "", 400));
-    this.about.hidden = !state.term.description;
+    this.about.hidden = lettersOf(state.term.description ?? "") === "" ||
+      lettersOf(state.term.description) === lettersOf(state.term.name);
     const caution = mainTerm(state).effect_caution ?? "";
     setText(this.caution, caution);
     this.caution.hidden = caution === "";
   }
 
-  drawControls(state, numeric) {
-    this.curveBox.fill(CURVES, state.shownCurve);
-    this.curveBox.element.hidden = !mainTerm(state).effect;
+  drawControls(state) {
     const names = state.payload.terms.map((term) => [term.name, shortName(term.name, 60)]);
     this.termBox.fill(names, state.term.name);
-    const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);
-    this.repeatBox.fill(fits, String(state.repeat));
     const { labels } = mainTerm(state);
     const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
     const bins = labels.map((label, i) => [String(i), shortName(label, 40)]);
     this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
     this.otherBox.element.hidden = state.atReference || chosenBin(state, labels.length) === null;
-    this.repeatBox.element.hidden = state.fits.length < 2;
-    this.sameAxis.element.hidden = state.payload.epsilons.length < 2;
-    this.evenBins.element.hidden = !numeric;
-    this.sameAxis.input.checked = this.options.everyEpsilon;
-    this.evenBins.input.checked = numeric && this.drawn.even;
+    this.options.draw(state, this.drawn.even);
   }
 
   readOut(state, termFit, bin, range) {
@@ -219,6 +198,7 @@ class ShapePanel {
       this.hover(bin);
       return;
     }
+    if (!this.isInOrder) return; // sorted categories have no ranges
     this.isDragged = true;
     const termFit = mainTerm(readState(this.model));
     this.dragged = orderedRange(from, bin, termFit.labels.length - termFit.special.length);
@@ -249,18 +229,29 @@ class ShapePanel {
     choose(this.model, { bin_index: bin === state.binIndex ? null : bin, bin_range: null });
   }
 
+  orderOf(state) {
+    const { categoryOrder } = optionsOf(this.model);
+    return rowOrder(mainTerm(state), state.term.kind === "numeric" ? "schema" : categoryOrder);
+  }
+
+  get isInOrder() {
+    return this.orderOf(readState(this.model)).every((bin, place) => bin === place);
+  }
+
   handleKey(event) {
     const state = readState(this.model);
     if (state.term === undefined) return;
     const count = mainTerm(state).labels.length;
     const layout = state.term.kind === "numeric" ? "line" : "list";
     const before = chosenBin(state, count);
-    const bin = indexAfterKey(event, before, count, layout);
+    const order = this.orderOf(state);
+    const place = before === null ? null : order.indexOf(before);
+    const bin = order[indexAfterKey(event, place, count, layout)] ?? null;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.key === "c" && plain && before !== null) choose(this.model, { second_bin: before, bin_range: null });
     if (bin === null) return;
     event.preventDefault();
-    this.anchor = event.shiftKey ? this.anchor ?? before ?? bin : null;
+    this.anchor = event.shiftKey && this.isInOrder ? this.anchor ?? before ?? bin : null;
     const values = count - mainTerm(state).special.length;
     const range = this.anchor === null ? null : orderedRange(this.anchor, bin, values);
     choose(this.model, { bin_index: bin, bin_range: range, ...(range === null ? {} : { second_bin: null }) });
@@ -278,7 +269,7 @@ class ShapePanel {
 
   destroy() {
     for (const stop of this.stops) stop();
-    this.replay.destroy();
+    this.options.destroy();
   }
 }
 
@@ -289,4 +280,6 @@ function createCurvePanel(model, host, options) {
 }
 
 /** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
-export const createShapePanel = byKind(createCurvePanel, createPairPanel);
+export const createShapePanel = byKind(createCurvePanel, {
+  pair: createPairPanel,
+});

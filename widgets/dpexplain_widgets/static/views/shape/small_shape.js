@@ -11,15 +11,20 @@ import { textWidth } from "../../kit/text.js";
 
 const SMALL = { height: 122, top: 8, bottom: 96, foot: 115 };
 
-/** Values on the axis of a small chart: all epsilons, and limited bands. */
+/** Values on the axis of a small chart: all epsilons, limited bands, and no spikes of the reference. */
 export function smallAxisValues(curves, everyFit) {
   const ordinary = (termFit) => splitSpecial(termFit, termFit.contribution).ordinary;
-  const values = [...curves.map(({ termFit }) => termFit), ...everyFit].flatMap(ordinary);
-  const reach = Math.max(...values.map(Math.abs), 1e-9) * 1.4;
   const main = curves.at(-1).termFit;
+  const isLimited = ({ role, termFit }) => role === "reference" && termFit !== main;
+  const own = curves.filter((each) => !isLimited(each)).map(({ termFit }) => termFit);
+  const values = [...own, ...everyFit].flatMap(ordinary);
+  const reach = Math.max(...values.map(Math.abs), 1e-9) * 1.4;
   const ends = noiseEnds(main);
-  const banded = ends === null ? [] : splitSpecial(main, ends).ordinary.flat();
-  return [...values, ...banded.map((end) => Math.max(-reach, Math.min(reach, end)))];
+  const limited = [
+    ...(ends === null ? [] : splitSpecial(main, ends).ordinary.flat()),
+    ...curves.filter(isLimited).flatMap(({ termFit }) => ordinary(termFit)),
+  ];
+  return [...values, ...limited.map((end) => Math.max(-reach, Math.min(reach, end)))];
 }
 
 function smallSteps(termFit, left, right) {

@@ -1,0 +1,175 @@
+"""Shorten JavaScript for pages: fewer blanks, and short names for what a script declares itself."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/)
+    |(?P<text>"(?:[^\\\n"]|\\.)*"|'(?:[^\\\n']|\\.)*')
+    |(?P<word>[A-Za-z_$][\w$]*)
+    |(?P<number>0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<sign>\.\.\.|=>|\+\+|--|\?\.(?!\d)|\?\?|&&|\|\||[<>=!]==?|\*\*|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
+# After these, a slash begins a regular expression; elsewhere, it divides.
+_BEFORE_REGEX = frozenset(",=:[!&|?{};+-*%<>(") | {"=>", "&&", "||", "??", "===", "!==", "return"}
+_NOT_NAMES = frozenset(
+    ["as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"],
+)
+# Variables of these names would be mistaken for what a browser provides.
+_OF_BROWSER = frozenset(
+    (
+        *("close", "document", "event", "find", "focus", "frames", "history", "length"),
+        *("location", "name", "open", "origin", "parent", "performance", "print", "screen"),
+        *("scroll", "self", "status", "stop", "top", "undefined", "window"),
+    )
+)
+_DOTS = (".", "?.")
+
+Token = tuple[str, str]
+"""Kind (blank, text, word, number or sign) and source text."""
+
+
+def squeezed(script: str, names: Iterable[str]) -> str:
+    """Remove comments and blanks from a script, and shorten names.
+
+    The names shortened are those given and those of local variables. Each is shortened everywhere
+    or nowhere, so scopes stay as they were. Names that may also be the key of an object, a
+    property in short form or a method are kept.
+
+    Parameters
+    ----------
+    script : str
+        JavaScript in which each statement ends with a semicolon or a brace.
+    names : iterable of str
+        Names that the script declares at its top level.
+
+    Returns
+    -------
+    str
+        A script that does the same.
+    """
+    tokens = list(_tokens(script))
+    short = _short_names(tokens, frozenset(names) | (_variables(tokens) - _OF_BROWSER))
+    renamed = []
+    before = ""
+    for kind, text in tokens:
+        own = kind == "word" and before not in _DOTS
+        renamed.append((kind, short.get(text, text) if own else text))
+        before = before if kind == "blank" else text
+    return "".join(_joined(renamed))
+
+
+def _tokens(script: str) -> Iterator[Token]:
+    place, last = 0, ";"
+    templates: list[int] = []  # depth of braces in each open `${`
+    while place < len(script):
+        if script[place] == "`" or (script[place] == "}" and templates and templates[-1] == 0):
+            if script[place] == "}":
+                templates.pop()
+            text = _template_part(script, place)
+            if text.endswith("${"):
+                templates.append(0)
+            kind = "text"
+        elif (
+            last in _BEFORE_REGEX
+            and (found := _REGEX.match(script, place))
+            and (not script.startswith(("//", "/*"), place))
+        ):
+            kind, text = "text", found.group()
+        else:
+            found = _TOKEN.match(script, place)
+            assert found is not None
+            assert found.lastgroup is not None
+            kind, text = found.lastgroup, found.group()
+            if templates and text in "{}":
+                templates[-1] += 1 if text == "{" else -1
+        yield kind, text
+        place += len(text)
+        if kind != "blank":
+            last = "{" if kind == "text" and text.endswith("${") else text
+
+
+def _template_part(script: str, start: int) -> str:
+    """Return the text of a template from a backtick or a closing brace to its next expression."""
+    place = start + 1
+    while script[place] != "`":
+        if script.startswith("${", place):
+            return script[start : place + 2]
+        place += 2 if script[place] == "\\" else 1
+    return script[start : place + 1]
+
+
+def _variables(tokens: Sequence[Token]) -> set[str]:
+    """Names that follow const or let."""
+    words = [text for kind, text in tokens if kind != "blank"]
+    return {
+        after
+        for before, after in itertools.pairwise(words)
+        if before in ("const", "let") and after.isidentifier()
+    }
+
+
+def _short_names(tokens: Sequence[Token], names: frozenset[str]) -> dict[str, str]:
+    """Choose short names, the shortest for the most frequent."""
+    taken = {text for kind, text in tokens if kind == "word"} | _NOT_NAMES
+    signs = [token for token in tokens if token[0] != "blank"]
+    uses, kept = Counter[str](), set(_NOT_NAMES)
+    brackets = [""]
+    for place, (kind, text) in enumerate(signs):
+        if (kind == "text" and text[0] == "}") or text in (")", "]", "}"):
+            brackets.pop()
+        if kind == "text" and text.endswith("${") and text[0] in "`}":
+            brackets.append("(")
+        elif kind == "sign" and text in ("(", "[", "{"):
+            brackets.append(text)
+        if kind == "word" and text in names:
+            before, after = signs[place - 1][1], signs[min(place + 1, len(signs) - 1)][1]
+            if before in _DOTS:
+                continue
+            uses[text] += 1
+            if _may_be_a_key(before, after, in_braces=brackets[-1] == "{"):
+                kept.add(text)
+    free = (name for name in _all_names() if name not in taken)
+    return {name: next(free) for name, _ in uses.most_common() if name not in kept}
+
+
+def _may_be_a_key(before: str, after: str, *, in_braces: bool) -> bool:
+    if after == ":":
+        return True  # a key, or a branch of a condition
+    if not in_braces:
+        return False
+    short_form = before in ("{", ",") and after in (",", "}", "=")
+    member = before in ("{", "}", ";", ",", "get", "set", "async", "static") and after in (
+        "(",
+        "=",
+        ";",
+    )
+    return short_form or member
+
+
+def _all_names() -> Iterator[str]:
+    for length in itertools.count(1):
+        for letters in itertools.product(string.ascii_letters, repeat=length):
+            yield "".join(letters)
+
+
+def _joined(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield tokens, with blanks only where two tokens would otherwise become one."""
+    before, gap = "", False
+    for kind, text in tokens:
+        if kind == "blank":
+            gap = True
+            continue
+        words = re.match(r"[\w$.]", text) and re.search(r"[\w$]$", before)
+        signs = text[0] in "+-" and before[-1:] == text[0]
+        if gap and (words or signs):
+            yield " "
+        yield text
+        before, gap = text, False
