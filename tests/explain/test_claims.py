@@ -13,8 +13,8 @@ from scipy import stats
 
 import view_examples
 from dpexplain.explain import GlobalExplanation, NoiseModel, ShapeFunction, claim, claim_strip
-from dpexplain.explain._contrasts import LEVELS, pair_levels, range_levels, share_of
-from dpexplain.explain._score_errors import STEPS, part_correlations
+from dpexplain.explain.claims.contrasts import LEVELS, pair_levels, range_levels, share_of
+from dpexplain.explain.claims.score_errors import STEPS, part_correlations
 from dpexplain.explain.noise_model import half_width
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.schema import Categorical, Classes, Numeric, Schema

@@ -15,13 +15,13 @@ from dpexplain_widgets.state.display_traits import DisplayTraits
 from dpexplain_widgets.state.filter_choice import FilterChoice
 from dpexplain_widgets.state.local_choice import LocalChoice
 from dpexplain_widgets.state.model_choice import ModelChoice
-from dpexplain_widgets.state.trait_types import Index
+from dpexplain_widgets.state.trait_types import Index, OneOf
 
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
-    "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
-    "show_reference", "repeat", "tab", "term_order", "term_search", "above_noise_only",
-    "same_axis", "even_bins",
+    "second_bin", "bin_range", "extreme", "sample", "what_if", "threshold", "edits",
+    "pinned_epsilon", "show_reference", "repeat", "tab", "term_order", "term_search",
+    "above_noise_only", "same_axis", "even_bins",
     "shown_curve", "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
     "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
     "contribution_opacity",
@@ -54,6 +54,8 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         Index of the selected bin; special bins come last.
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
+    extreme : {"", "highest", "lowest"}
+        Whether a claim is about the place of the highest or the lowest bin; "" compares bins.
     bin_range : list of two int or None
         Indices of the first and the last bin of the selected range, which excludes special bins.
     pinned_epsilon : float or None
@@ -71,6 +73,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     bin_range: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True).tag(
         sync=True
     )
+    extreme = OneOf("", "highest", "lowest").tag(sync=True)
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
@@ -184,6 +187,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             self.bin_index = None
         if change["old"]:  # the initial term may come with a range
             self.bin_range = self.second_bin = None
+            self.extreme = ""
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:

@@ -63,13 +63,14 @@ export interface ClaimPart {
   difference: number;
   range: number;
   sign: number;
+  extreme: number;
   pairs: string | null;
   ranges: string | null;
 }
 
 /** The question of a claim, about bins of the chosen term or the values of a record. */
 export interface Question {
-  kind: "difference" | "range" | "sign" | "rank" | "decision";
+  kind: "difference" | "range" | "sign" | "highest" | "lowest" | "rank" | "decision";
   /** Two bins, first and last bin of a range, one bin, or none. */
   bins: number[];
   values?: any[];
@@ -83,6 +84,8 @@ export interface Claim {
   high: number;
   basis: "effect" | "noise";
   holds: boolean;
+  /** Bins that can be the extreme. */
+  candidates?: number[];
 }
 
 /** The bins of one feature of a pair. */
@@ -171,5 +174,7 @@ export interface State {
   term: Term | undefined;
   binIndex: number | null;
   secondBin: number | null;
+  /** Whether the question is about the place of an extreme. */
+  extreme: "" | "highest" | "lowest";
   binRange: [number, number] | null;
 }

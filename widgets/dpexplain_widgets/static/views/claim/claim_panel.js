@@ -14,6 +14,9 @@ const CLAIM_UNKNOWN = {
     "curves with known errors, of a model without pairs, edits, or a third class.",
   range: "A range makes a claim if it leaves a bin to compare with.",
 };
+const EXTREME_UNKNOWN = "The highest and the lowest bin are claimed among the bins of values of a curve with known " +
+  "errors, if the range leaves one to compare with.";
+Object.assign(CLAIM_UNKNOWN, { highest: EXTREME_UNKNOWN, lowest: EXTREME_UNKNOWN });
 const CLAIM_OPEN = "Claims are made from private fits: choose an ε.";
 const CLAIM_SIGNS = {
   holds: "✓", reversed: "↔", "may be noise": "~", "may be noise or hidden by shrinkage": "?", "not resolved": "·",

@@ -8,6 +8,8 @@ import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, sho
  * @typedef {import("../../types").Claim} Claim
  */
 
+const MOST_LISTED = 3;
+
 /** A sentence about results that are not private, with that first; other sentences as they are. */
 function marked(words, isPrivate) {
   return isPrivate ? words : `NOT PRIVATE: ${words[0].toLowerCase()}${words.slice(1)}`;
@@ -34,7 +36,7 @@ function claimTimes(link, estimate) {
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const labels = bins.map((bin) => fit.terms[termIndex].labels[bin]);
-  if (kind === "range") return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
+  if (kind !== "difference" && bins.length === 2) return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
   return [quotedName(labels[0], 40), kind === "sign" ? "the average" : quotedName(labels[1], 40)];
 }
 
@@ -48,6 +50,27 @@ function claimedContrast(state, question, claim) {
     `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
     `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ` +
     `${formatSigned(claim.high)}`;
+}
+
+/** Which bins can be the extreme: the span of ordered bins, or the first few categories. */
+function candidateWords({ fit, termIndex, term }, candidates) {
+  const { labels, special } = fit.terms[termIndex];
+  const names = candidates.map((bin) => quotedName(labels[bin], 40));
+  if (names.length === 1) return `is ${names[0]}`;
+  if (names.length === labels.length - special.length) return "may be any bin";
+  if (term.kind === "numeric" || term.ordered) return `lies in ${names[0]} to ${names.at(-1)}`;
+  const more = names.length - MOST_LISTED;
+  return `is one of ${names.slice(0, MOST_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function claimedExtreme(state, question, claim) {
+  const { payload, term } = state;
+  const { kind } = question;
+  const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  return `records with ${quotedName(term.name, 40)} = ${comparedNames(state, question)[0]} ` +
+    `${(claim.estimate > 0) === (kind === "highest") ? "have" : "do not have"} the ${kind} ${claimedScore(payload)}, ` +
+    `other features equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)} ` +
+    `against the ${kind} of all others. With 95% confidence, the ${kind} ${candidateWords(state, claim.candidates)}`;
 }
 
 function claimedRank({ payload, term }, claim) {
@@ -84,7 +107,11 @@ function doubtWords({ holds, basis }, kind) {
  * @param {Claim} claim
  */
 export function claimWords(state, question, claim) {
-  const words = { rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim) };
+  const extreme = () => claimedExtreme(state, question, claim);
+  const words = {
+    rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim),
+    highest: extreme, lowest: extreme,
+  };
   const said = (words[question.kind] ?? (() => claimedContrast(state, question, claim)))();
   const { fit, payload, stop } = state;
   const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";

@@ -26,6 +26,7 @@ const HINT = "Point at a bin, or focus the chart and use the arrow keys, to read
 const CURVES = [
   ["both", "Released curve and estimate"], ["released", "Released curve"], ["effect", "Estimate of the effect"],
 ];
+const EXTREMES = [["", "how it compares"], ["highest", "where it is highest"], ["lowest", "where it is lowest"]];
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "replay_draw"];
 
 class ShapePanel {
@@ -68,7 +69,8 @@ class ShapePanel {
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
       choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
-    this.claim = claimPanel(this.model, this.otherBox.element, () =>
+    this.extremeBox = choiceBox("Ask", (extreme) => choose(this.model, { extreme }));
+    this.claim = claimPanel(this.model, [this.extremeBox.element, this.otherBox.element], () =>
       shapeForFigure(readState(this.model), this));
     const controls = [
       this.curveBox, this.repeatBox, this.sameAxis, this.evenBins, this.replay,
@@ -156,7 +158,10 @@ class ShapePanel {
     const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
     const bins = labels.map((label, i) => [String(i), shortName(label, 40)]);
     this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
-    this.otherBox.element.hidden = state.atReference || chosenBin(state, labels.length) === null;
+    const alone = chosenBin(state, labels.length) === null || state.extreme !== "";
+    this.otherBox.element.hidden = state.atReference || alone;
+    this.extremeBox.fill(EXTREMES, state.extreme);
+    this.extremeBox.element.hidden = state.atReference;
     this.repeatBox.element.hidden = state.fits.length < 2;
     this.sameAxis.element.hidden = state.payload.epsilons.length < 2;
     this.evenBins.element.hidden = !numeric;

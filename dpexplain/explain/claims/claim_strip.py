@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,9 @@ from dpexplain.explain._record import Record
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.claims import Claim, bin_place, claim
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claimed_bins import bin_place
+from dpexplain.explain.claims.claiming import claim
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 
@@ -142,6 +144,7 @@ def claim_strip(
     first: Any = None,
     second: Any = None,
     *,
+    extreme: Literal["highest", "lowest"] | None = None,
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
     samples_public: bool = False,
@@ -155,7 +158,7 @@ def claim_strip(
     comparison : Comparison
         Comparison whose private fits are used. If there are several classes, pass the comparison of
         one class.
-    term, first, second, record, threshold, samples_public : optional
+    term, first, second, extreme, record, threshold, samples_public : optional
         See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
         Epsilon of the fit that determines the claimed direction or rank; None for the largest
@@ -189,17 +192,22 @@ def claim_strip(
     place = epsilons.index(wanted)
     fit = _additive(chosen[place])
     about: dict[str, Any] = {
+        "extreme": extreme,
         "record": record,
         "threshold": threshold,
         "samples_public": samples_public,
     }
     asked = claim(fit, term, first, second, **about)
+    if extreme is not None and first is None:
+        first = asked.first  # every fit is asked about the same bin
 
     def elsewhere(other: GlobalExplanation) -> Claim | None:
         if term is None:
             return claim(other, **about)
         bins = _bins_elsewhere(fit[term], other[term], first, second)
-        return None if bins is None else claim(other, term, *bins)
+        if bins is None or (extreme and _covers_values(other[term], bins[0])):
+            return None
+        return claim(other, term, *bins, extreme=extreme)
 
     claims = [asked if each is fit else elsewhere(_additive(each)) for each in chosen]
     return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
@@ -225,6 +233,12 @@ def _bins_elsewhere(
     named = [bin_place(here, each) for each in (first, second) if each is not None]
     bins = tuple(matched_bin(here, place, there) for place in named)
     return None if None in bins or len(set(bins)) < len(bins) else bins
+
+
+def _covers_values(there: ShapeFunction, bins: int | tuple[int, int]) -> bool:
+    """Return whether no value bin remains with which an extreme could be compared."""
+    first, last = bins if isinstance(bins, tuple) else (bins, bins)
+    return last - first + 1 >= there.n_value_bins
 
 
 def _range_elsewhere(
