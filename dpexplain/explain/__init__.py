@@ -19,6 +19,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_strip import ClaimStrip, claim_strip
 from dpexplain.explain.claims.claiming import claim
+from dpexplain.explain.claims.decisions import decisions
 from dpexplain.explain.filters.filter_bank import FilterBank
 from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -52,6 +53,7 @@ __all__ = [
     "WeightMap",
     "claim",
     "claim_strip",
+    "decisions",
     "denoised",
     "from_interpret",
     "inverse_link",

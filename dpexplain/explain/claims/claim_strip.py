@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claimed_bins import bin_place
 from dpexplain.explain.claims.claiming import claim
+from dpexplain.explain.claims.fits import fits_of, known_epsilon
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 
@@ -180,17 +180,11 @@ def claim_strip(
     --------
     >>> print(claim_strip(comparison, "age", 3, 7))  # doctest: +SKIP
     """
-    fits = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
-    epsilons = sorted(fits)
-    if not epsilons:
-        raise ValueError("claims over ε need a comparison; pass one explanation to claim().")
-    wanted = epsilons[-1] if epsilon is None else epsilon
-    if wanted not in epsilons:
-        known = ", ".join(f"{each:g}" for each in epsilons)
-        raise KeyError(f"no fit with epsilon={wanted!r}; the epsilons are {known}.")
-    chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
-    place = epsilons.index(wanted)
-    fit = _additive(chosen[place])
+    fits = fits_of(comparison)
+    epsilons = list(fits)
+    chosen = [rows[min(repeat, len(rows) - 1)] for rows in fits.values()]
+    place = epsilons.index(known_epsilon(epsilons, epsilon))
+    fit = chosen[place]
     about: dict[str, Any] = {
         "extreme": extreme,
         "record": record,
@@ -209,17 +203,8 @@ def claim_strip(
             return None
         return claim(other, term, *bins, extreme=extreme)
 
-    claims = [asked if each is fit else elsewhere(_additive(each)) for each in chosen]
+    claims = [asked if each is fit else elsewhere(each) for each in chosen]
     return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
-
-
-def _additive(fit: Any) -> GlobalExplanation:
-    if isinstance(fit, GlobalExplanation):
-        return fit
-    raise ValueError(
-        "claims are about one class; pass comparison.for_class(label), or a comparison of "
-        f"additive models, not of {type(fit).__name__}."
-    )
 
 
 def _bins_elsewhere(

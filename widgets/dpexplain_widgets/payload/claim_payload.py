@@ -80,9 +80,9 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
         :func:`dpexplain.explain.claims.score_errors.part_correlations` as a string with one
         character for each correlation, or is None for a large model.
     """
-    of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
-    known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)
-    if explanation.noise is None or not of_curves or not known:
+    alone = explanation.main_effects_only or explanation.of_class
+    known = all(part.total_std is not None and part.released is None for part in explanation.parts)
+    if explanation.noise is None or alone or not known:
         return None
     steps = part_correlations(explanation.noise)
     return {"factor": half_width(1), "together": None if steps is None else _letters(steps)}

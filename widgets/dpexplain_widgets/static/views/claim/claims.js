@@ -66,12 +66,15 @@ function scoreError(stds, together) {
  * @param {Fit} fit
  * @param {Question} question
  */
-function decisionClaim({ payload }, fit, { values, threshold }) {
+export function decisionClaim({ payload }, fit, { values, threshold }) {
   const at = thresholdScore(payload.link, threshold);
   if (!fit.claims || at === null) return null;
   const { parts, score } = explainValues(fit, values);
-  const std = scoreError([...parts.map((part) => part.std), fit.intercept_std], fit.claims.together);
-  return claimBetween(score - at, std, fit.claims.factor, "noise");
+  const stdsOf = (ofPairs) => parts.filter((_, i) => Boolean(fit.terms[i].axes) === ofPairs).map(({ std }) => std);
+  const std = scoreError([...stdsOf(false), fit.intercept_std], fit.claims.together);
+  // How pairs err together with curves is not stored, so their errors are added in full.
+  const ofPairs = stdsOf(true).reduce((sum, each) => sum + each, 0);
+  return claimBetween(score - at, std + ofPairs, fit.claims.factor, "noise");
 }
 
 /**
