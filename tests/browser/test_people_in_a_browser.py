@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from test_decisions_of_the_page import people
 
 import view_examples
 from dpexplain.explain import decisions
 from dpexplain_widgets import Explorer
 from page_checks import layout_problems
+from view_examples import survey_people as people
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -12,19 +11,7 @@ from dpexplain.explain import claim, decisions
 from dpexplain.explain.claims.score_errors import score_errors
 from dpexplain.explain.noise_model import half_width
 from pair_examples import swept
-
-
-def people(n: int, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": rng.uniform(17, 90, n), "years married": rng.uniform(0, 40, n),
-            "capital gain": rng.uniform(0, 1e5, n), "education": rng.uniform(9, 20, n),
-            "rating of the marriage": rng.choice(["very poor", "fair", "good"], n),
-            "occupation": "student", "children": rng.choice(["no", "yes"], n),
-        },
-        index=[f"person {k}" for k in range(n)],
-    )  # fmt: skip
+from view_examples import survey_people as people
 
 
 @pytest.fixture(scope="module")

@@ -22,22 +22,6 @@ SCRIPT = Path(__file__).parent / "modules" / "people_cases.mjs"
 NUMBERS = ["prediction", "certainty", "rerun"]
 
 
-def people(n: int, seed: int = 0) -> pd.DataFrame:
-    """People of the survey of the example views, some of whom did not answer everything."""
-    rng = np.random.default_rng(seed)
-    bins = {term.name: term.bins for term in view_examples.survey_terms()}
-    ratings, jobs = bins["rating of the marriage"], bins["occupation"]
-    found = pd.DataFrame(
-        {
-            "age": rng.uniform(17, 90, n), "years married": rng.uniform(0, 40, n),
-            "capital gain": rng.uniform(0, 1e5, n) ** 0.9, "education": rng.uniform(9, 20, n),
-            "rating of the marriage": rng.choice(ratings, n), "occupation": rng.choice(jobs, n),
-            "children": rng.choice(["no", "yes"], n),
-        }
-    )  # fmt: skip
-    return found.mask(rng.random(found.shape) < 0.03, None)
-
-
 def on_the_page(payload, cases):
     result = subprocess.run(
         [NODE, SCRIPT], input=json.dumps({"payload": payload, "cases": cases}),
@@ -50,7 +34,7 @@ def on_the_page(payload, cases):
 @pytest.mark.parametrize("make", [view_examples.comparison, swept])
 def test_decisions_and_their_certainty_are_those_of_python(make):
     given = {} if make is swept else {"epsilons": (0.5, 2.0, 8.0), "joint": True}
-    comparison, records = make(**given), people(40)
+    comparison, records = make(**given), view_examples.survey_people(40)
     payload = build_payload(comparison, records, samples_public=True)
     cases = [
         {"stop": stop, "repeat": len(payload["fits"][stop]) - 1, "threshold": threshold}
