@@ -24,6 +24,7 @@ from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import classifier, private_guarantee
 from fitted_models import fitted_binary, fitted_counts, fitted_regression
 from node import NODE
+from pair_examples import swept
 
 pytestmark = pytest.mark.full
 
@@ -169,6 +170,30 @@ def test_claims_about_fitted_models_are_those_of_python(make):
         assert shown_numbers(found["strip"][0]) == numbers
         assert found["strip"][0]["claim"]["basis"] == said.basis
         assert plain(found["often"]) == said.frequencies
+
+
+PAIR_QUESTIONS = [(0, 17), (0,), ((0, 5),), ((0, 5), 14), (17, 1), (19,)]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_claims_about_pairs_are_those_of_python(epsilon):
+    comparison = swept()
+    payload = build_payload(comparison)
+    place = [term["name"] for term in payload["terms"]].index("age & children")
+    stop = payload["epsilons"].index(epsilon)
+    n_cells = comparison.explanations[epsilon][0].pair("age & children").contribution.size
+    cases, wanted = [], []
+    for asked in PAIR_QUESTIONS:
+        corners = [each if isinstance(each, tuple) else (each, each) for each in asked]
+        if max(cell for corner in corners for cell in corner) >= n_cells:
+            continue
+        kind = "sign" if len(asked) == 1 else "difference"
+        question = {"kind": kind, "bins": [cell for corner in corners for cell in corner]}
+        cases.append({"termIndex": place, "stop": stop, "question": question})
+        wanted.append(claim_strip(comparison, "age & children", *asked, epsilon=epsilon))
+    assert len(wanted) > 2
+    for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
+        check_same(found, strip)
 
 
 def drawn_explanation(n_bins, effect, seed):

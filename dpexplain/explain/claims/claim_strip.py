@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import Record
@@ -13,9 +12,14 @@ from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
-from dpexplain.explain.claims.claimed_bins import bin_place
+from dpexplain.explain.claims.claimed_bins import bin_place, matched_bin
 from dpexplain.explain.claims.claiming import claim
 from dpexplain.explain.claims.fits import fits_of, known_epsilon
+from dpexplain.explain.claims.pair_claims import (
+    pair_claim,
+    region_elsewhere,
+    region_of,
+)
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 
@@ -195,9 +199,13 @@ def claim_strip(
     if extreme is not None and first is None:
         first = asked.first  # every fit is asked about the same bin
 
+    is_pair = term is not None and any(pair.name == term for pair in fit.pairs)
+
     def elsewhere(other: GlobalExplanation) -> Claim | None:
         if term is None:
             return claim(other, **about)
+        if is_pair:
+            return _pair_elsewhere(fit, other, term, first, second)
         bins = _bins_elsewhere(fit[term], other[term], first, second)
         if bins is None or (extreme and _covers_values(other[term], bins[0])):
             return None
@@ -205,6 +213,21 @@ def claim_strip(
 
     claims = [asked if each is fit else elsewhere(each) for each in chosen]
     return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
+
+
+def _pair_elsewhere(
+    fit: GlobalExplanation, other: GlobalExplanation, name: str, first: Any, second: Any
+) -> Claim | None:
+    """Make the claim about a pair in another fit; None without the pair or corresponding cells."""
+    if not any(pair.name == name for pair in other.pairs):
+        return None
+    here, there = fit.pair(name), other.pair(name)
+    named = [region_of(here, each) for each in (first, second) if each is not None]
+    regions = [region_elsewhere(here, region, there) for region in named]
+    found = [region for region in regions if region is not None]
+    if len(found) < len(named) or len(set(found)) < len(found):
+        return None
+    return pair_claim(other, there, *found)
 
 
 def _bins_elsewhere(
@@ -241,31 +264,3 @@ def _range_elsewhere(
     if not inside or inside[-1] - inside[0] + 1 == there.n_bins:
         return None
     return ((inside[0], inside[-1]),)
-
-
-def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin of another fit that corresponds to a bin.
-
-    For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
-    it is the bin with the same label.
-
-    Parameters
-    ----------
-    here : ShapeFunction
-        A term in one fit.
-    place : int
-        Index of a bin of this term.
-    there : ShapeFunction
-        The same term in another fit.
-
-    Returns
-    -------
-    int or None
-        Index of the corresponding bin in the other fit; None if no bin corresponds.
-    """
-    if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
-        middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0
-        found = int(np.searchsorted(there.bin_edges, middle, side="right")) - 1
-        return min(max(found, 0), there.n_value_bins - 1)
-    label = here.bin_labels[place]
-    return there.bin_labels.index(label) if label in there.bin_labels else None

@@ -9,6 +9,7 @@ import numpy as np
 from dpexplain._utils.names import closest_name
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, shorten
+from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Basis
@@ -145,3 +146,31 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
             "a range must consist of value bins and leave at least one bin to compare with."
         )
     return first, last
+
+
+def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
+    """Find the bin of another fit that corresponds to a bin.
+
+    For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
+    it is the bin with the same label.
+
+    Parameters
+    ----------
+    here : ShapeFunction or PairAxis
+        The bins of a feature in one fit.
+    place : int
+        Index of one of them.
+    there : ShapeFunction or PairAxis
+        The bins of the same feature in another fit.
+
+    Returns
+    -------
+    int or None
+        Index of the corresponding bin in the other fit; None if no bin corresponds.
+    """
+    if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
+        middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0
+        found = int(np.searchsorted(there.bin_edges, middle, side="right")) - 1
+        return min(max(found, 0), there.n_value_bins - 1)
+    label = here.bin_labels[place]
+    return there.bin_labels.index(label) if label in there.bin_labels else None

@@ -17,6 +17,7 @@ import pandas as pd
 
 from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import opening
@@ -24,6 +25,7 @@ from dpexplain.explain.claims.claimed_bins import bin_place, claimed_values, ran
 from dpexplain.explain.claims.contrast_claims import contrast_claim
 from dpexplain.explain.claims.decisions import decision_claim
 from dpexplain.explain.claims.extremes import extreme_claim
+from dpexplain.explain.claims.pair_claims import pair_claim, region_of
 
 
 def claim(
@@ -45,13 +47,14 @@ def claim(
         Explanation of a private model with a noise band. For a model with several classes, pass
         the explanation of one class.
     term : str or None, default=None
-        Name of the term; None for a claim about the prediction for `record`.
+        Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
         Label or index of a bin; a tuple of the first and last bin of a range, which is compared
-        with all other bins; or None for a claim about the rank of the term.
+        with all other bins; or None for a claim about the rank of the term. For a pair, label or
+        index of a cell, or a tuple of two opposite cells of a region.
     second : str, int or None, default=None
         Label or index of the bin to compare with `first`; None for a claim about the sign of the
-        first bin.
+        first bin. For a pair, a cell or a region.
     extreme : {"highest", "lowest"} or None, default=None
         Claim that the highest or lowest value bin lies in `first`, which is a bin, a range, or None
         for the bin with the highest (lowest) value.
@@ -91,6 +94,8 @@ def claim(
             raise ValueError("extreme= is about a term; leave it out for a record.")
         return decision_claim(explanation, record, threshold, samples_public)
     assert term is not None
+    if any(pair.name == term for pair in explanation.pairs):
+        return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)
     shape = explanation[term]
     claimed = claimed_values(explanation, shape)
     if extreme is not None:
@@ -108,6 +113,22 @@ def claim(
     if one == other:
         raise ValueError(f"bins {first!r} and {second!r} are the same; name two different bins.")
     return contrast_claim(explanation, shape, claimed, "difference", (one, other))
+
+
+def _claim_about_pair(
+    explanation: GlobalExplanation, pair: PairCurve, first: Any, second: Any, extreme: str | None
+) -> Claim:
+    if first is None or extreme is not None:
+        raise ValueError(
+            f"claims about the pair {shorten(pair.name)!r} are about its cells, not about its rank "
+            "or an extreme; pass a cell or a region as `first`."
+        )
+    regions = [region_of(pair, each) for each in (first, second) if each is not None]
+    if len(regions) == 2 and regions[0] == regions[1]:
+        raise ValueError(
+            f"cells {first!r} and {second!r} are the same; name two different cells or regions."
+        )
+    return pair_claim(explanation, pair, *regions)
 
 
 def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:

@@ -60,18 +60,19 @@ export interface TermFit {
 /** Data for claims about a term: half-widths in standard deviations, and a letter for each contrast. */
 export interface ClaimPart {
   basis: "effect" | "noise";
-  difference: number;
-  range: number;
-  sign: number;
-  extreme: number;
-  pairs: string | null;
-  ranges: string | null;
+  /** The others are absent for a pair of features. */
+  difference?: number;
+  range?: number;
+  sign?: number;
+  extreme?: number;
+  pairs?: string | null;
+  ranges?: string | null;
 }
 
 /** The question of a claim, about bins of the chosen term or the values of a record. */
 export interface Question {
   kind: "difference" | "range" | "sign" | "highest" | "lowest" | "rank" | "decision";
-  /** Two bins, first and last bin of a range, one bin, or none. */
+  /** Two bins, first and last bin of a range, one bin, or none; for a pair, the corners of one region or of two. */
   bins: number[];
   values?: any[];
   threshold?: number | null;

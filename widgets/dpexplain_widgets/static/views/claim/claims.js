@@ -3,12 +3,14 @@ import { explainValues, thresholdScore } from "../local/contributions.js";
 import { FIRST_LETTER, claimBetween, contrastClaim, dot, sidesOf, valueCount } from "./contrasts.js";
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
+import { pairAskedElsewhere, pairClaim, regionBetween, cornersOf } from "./pair_claims.js";
 import { chosenBin, chosenRange } from "../../state/state.js";
 
 /**
  * @typedef {import("../../types").State} State
  * @typedef {import("../../types").Fit} Fit
  * @typedef {import("../../types").TermFit} TermFit
+ * @typedef {import("../../types").PairAxis} PairAxis
  * @typedef {import("../../types").Question} Question
  * @typedef {import("../../types").Claim} Claim
  */
@@ -34,6 +36,23 @@ export function askedAbout(state, termFit) {
   if (one === null) return { kind: "rank", bins: [] };
   const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
   return other === null || other === one ? { kind: "sign", bins: [one] } : { kind: "difference", bins: [one, other] };
+}
+
+/**
+ * The question about a pair of features: its selected region or cell, alone or against a second cell.
+ * @param {State} state
+ * @param {TermFit} termFit
+ * @returns {Question}
+ */
+export function askedAboutPair(state, termFit) {
+  const count = termFit.labels.length;
+  const cell = chosenBin(state, count);
+  const [one, last] = chosenRange(state, count) ?? [cell, cell];
+  if (one === null) return { kind: "sign", bins: [] };
+  const first = cornersOf(termFit, regionBetween(termFit, one, last));
+  const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  if (other === null || (first[0] === other && first[1] === other)) return { kind: "sign", bins: first };
+  return { kind: "difference", bins: [...first, other, other] };
 }
 
 /** @returns {Claim | null} */
@@ -89,14 +108,15 @@ export function claimOf(state, fit, question) {
   if (question.kind === "decision") return decisionClaim(state, fit, question);
   const termFit = fit.terms[state.termIndex];
   if (!termFit.claims) return null;
+  if (termFit.axes) return pairClaim(termFit, question);
   if (question.kind === "rank") return rankClaim(fit, termFit);
   return isExtreme(question.kind) ? extremeClaim(termFit, question) : contrastClaim(termFit, question);
 }
 
 /**
  * The bin of another fit with the midpoint or the name of a bin; null if there is none.
- * @param {TermFit} here
- * @param {TermFit} there
+ * @param {TermFit | PairAxis} here
+ * @param {TermFit | PairAxis} there
  */
 export function matchedBin(here, place, there) {
   if (here.edges !== null && there.edges !== null && place < valueCount(here)) {
@@ -111,6 +131,7 @@ function askedElsewhere(state, fit, question) {
   const { kind, bins } = question;
   if (bins.length === 0) return question;
   const [here, there] = [state.fit, fit].map((each) => each.terms[state.termIndex]);
+  if (here.axes) return there.absent ? null : pairAskedElsewhere(here, there, question, matchedBin);
   if (bins.length === 1 || kind === "difference") {
     const matched = bins.map((bin) => matchedBin(here, bin, there));
     return matched.includes(null) || new Set(matched).size < bins.length ? null : { ...question, bins: matched };
