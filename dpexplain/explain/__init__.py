@@ -20,6 +20,7 @@ from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_strip import ClaimStrip, claim_strip
 from dpexplain.explain.claims.claiming import claim
 from dpexplain.explain.claims.decisions import decisions
+from dpexplain.explain.claims.filter_claims import filter_claim, filter_claim_strip
 from dpexplain.explain.filters.filter_bank import FilterBank
 from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -55,6 +56,8 @@ __all__ = [
     "claim_strip",
     "decisions",
     "denoised",
+    "filter_claim",
+    "filter_claim_strip",
     "from_interpret",
     "inverse_link",
     "total_score",
