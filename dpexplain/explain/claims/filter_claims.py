@@ -127,6 +127,7 @@ def filter_claim_strip(
     Parameters
     ----------
     comparison : FilterComparison
+        Comparison whose private fits are used.
     label, region, against, place : optional
         As in :func:`filter_claim`; `place` refers to the order of the filters in each fit, so call
         :meth:`dpexplain.compare.FilterComparison.matched` first.
