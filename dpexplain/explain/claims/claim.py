@@ -32,7 +32,7 @@ class Claim(Record):
     first, second : str
         Labels of the two sides of the comparison.
     estimate : float
-        Estimated difference or value, in the unit of the score. For a decision, this is the score
+        Estimated difference or value, in units of the score. For a decision, this is the score
         minus the score at the threshold; for a rank, it is the rank. For a peak or a trough, it is
         the highest (lowest) value in the range minus the highest (lowest) value elsewhere.
     std : float
@@ -54,8 +54,8 @@ class Claim(Record):
     shares : tuple of four float or None, default=None
         Predicted proportions of the second class among records that lie in the most frequent
         released bin of every other feature: the proportion at `second`, the proportion at `first`,
-        and both ends of the interval of the proportion at `first`. They are known only if there are
-        two classes and the score is a sum of curves without pairs; otherwise, None.
+        and both ends of the interval for the proportion at `first`. They are known only if there
+        are two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, for example out of 100.
     candidates : tuple of str, default=()

@@ -26,7 +26,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ClaimStrip(Record):
-    """The same claim at several epsilons.
+    """One claim, evaluated at several epsilons.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _range_elsewhere(
 ) -> tuple[tuple[int, int]] | None:
     """Find the range of bins in another fit that corresponds to a range of bins.
 
-    The range in the other fit reaches from the first to the last bin whose midpoint or label is in
+    The range in the other fit extends from the first to the last bin whose midpoint or label is in
     the given range. The result is None if there is no such bin, or if the range in the other fit
     covers the whole term, because a claim compares a range with the bins outside it.
     """

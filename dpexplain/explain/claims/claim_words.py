@@ -58,13 +58,13 @@ def claimed_score(explanation: GlobalExplanation) -> str:
 
 
 def size_words(explanation: GlobalExplanation, estimate: float) -> str:
-    """Return a difference in the unit of the score, and as a factor if there is one.
+    """Return a difference in units of the score, and as a factor if there is one.
 
     Parameters
     ----------
     explanation : GlobalExplanation
     estimate : float
-        Difference in the unit of the score.
+        Difference in units of the score.
 
     Returns
     -------

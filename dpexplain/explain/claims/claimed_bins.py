@@ -43,7 +43,7 @@ class ClaimedValues(NamedTuple):
     ----------
     basis : {"effect", "noise"}
     values, std : ndarray of shape (n_bins,)
-        Value of each bin and its standard deviation, in the unit of the score.
+        Value of each bin and its standard deviation, in units of the score.
     joint : NoiseModel or None
         Joint errors of all terms; None if unknown.
     """
@@ -149,7 +149,7 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
 
 
 def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
-    """Find the bin of another fit that corresponds to a bin.
+    """Find the bin in another fit that corresponds to a given bin.
 
     For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
     it is the bin with the same label.
@@ -166,7 +166,7 @@ def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
     Returns
     -------
     int or None
-        Index of the corresponding bin in the other fit; None if no bin corresponds.
+        Index of the corresponding bin in the other fit; None if there is none.
     """
     if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
         middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0

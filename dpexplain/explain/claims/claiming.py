@@ -1,8 +1,8 @@
 """Claims about curves and predictions, each with a confidence interval.
 
 A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
-states the sign of a bin, the place of a peak or a trough, the rank of a term, or on which side of a
-threshold the prediction for one record lies. Intervals are simultaneous: with 95% confidence, all
+states the sign of a bin, the place of a peak or a trough, the rank of a term, or the side of a
+threshold on which the prediction for one record lies. Intervals are simultaneous: with 95% confidence, all
 claims of the same kind about the same term are correct at once, so a claim may be chosen after
 looking at the curve. Claims use the joint errors of all bins that they compare, and cost no
 additional privacy.
@@ -49,7 +49,7 @@ def claim(
     term : str or None, default=None
         Name of the term or pair; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
-        Label or index of a bin; a tuple of the first and last bin of a range, which is compared
+        Label or index of a bin; a tuple of the first and last bins of a range, which is compared
         with all other bins; or None for a claim about the rank of the term. For a pair, label or
         index of a cell, or a tuple of two opposite cells of a region.
     second : str, int or None, default=None
@@ -63,7 +63,7 @@ def claim(
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
         Threshold with which the prediction for `record` is compared: for a classifier, a
-        probability (None means one half); for a regression, a number in the unit of the target.
+        probability (None means one half); for a regression, a number in units of the target.
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.

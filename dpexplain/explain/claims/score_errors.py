@@ -22,8 +22,8 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
 
     A dashboard cannot store the correlations between all pairs of bins of a model. For two terms,
     claims about decisions therefore use the largest correlation between any bin of the first term
-    and any bin of the second term. As a result, the standard deviation of a score may be too large,
-    but it is never too small.
+    and any bin of the second term. As a result, the standard deviation of a score may be too large
+    but is never too small.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def score_errors(explanation: GlobalExplanation, local: LocalExplanation) -> Flo
     Returns
     -------
     ndarray of shape (n_samples,) or None
-        Standard deviations in the unit of the score; None if the errors are unknown. Correlations
+        Standard deviations in units of the score; None if the errors are unknown. Correlations
         with the errors of pairs are not stored, so their standard deviations are added in full.
     """
     noise = explanation.noise
