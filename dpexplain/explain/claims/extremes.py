@@ -76,7 +76,7 @@ def extreme_claim(
         Values of the term to which the claim refers.
     extreme : {"highest", "lowest"}
     where : str, int, tuple or None
-        A bin, the first and last bin of a range, or None for the estimated extreme.
+        A bin, the first and last bins of a range, or None for the estimated extreme.
 
     Returns
     -------
