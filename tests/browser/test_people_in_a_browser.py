@@ -67,7 +67,7 @@ def test_a_person_is_opened_from_the_table_and_shown_over_epsilon(table_of):
     assert table.locator("tr[aria-current=true] th").inner_text() == name
     words = page.locator(".dpx-prediction").get_attribute("aria-label")
     assert len(re.findall(r"95% between", words)) == 6
-    assert words.endswith("threshold 0.5")
+    assert words.endswith("compared with 0.5")
 
 
 def test_people_who_are_not_public_are_marked_and_stay_out_of_pictures(table_of, pictures):

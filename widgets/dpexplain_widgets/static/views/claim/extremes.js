@@ -24,11 +24,24 @@ export function likelyExtreme(termFit, kind) {
   return curve.indexOf(Math.max(...curve));
 }
 
-/** By how much errors let one bin exceed another that is truly higher: a function of the two bins. */
+const knownLimits = new WeakMap();
+
+/**
+ * By how much errors let one bin exceed another that is truly higher: a function of the two bins. Kept, because the
+ * strip asks every fit again whenever the page is drawn.
+ */
 function excessLimit(termFit) {
   const stds = claimedValues(termFit)[1];
-  return (i, j) => termFit.claims.extreme * (stds[i] + stds[j]) *
-    Math.sqrt(shareOfVariance(termFit, { kind: "difference", bins: [i, j] }));
+  const known = knownLimits.get(termFit) ?? new Map();
+  knownLimits.set(termFit, known);
+  return (i, j) => {
+    const key = Math.min(i, j) * stds.length + Math.max(i, j);
+    if (!known.has(key)) {
+      const share = shareOfVariance(termFit, { kind: "difference", bins: [i, j] });
+      known.set(key, termFit.claims.extreme * (stds[i] + stds[j]) * Math.sqrt(share));
+    }
+    return known.get(key);
+  };
 }
 
 /** The largest over the bins of one side of the smallest lead over the bins of the other side, with errors. */

@@ -57,7 +57,7 @@ export function peopleTable(model) {
   });
   const table = html("table", { class: "dpx-table dpx-people" },
     html("thead", {}, html("tr", {}, heads)), body);
-  const box = scrollBox("All samples", table);
+  const box = scrollBox("Table of decisions", table);
   const element = html("details", { class: "dpx-details" }, html("summary", {}, "All samples: who is certain?"),
     warning, about, box);
 

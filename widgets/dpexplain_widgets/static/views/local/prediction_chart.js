@@ -11,7 +11,7 @@ function chartWords(found, threshold) {
     const between = ends === null ? "" : ` (95% between ${formatNumber(ends[0])} and ${formatNumber(ends[1])})`;
     return `ε = ${formatEpsilon(epsilon)}: ${formatNumber(prediction)}${between}`;
   });
-  const limit = threshold === null ? "" : `; threshold ${formatNumber(threshold)}`;
+  const limit = threshold === null ? "" : `; compared with ${formatNumber(threshold)}`;
   return `Prediction at every ε: ${each.join(", ")}${limit}`;
 }
 
