@@ -87,7 +87,8 @@ export function peopleTable(model) {
 
   element.addEventListener("toggle", redraw);
   const draw = (state, threshold, chosen) => {
-    latest = state.samples ? { state, threshold, chosen } : null;
+    // With several classes, no single threshold decides.
+    latest = state.samples && state.payload.link !== "softmax" ? { state, threshold, chosen } : null;
     element.hidden = latest === null;
     redraw();
   };
