@@ -116,15 +116,18 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
     kept = ["--results", str(tmp_path / "rows.jsonl")]
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
 
-    coverage, claims, planner, table, calibration = tables(capsys.readouterr().out)
-    for row in (coverage[1], claims[1]):
+    found = tables(capsys.readouterr().out)
+    coverage, people, claims, planner, table, calibration = found
+    for row in (coverage[1], people[1], claims[1]):
         assert row[:3] == ["400 people", "4", "1"]
+    for held, share in zip(claims[1][3::2], claims[1][4::2], strict=True):
+        assert (share == "") == (held == "0")  # a share needs a claim that holds
     assert [row[:2] for row in planner[1:]] == [["400 people", "6"], ["all", "6"]]
     assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
     assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])
 
     truth.main(["--problems", "400 people", "--epsilons", "4", "--fits", "1", *kept])
-    assert tables(capsys.readouterr().out) == [coverage, claims, planner, table, calibration]
+    assert tables(capsys.readouterr().out) == found
 
 
 def test_planner_is_wrong_where_terms_rise_earlier_or_although_none_should(load):

@@ -16,8 +16,11 @@ from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.pair_curve import PairAxis, PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.claim_strip import ClaimStrip, claim_strip
-from dpexplain.explain.claims import Claim, claim
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claim_strip import ClaimStrip, claim_strip
+from dpexplain.explain.claims.claiming import claim
+from dpexplain.explain.claims.decisions import decisions
+from dpexplain.explain.claims.filter_claims import filter_claim, filter_claim_strip
 from dpexplain.explain.filters.filter_bank import FilterBank
 from dpexplain.explain.filters.filter_inputs import InputFeature, InputPreparation
 from dpexplain.explain.filters.filter_local import FilterExplanation
@@ -51,7 +54,10 @@ __all__ = [
     "WeightMap",
     "claim",
     "claim_strip",
+    "decisions",
     "denoised",
+    "filter_claim",
+    "filter_claim_strip",
     "from_interpret",
     "inverse_link",
     "total_score",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from bench_claims import claims_of_term
 from numpy.typing import NDArray
 
 from dpexplain import (
@@ -321,6 +322,7 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
             "seconds": seconds, "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
             "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
+            "claims": claims_of_term(explanation, term, curve, share),
         }  # fmt: skip
         rows.append(row)
     order = np.argsort(np.argsort([-r["true importance"] for r in rows]))

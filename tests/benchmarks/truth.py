@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_claims import claims_row
 from bench_print import machine, table, versions
 from bench_truth import PROBLEMS, rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
@@ -92,6 +93,8 @@ def _print_simulated(cells: list[list[Row]]) -> None:
     _print([_coverage(rows) for rows in cells])
     print("\nWhat is said about people, with the estimate of the effect (of noise in brackets).\n")
     _print([_claims(rows) for rows in cells])
+    print("\nClaims that hold: how many, and terms about which all of them are true (95%).\n")
+    _print([{**_name(rows), **claims_row(rows)} for rows in cells])
 
 
 def _print(rows: list[Row]) -> None:

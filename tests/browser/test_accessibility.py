@@ -11,6 +11,7 @@ import pytest
 import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import settle
+from pair_examples import swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -45,6 +46,27 @@ def test_axe_finds_nothing_in_any_part_of_the_explorer(open_page, scheme):
         assert violations(page) == []
     for summary in page.locator(".dpx summary:visible").all():
         summary.click()
+    assert violations(page) == []
+
+
+def test_axe_finds_nothing_in_claims_about_extremes_pairs_and_people(open_page):
+    people = {"samples": view_examples.survey_people(30), "samples_public": False}
+    source = swept()
+    page = open_page(
+        Explorer(source, term="age", extreme="highest", epsilon_index=2, **people), bypass_csp=True
+    )
+    assert page.get_by_text("the highest").first.is_visible()
+    assert violations(page) == []
+    page.locator(".dpx-terms").get_by_text("age & children", exact=True).first.click()
+    page.locator(".dpx-plot").focus()
+    for key in ("Home", "Shift+ArrowUp", "c", "ArrowRight"):
+        page.keyboard.press(key)
+    settle(page)
+    assert violations(page) == []
+    page.get_by_role("tab", name="One sample").click()
+    page.get_by_text("All samples: who is certain?").click()
+    page.get_by_role("button", name="certainty").click()
+    settle(page)
     assert violations(page) == []
 
 

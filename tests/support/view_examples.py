@@ -125,6 +125,22 @@ def survey_terms() -> list[TermPlan]:
     ]  # fmt: skip
 
 
+def survey_people(n: int, seed: int = 0) -> pd.DataFrame:
+    """People of the survey of the example views, some of whom did not answer everything."""
+    rng = np.random.default_rng(seed)
+    bins = {term.name: term.bins for term in survey_terms()}
+    ratings, jobs = bins["rating of the marriage"], bins["occupation"]
+    found = pd.DataFrame(
+        {
+            "age": rng.uniform(17, 90, n), "years married": rng.uniform(0, 40, n),
+            "capital gain": rng.uniform(0, 1e5, n) ** 0.9, "education": rng.uniform(9, 20, n),
+            "rating of the marriage": rng.choice(ratings, n), "occupation": rng.choice(jobs, n),
+            "children": rng.choice(["no", "yes"], n),
+        }
+    )  # fmt: skip
+    return found.mask(rng.random(found.shape) < 0.03, None)
+
+
 def wide_terms(n_terms: int, n_categories: int) -> list[TermPlan]:
     names = [f"category number {i} with a long description" for i in range(n_categories)]
     plans: list[TermPlan] = []

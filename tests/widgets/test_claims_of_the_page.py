@@ -7,18 +7,24 @@ import math
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import view_examples
-from dpexplain.explain.claim_strip import claim_strip
-from dpexplain.explain.claims import claim
+from dpexplain.explain import NoiseModel, ShapeFunction
+from dpexplain.explain.claims.claim_strip import claim_strip
+from dpexplain.explain.claims.claiming import claim
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.payload.claim_payload import MOST_BINS
 from dpexplain_widgets.payload.payload import build_payload
+from example_explanations import classifier, private_guarantee
 from fitted_models import fitted_binary, fitted_counts, fitted_regression
 from node import NODE
+from pair_examples import swept
 
 pytestmark = pytest.mark.full
 
@@ -50,13 +56,33 @@ QUESTIONS = [
     ("children", (1,)),
     ("age", ()),
     ("education", ()),
+    ("age", ("highest", (8, 16))),
+    ("age", ("lowest", (0, 3))),
+    ("age", ("highest", 3)),
+    ("age", ("highest", None)),
+    ("occupation", ("lowest", None)),
+    ("occupation", ("highest", 2)),
+    ("rating of the marriage", ("highest", (1, 3))),
 ]
 
 
-def asked_in_the_page(bins):
+def asked_of_python(bins):
+    """What Python is given: bins, and whether they are about an extreme."""
+    if bins and bins[0] in ("highest", "lowest"):
+        return (bins[1],), {"extreme": bins[0]}
+    return bins, {}
+
+
+def asked_in_the_page(bins, term=None):
     """The question of the page for the bins that Python is given."""
     if not bins:
         return {"kind": "rank", "bins": []}
+    if bins[0] in ("highest", "lowest"):
+        where = bins[1]
+        if where is None:  # the page asks about the bin that seems to be the extreme
+            values = term.contribution[: term.n_value_bins]
+            where = int(values.argmax() if bins[0] == "highest" else values.argmin())
+        return {"kind": bins[0], "bins": list(where) if isinstance(where, tuple) else [where]}
     if isinstance(bins[0], tuple):
         return {"kind": "range", "bins": bins[0]}
     return {"kind": "difference" if len(bins) == 2 else "sign", "bins": bins}
@@ -81,6 +107,7 @@ def check_same(found, strip):
         wanted = pytest.approx(numbers_of(python), rel=1e-9, abs=1e-12, nan_ok=True)
         assert shown_numbers(each) == wanted
         assert each["claim"]["holds"] == python.holds
+        assert len(each["claim"].get("candidates", ())) == len(python.candidates)
     assert found["holds"] == strip.strip_words
     assert plain(found["words"]) == strip.asked.words
     assert plain(found["often"]) == strip.asked.frequencies
@@ -101,10 +128,12 @@ def test_numbers_states_and_sentences_are_those_of_python(joint, private):
     for stop, epsilon in enumerate(payload["epsilons"]):
         for term, bins in QUESTIONS:
             if joint or bins:  # ranks need the errors of all terms together
-                question = asked_in_the_page(bins)
+                given, about = asked_of_python(bins)
+                fit = comparison.explanations[epsilon][0]
+                question = asked_in_the_page(bins, fit[term])
                 place = names.index(term)
                 cases.append({"termIndex": place, "stop": stop, "question": question})
-                wanted.append(claim_strip(comparison, term, *bins, epsilon=epsilon))
+                wanted.append(claim_strip(comparison, term, *given, epsilon=epsilon, **about))
     for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
         check_same(found, strip)
         assert found["words"].startswith("NOT PRIVATE") is not private
@@ -130,15 +159,83 @@ def test_claims_about_fitted_models_are_those_of_python(make):
     cases, wanted = [], []
     for place, term in enumerate(explanation.terms):
         last = term.n_value_bins - 1
-        for bins in ((0, 1), (1, 0), ((0, last // 2),), ((1, last),), (last,), ()):
-            question = asked_in_the_page(bins)
+        ranges = [((0, last // 2),), ((1, last),), ("highest", (1, last)), ("lowest", last)]
+        for bins in [(0, 1), (1, 0), *ranges, (last,), ()]:
+            given, about = asked_of_python(bins)
+            question = asked_in_the_page(bins, term)
             cases.append({"termIndex": place, "stop": 0, "question": question})
-            wanted.append(claim(explanation, term.name, *bins))
+            wanted.append(claim(explanation, term.name, *given, **about))
     for found, said in zip(on_the_page(payload, cases), wanted, strict=True):
         numbers = pytest.approx(numbers_of(said), rel=1e-9, abs=1e-12, nan_ok=True)
         assert shown_numbers(found["strip"][0]) == numbers
         assert found["strip"][0]["claim"]["basis"] == said.basis
         assert plain(found["often"]) == said.frequencies
+
+
+PAIR_QUESTIONS = [(0, 17), (0,), ((0, 5),), ((0, 5), 14), (17, 1), (19,)]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_claims_about_pairs_are_those_of_python(epsilon):
+    comparison = swept()
+    payload = build_payload(comparison)
+    place = [term["name"] for term in payload["terms"]].index("age & children")
+    stop = payload["epsilons"].index(epsilon)
+    n_cells = comparison.explanations[epsilon][0].pair("age & children").contribution.size
+    cases, wanted = [], []
+    for asked in PAIR_QUESTIONS:
+        corners = [each if isinstance(each, tuple) else (each, each) for each in asked]
+        if max(cell for corner in corners for cell in corner) >= n_cells:
+            continue
+        kind = "sign" if len(asked) == 1 else "difference"
+        question = {"kind": kind, "bins": [cell for corner in corners for cell in corner]}
+        cases.append({"termIndex": place, "stop": stop, "question": question})
+        wanted.append(claim_strip(comparison, "age & children", *asked, epsilon=epsilon))
+    assert len(wanted) > 2
+    for found, strip in zip(on_the_page(payload, cases), wanted, strict=True):
+        check_same(found, strip)
+
+
+def drawn_explanation(n_bins, effect, seed):
+    """An explanation of one curve with any joint errors, and of another term."""
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(n_bins + 1, rng.integers(1, 6))) + rng.normal()
+    noise = NoiseModel((n_bins,), factor, rng.uniform(0, 1, n_bins + 1))
+    curve, std = rng.normal(scale=3.0, size=n_bins), noise.std[:n_bins]
+    estimate = {"effect": 1.3 * curve, "effect_std": 1.2 * std, "effect_factor": 3.0}
+    term = ShapeFunction(
+        "x", "numeric", curve, rng.uniform(0, 100, n_bins), bin_edges=np.arange(n_bins + 1.0),
+        guarantee=private_guarantee(), noise_std=std, simultaneous_factor=3.0,
+        **(estimate if effect else {}),
+    )  # fmt: skip
+    return classifier(terms=(term,), noise=noise, effect_scatter=noise if effect else None)
+
+
+@given(
+    n_bins=st.integers(3, MOST_BINS),
+    effect=st.booleans(),
+    seed=st.integers(0, 2**31),
+    where=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6),
+)
+@settings(max_examples=25, deadline=None)
+def test_numbers_are_those_of_python_for_any_curve_and_joint_errors(n_bins, effect, seed, where):
+    explanation = drawn_explanation(n_bins, effect, seed)
+    cases, wanted = [], []
+    for low, high in where:
+        one, other = sorted(int(share * (n_bins - 1)) for share in (low, high))
+        whole = (one, other) == (0, n_bins - 1)
+        ranges = [] if whole else [((one, other),), ("highest", (one, other)), ("lowest", one)]
+        for bins in [(one,), *([(one, other)] if one < other else []), *ranges]:
+            given_bins, about = asked_of_python(bins)
+            cases.append({"termIndex": 0, "stop": 0, "question": asked_in_the_page(bins)})
+            wanted.append(claim(explanation, "x", *given_bins, **about))
+    for found, said in zip(on_the_page(build_payload(explanation), cases), wanted, strict=True):
+        shown = found["strip"][0]["claim"]
+        numbers = pytest.approx(numbers_of(said), rel=1e-9, abs=1e-12, nan_ok=True)
+        assert shown_numbers(found["strip"][0]) == numbers
+        assert (shown["holds"], shown["basis"]) == (said.holds, said.basis)
+        labels = explanation["x"].bin_labels
+        assert [labels[k] for k in shown.get("candidates", ())] == list(said.candidates)
 
 
 def test_a_second_bin_must_exist_and_is_left_with_its_term():

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpexplain.explain import GlobalExplanation
-from dpexplain.explain._contrasts import factor_of, pair_levels, range_levels
-from dpexplain.explain._score_errors import part_correlations
-from dpexplain.explain.claims import claim_basis
+from dpexplain.explain.claims.claimed_bins import claim_basis
+from dpexplain.explain.claims.contrasts import factor_of, pair_levels, range_levels
+from dpexplain.explain.claims.extremes import extreme_factor
+from dpexplain.explain.claims.score_errors import part_correlations
 from dpexplain.explain.noise_model import half_width
 
 MOST_BINS = 64
@@ -33,11 +34,12 @@ def claim_parts(explanation: GlobalExplanation, names: list[str]) -> list[dict[s
     -------
     list of dict or None
         A dictionary for each name, or None if the page makes no claims about the term. The keys are
-        "basis", which is described in :class:`dpexplain.explain.Claim`; "difference", "range" and
-        "sign", which are half-widths of intervals in standard deviations; and "pairs" and "ranges",
-        which encode the outputs of :func:`dpexplain.explain._contrasts.pair_levels` and
-        :func:`~dpexplain.explain._contrasts.range_levels` as strings with one character for each
-        level. The last two are None if the correlations are unknown.
+        "basis", which is described in :class:`dpexplain.explain.Claim`; "difference", "range",
+        "sign" and "extreme", which are half-widths of intervals in standard deviations; and "pairs"
+        and "ranges", which encode the outputs of
+        :func:`dpexplain.explain.claims.contrasts.pair_levels` and
+        :func:`~dpexplain.explain.claims.contrasts.range_levels` as strings with one character for
+        each level. The last two are None if the correlations are unknown.
     """
     pairs = sum(term.n_bins * (term.n_bins - 1) // 2 for term in explanation.terms)
     if pairs > _MOST_PAIRS:
@@ -57,6 +59,7 @@ def _part(explanation: GlobalExplanation, place: int) -> dict[str, Any] | None:
         "difference": factor_of("difference", term),
         "range": factor_of("range", term),
         "sign": factor_of("sign", term),
+        "extreme": extreme_factor(term),
         "pairs": None if joint is None else _letters(pair_levels(joint, place)),
         "ranges": None if joint is None else _letters(range_levels(joint, place, term)),
     }
@@ -74,12 +77,12 @@ def decision_part(explanation: GlobalExplanation) -> dict[str, Any] | None:
     dict or None
         A dictionary with two keys, or None if no claims can be made about decisions. "factor" is
         the half-width of an interval in standard deviations. "together" encodes the output of
-        :func:`dpexplain.explain._score_errors.part_correlations` as a string with one character for
-        each correlation, or is None for a large model.
+        :func:`dpexplain.explain.claims.score_errors.part_correlations` as a string with one
+        character for each correlation, or is None for a large model.
     """
-    of_curves = not (explanation.pairs or explanation.main_effects_only or explanation.of_class)
-    known = all(claim_basis(t) and t.total_std is not None for t in explanation.terms)
-    if explanation.noise is None or not of_curves or not known:
+    alone = explanation.main_effects_only or explanation.of_class
+    known = all(part.total_std is not None and part.released is None for part in explanation.parts)
+    if explanation.noise is None or alone or not known:
         return None
     steps = part_correlations(explanation.noise)
     return {"factor": half_width(1), "together": None if steps is None else _letters(steps)}

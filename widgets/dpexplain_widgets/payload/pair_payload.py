@@ -17,6 +17,7 @@ _UNKNOWN = (
     "noise_std", "structure_std", "sampling_std", "total_std", "bag_std", "stretch", "signal",
     "effect", "effect_std", "effect_factor", "effect_signal", "effect_size",
     "effect_size_std", "has_effect", "noise_floor", "directions", "above_noise", "ranks",
+    "claims",
 )  # fmt: skip
 
 _Payload = dict[str, Any]
@@ -117,6 +118,7 @@ def _noise(pair: PairCurve) -> dict[str, Any]:
         **{name: each.ravel().tolist() for name, each in known.items() if each is not None},
         "noise_floor": pair.noise_floor,
         "band_factor": pair.band_factor,
+        "claims": {"basis": "noise"} if pair.released is None else None,
     }
 
 

@@ -21,7 +21,8 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each bin of the term, for each bin of the chosen range, or for the chosen bin.
+        One row for each bin of the term, for each bin of the chosen range (of a pair, each cell
+        of the chosen region), or for the chosen bin.
         The columns are epsilon, repeat and private, followed by the columns of
         :meth:`dpexplain.explain.ShapeFunction.frame`. If no fit is shown, the table is empty.
     """
@@ -36,8 +37,25 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     if view.bin_index is not None and view.bin_index < len(table):
         table = table.iloc[[view.bin_index]]
     elif view.bin_range is not None:
-        table = table.iloc[view.bin_range[0] : view.bin_range[1] + 1]
+        table = table.iloc[
+            _range_of(fit["terms"][view.term_names.index(view.term)], view.bin_range)
+        ]
     return table.reset_index(drop=True)
+
+
+def _range_of(term_fit: dict[str, Any], ends: list[int]) -> list[int]:
+    """List the bins from the first to the last; for a pair, the cells between two corners."""
+    if not term_fit.get("axes"):
+        return list(range(ends[0], ends[1] + 1))
+    n_columns = len(term_fit["axes"][1]["labels"])
+    rows, columns = (
+        sorted(part) for part in zip(*(divmod(e, n_columns) for e in ends), strict=True)
+    )
+    return [
+        row * n_columns + column
+        for row in range(rows[0], rows[1] + 1)
+        for column in range(columns[0], columns[1] + 1)
+    ]
 
 
 def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:

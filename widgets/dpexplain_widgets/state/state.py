@@ -29,9 +29,9 @@ CATEGORY_ORDERS = ("schema", "contribution", "uncertainty")
 CURVES = ("both", "released", "effect")
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
-    "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
-    "show_reference", "repeat", "tab", "term_order", "term_search", "above_noise_only",
-    "same_axis", "even_bins", "category_order", "shown_curve", "show_edited",
+    "second_bin", "bin_range", "extreme", "sample", "what_if", "threshold", "edits",
+    "pinned_epsilon", "show_reference", "repeat", "tab", "term_order", "term_search",
+    "above_noise_only", "same_axis", "even_bins", "category_order", "shown_curve", "show_edited",
     "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
     "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
     "contribution_opacity",
@@ -73,6 +73,8 @@ class ViewState(traitlets.HasTraits):
         Index of the selected bin; special bins come last.
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
+    extreme : {"", "highest", "lowest"}
+        Whether a claim is about the place of the highest or the lowest bin; "" compares bins.
     bin_range : list of two int or None
         Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
@@ -152,6 +154,7 @@ class ViewState(traitlets.HasTraits):
     bin_range: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True).tag(
         sync=True
     )
+    extreme = OneOf("", "highest", "lowest").tag(sync=True)
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
@@ -371,6 +374,7 @@ class ViewState(traitlets.HasTraits):
             self.bin_index = None
         if change["old"]:  # the initial term may come with a range
             self.bin_range = self.second_bin = None
+            self.extreme = ""
 
     @traitlets.observe("payload")
     def _keep_choices_of_payload(self, change: Mapping[str, Any]) -> None:

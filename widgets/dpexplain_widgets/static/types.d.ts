@@ -62,17 +62,19 @@ export interface TermFit {
 /** Data for claims about a term: half-widths in standard deviations, and a letter for each contrast. */
 export interface ClaimPart {
   basis: "effect" | "noise";
-  difference: number;
-  range: number;
-  sign: number;
-  pairs: string | null;
-  ranges: string | null;
+  /** The others are absent for a pair of features. */
+  difference?: number;
+  range?: number;
+  sign?: number;
+  extreme?: number;
+  pairs?: string | null;
+  ranges?: string | null;
 }
 
 /** The question of a claim, about bins of the chosen term or the values of a record. */
 export interface Question {
-  kind: "difference" | "range" | "sign" | "rank" | "decision";
-  /** Two bins, first and last bin of a range, one bin, or none. */
+  kind: "difference" | "range" | "sign" | "highest" | "lowest" | "rank" | "decision";
+  /** Two bins, first and last bin of a range, one bin, or none; for a pair, the corners of one region or of two. */
   bins: number[];
   values?: any[];
   threshold?: number | null;
@@ -85,6 +87,8 @@ export interface Claim {
   high: number;
   basis: "effect" | "noise";
   holds: boolean;
+  /** Bins that can be the extreme. */
+  candidates?: number[];
 }
 
 /** The bins of one feature of a pair. */
@@ -173,5 +177,7 @@ export interface State {
   term: Term | undefined;
   binIndex: number | null;
   secondBin: number | null;
+  /** Whether the question is about the place of an extreme. */
+  extreme: "" | "highest" | "lowest";
   binRange: [number, number] | null;
 }

@@ -16,6 +16,7 @@ export const CHOICE_KEYS = [
   "bin_index",
   "bin_range",
   "second_bin",
+  "extreme",
   "pinned_epsilon",
   "show_reference",
   "repeat",
@@ -136,6 +137,7 @@ export function readReleased(model) {
     term: terms[termIndex],
     binIndex: model.get("bin_index"),
     secondBin: model.get("second_bin") ?? null,
+    extreme: model.get("extreme") ?? "",
     binRange: model.get("bin_range") ?? null,
   };
 }
@@ -191,7 +193,7 @@ export function toggleReference(model) {
  */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
-  choose(model, { term: name, bin_index: null, second_bin: null, bin_range: null });
+  choose(model, { term: name, bin_index: null, second_bin: null, bin_range: null, extreme: "" });
 }
 
 /**

@@ -11,9 +11,13 @@ const CLAIM_UNKNOWN = {
   rank: "The page makes no claims about this curve: its errors are unknown, it was edited, or it has too many bins " +
     "for a page. In Python, dpexplain.explain.claim() makes claims about any released curve.",
   decision: "The page makes no claim about this decision: it needs a threshold, and a score that is the sum of " +
-    "curves with known errors, of a model without pairs, edits, or a third class.",
+    "curves and pairs with known errors, of a model without edits or a third class.",
   range: "A range makes a claim if it leaves a bin to compare with.",
 };
+const EXTREME_UNKNOWN = "The highest and the lowest bin are claimed among the bins of values of a curve with known " +
+  "errors, if the range leaves one to compare with.";
+Object.assign(CLAIM_UNKNOWN, { highest: EXTREME_UNKNOWN, lowest: EXTREME_UNKNOWN });
+const CLAIM_OF_PAIR = "Choose a cell, drag over a region, or Ctrl-click a second cell to make a claim about the pair.";
 const CLAIM_OPEN = "Claims are made from private fits: choose an ε.";
 const CLAIM_SIGNS = {
   holds: "✓", reversed: "↔", "may be noise": "~", "may be noise or hidden by shrinkage": "?", "not resolved": "·",
@@ -80,17 +84,19 @@ export function claimPanel(model, controls, pictureFor) {
 
   const draw = (state, question) => {
     const claim = state.atReference ? null : claimOf(state, state.fit, question);
+    const isPair = question.kind !== "decision" && state.term.kind === "pair";
     const found = claim === null ? [] : claimStrip(state, question);
     const texts = claim === null ? [] : [
       claimWords(state, question, claim), frequencyWords(state, question, typicalShares(state, question, claim)),
       found.length < 2 ? "" : stripWords(found),
     ];
-    const unknown = state.atReference ? CLAIM_OPEN : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
+    const unknown = state.atReference ? CLAIM_OPEN
+      : isPair && question.bins.length === 0 ? CLAIM_OF_PAIR : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
     if (said?.texts[0] !== texts[0]) setText(status, "");
     said = { epsilon: state.fit.epsilon, claim, texts, strip: found };
     setText(words, texts[0] ?? unknown);
     setText(often, texts[1] ?? "");
-    setText(more, claim === null ? "" : `${texts[2]} ${basisWords(claim, question)}`.trim());
+    setText(more, claim === null ? "" : `${texts[2]} ${basisWords(claim, question, isPair)}`.trim());
     drawStrip(found, state, question);
     often.hidden = !texts[1];
     strip.hidden = found.length < 2;

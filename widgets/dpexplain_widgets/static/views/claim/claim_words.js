@@ -1,4 +1,5 @@
 // Claims in words: what is compared, the difference, and the epsilons where it holds.
+import { regionLabels, regionsOf } from "./pair_claims.js";
 import { predictionOf, thresholdScore } from "../local/contributions.js";
 import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
 
@@ -7,6 +8,8 @@ import { formatCount, formatEpsilon, formatNumber, formatSigned, quotedName, sho
  * @typedef {import("../../types").Question} Question
  * @typedef {import("../../types").Claim} Claim
  */
+
+const MOST_LISTED = 3;
 
 /** A sentence about results that are not private, with that first; other sentences as they are. */
 function marked(words, isPrivate) {
@@ -34,8 +37,26 @@ function claimTimes(link, estimate) {
 /** Both sides of a contrast: ["30 – 34", "the average"]. */
 function comparedNames({ fit, termIndex }, { kind, bins }) {
   const labels = bins.map((bin) => fit.terms[termIndex].labels[bin]);
-  if (kind === "range") return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
+  if (kind !== "difference" && bins.length === 2) return [quotedName(`${labels[0]} to ${labels[1]}`, 40), "all others"];
   return [quotedName(labels[0], 40), kind === "sign" ? "the average" : quotedName(labels[1], 40)];
+}
+
+/** "age = 30 to 39 and job = nurse". */
+function regionWords(termFit, region) {
+  const labels = regionLabels(termFit, region);
+  return termFit.axes.map(({ name }, k) => `${quotedName(name, 40)} = ${quotedName(labels[k], 40)}`).join(" and ");
+}
+
+function claimedPair(state, question, claim) {
+  const { payload, fit, termIndex } = state;
+  const termFit = fit.terms[termIndex];
+  const [first, second] = regionsOf(termFit, question).map((region) => regionWords(termFit, region));
+  const names = termFit.axes.map(({ name }) => quotedName(name, 40));
+  const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  return `records with ${first} have ${claim.estimate > 0 ? "higher" : "lower"} ${claimedScore(payload)} than ` +
+    `${second === undefined ? "the average" : `records with ${second}`}, beyond what ${names[0]} and ${names[1]} ` +
+    `add separately: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)}, ` +
+    `95% between ${formatSigned(claim.low)} and ${formatSigned(claim.high)}`;
 }
 
 function claimedContrast(state, question, claim) {
@@ -48,6 +69,27 @@ function claimedContrast(state, question, claim) {
     `than ${against}, other features equal: ${formatSigned(claim.estimate)}${unit}` +
     `${claimTimes(payload.link, claim.estimate)}, 95% between ${formatSigned(claim.low)} and ` +
     `${formatSigned(claim.high)}`;
+}
+
+/** Which bins can be the extreme: the span of ordered bins, or the first few categories. */
+function candidateWords({ fit, termIndex, term }, candidates) {
+  const { labels, special } = fit.terms[termIndex];
+  const names = candidates.map((bin) => quotedName(labels[bin], 40));
+  if (names.length === 1) return `is ${names[0]}`;
+  if (names.length === labels.length - special.length) return "may be any bin";
+  if (term.kind === "numeric" || term.ordered) return `lies in ${names[0]} to ${names.at(-1)}`;
+  const more = names.length - MOST_LISTED;
+  return `is one of ${names.slice(0, MOST_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function claimedExtreme(state, question, claim) {
+  const { payload, term } = state;
+  const { kind } = question;
+  const unit = payload.score_unit ? ` ${shortName(payload.score_unit, 40)}` : "";
+  return `records with ${quotedName(term.name, 40)} = ${comparedNames(state, question)[0]} ` +
+    `${(claim.estimate > 0) === (kind === "highest") ? "have" : "do not have"} the ${kind} ${claimedScore(payload)}, ` +
+    `other features equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)} ` +
+    `against the ${kind} of all others. With 95% confidence, the ${kind} ${candidateWords(state, claim.candidates)}`;
 }
 
 function claimedRank({ payload, term }, claim) {
@@ -84,8 +126,14 @@ function doubtWords({ holds, basis }, kind) {
  * @param {Claim} claim
  */
 export function claimWords(state, question, claim) {
-  const words = { rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim) };
-  const said = (words[question.kind] ?? (() => claimedContrast(state, question, claim)))();
+  const extreme = () => claimedExtreme(state, question, claim);
+  const words = {
+    rank: () => claimedRank(state, claim), decision: () => claimedDecision(state, question, claim),
+    highest: extreme, lowest: extreme,
+  };
+  const isPair = question.kind !== "decision" && Boolean(state.fit.terms[state.termIndex].axes);
+  const ofCurve = words[question.kind] ?? (() => claimedContrast(state, question, claim));
+  const said = isPair ? claimedPair(state, question, claim) : ofCurve();
   const { fit, payload, stop } = state;
   const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
   return `${at}, ${said}${doubtWords(claim, question.kind)}.`;
@@ -130,11 +178,13 @@ function heldWords(strip) {
 const CLAIM_BASES = {
   effect: "It refers to the estimated effect in the population, with noise, sampling and shrinkage in its interval.",
   noise: "It refers to the released curve without its noise; a short fit shrinks curves, so the effect can be larger.",
+  pair: "It refers to what the released pair adds, without its noise; the effect of a pair is not estimated, so the " +
+    "claim rests on the noise of its cells alone. It follows from the band of all cells, for any region at once.",
   decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
     "largest correlation of any of their bins.",
 };
 
 /** What the interval of a claim covers, in a sentence. */
-export function basisWords({ basis }, { kind }) {
-  return CLAIM_BASES[kind === "decision" ? kind : basis];
+export function basisWords({ basis }, { kind }, isPair) {
+  return CLAIM_BASES[isPair ? "pair" : kind === "decision" ? kind : basis];
 }

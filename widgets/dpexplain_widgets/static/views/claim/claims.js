@@ -1,25 +1,25 @@
 // Claims: the answer to a question, with the joint errors of all its parts.
 import { explainValues, thresholdScore } from "../local/contributions.js";
+import { FIRST_LETTER, claimBetween, contrastClaim, dot, sidesOf, valueCount } from "./contrasts.js";
 import { binOfValue, binWeights } from "../disagreement/distance.js";
+import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
+import { pairAskedElsewhere, pairClaim, regionBetween, cornersOf } from "./pair_claims.js";
 import { chosenBin, chosenRange } from "../../state/state.js";
 
 /**
  * @typedef {import("../../types").State} State
  * @typedef {import("../../types").Fit} Fit
  * @typedef {import("../../types").TermFit} TermFit
+ * @typedef {import("../../types").PairAxis} PairAxis
  * @typedef {import("../../types").Question} Question
  * @typedef {import("../../types").Claim} Claim
  */
 
-const SHARE_RATIO = 2000 ** (1 / 40);
-const MOST_BLOCKS = { difference: 32, range: 16 };
-const FIRST_LETTER = 35;
 const CORRELATION_STEPS = 90;
 
-const valueCount = ({ labels, special }) => labels.length - special.length;
-
 /**
- * The question about a term: its selected range, pair of bins or bin, or else its rank.
+ * The question about a term: its selected range, pair of bins or bin, or else its rank. If an extreme is asked for,
+ * whether it is in the selected range or bin, or else in the bin where it seems to be.
  * @param {State} state
  * @param {TermFit} termFit
  * @returns {Question}
@@ -27,6 +27,10 @@ const valueCount = ({ labels, special }) => labels.length - special.length;
 export function askedAbout(state, termFit) {
   const count = termFit.labels.length;
   const range = chosenRange(state, valueCount(termFit));
+  if (state.extreme !== "") {
+    const bin = range === null ? chosenBin(state, valueCount(termFit)) ?? likelyExtreme(termFit, state.extreme) : null;
+    return { kind: state.extreme, bins: range ?? (bin === null ? [] : [bin]) };
+  }
   if (range !== null) return { kind: "range", bins: range };
   const one = chosenBin(state, count);
   if (one === null) return { kind: "rank", bins: [] };
@@ -34,51 +38,21 @@ export function askedAbout(state, termFit) {
   return other === null || other === one ? { kind: "sign", bins: [one] } : { kind: "difference", bins: [one, other] };
 }
 
-/** Weights of the mean of the chosen bins, by (noisy) counts if there are any. */
-function meanOfBins(termFit, chosen) {
-  const weights = binWeights(termFit).map((weight, i) => (chosen[i] ? weight : 0));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (sum > 0) return weights.map((weight) => weight / sum);
-  const count = chosen.filter(Boolean).length || 1;
-  return chosen.map((is) => (is ? 1 / count : 0));
-}
-
-/** Weights of both sides of a contrast; the second is zero for a sign. */
-function sidesOf(termFit, { kind, bins }) {
-  const only = (bin) => termFit.labels.map((_, i) => (i === bin ? 1 : 0));
-  if (kind !== "range") return [only(bins[0]), only(bins[1])];
-  const inside = termFit.labels.map((_, i) => i >= bins[0] && i <= bins[1]);
-  return [meanOfBins(termFit, inside), meanOfBins(termFit, inside.map((is) => !is))];
-}
-
-/** Variance of a contrast divided by the largest possible, rounded up; 1 if it is unknown. */
-function shareOfVariance(termFit, { kind, bins }) {
-  const { pairs, ranges } = termFit.claims;
-  const letters = { difference: pairs, range: ranges }[kind] ?? null;
-  if (letters === null) return 1;
-  const count = kind === "range" ? valueCount(termFit) : termFit.labels.length;
-  const blocks = Math.min(MOST_BLOCKS[kind], count);
-  const [low, high] = [Math.min(...bins), Math.max(...bins)].map((bin) => Math.floor((bin * blocks) / count));
-  return SHARE_RATIO ** -(letters.charCodeAt(low * blocks - (low * (low - 1)) / 2 + high - low) - FIRST_LETTER);
-}
-
-const dot = (weights, values) => weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
-
-/** @returns {Claim} */
-function claimBetween(estimate, std, factor, basis) {
-  const [low, high] = [estimate - factor * std, estimate + factor * std];
-  return { estimate, std, low, high, basis, holds: low > 0 || high < 0 };
-}
-
-function contrastClaim(termFit, question) {
-  const { claims } = termFit;
-  if (question.kind === "range" && question.bins[1] - question.bins[0] + 1 === termFit.labels.length) return null;
-  const effect = claims.basis === "effect";
-  const [values, stds] = effect ? [termFit.effect, termFit.effect_std] : [termFit.contribution, termFit.total_std];
-  const [first, second] = sidesOf(termFit, question);
-  const loads = first.map((weight, i) => weight - second[i]);
-  const std = Math.sqrt(shareOfVariance(termFit, question)) * dot(loads.map(Math.abs), stds);
-  return claimBetween(dot(loads, values), std, claims[question.kind], claims.basis);
+/**
+ * The question about a pair of features: its selected region or cell, alone or against a second cell.
+ * @param {State} state
+ * @param {TermFit} termFit
+ * @returns {Question}
+ */
+export function askedAboutPair(state, termFit) {
+  const count = termFit.labels.length;
+  const cell = chosenBin(state, count);
+  const [one, last] = chosenRange(state, count) ?? [cell, cell];
+  if (one === null) return { kind: "sign", bins: [] };
+  const first = cornersOf(termFit, regionBetween(termFit, one, last));
+  const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  if (other === null || (first[0] === other && first[1] === other)) return { kind: "sign", bins: first };
+  return { kind: "difference", bins: [...first, other, other] };
 }
 
 /** @returns {Claim | null} */
@@ -111,12 +85,15 @@ function scoreError(stds, together) {
  * @param {Fit} fit
  * @param {Question} question
  */
-function decisionClaim({ payload }, fit, { values, threshold }) {
+export function decisionClaim({ payload }, fit, { values, threshold }) {
   const at = thresholdScore(payload.link, threshold);
   if (!fit.claims || at === null) return null;
   const { parts, score } = explainValues(fit, values);
-  const std = scoreError([...parts.map((part) => part.std), fit.intercept_std], fit.claims.together);
-  return claimBetween(score - at, std, fit.claims.factor, "noise");
+  const stdsOf = (ofPairs) => parts.filter((_, i) => Boolean(fit.terms[i].axes) === ofPairs).map(({ std }) => std);
+  const std = scoreError([...stdsOf(false), fit.intercept_std], fit.claims.together);
+  // How pairs err together with curves is not stored, so their errors are added in full.
+  const ofPairs = stdsOf(true).reduce((sum, each) => sum + each, 0);
+  return claimBetween(score - at, std + ofPairs, fit.claims.factor, "noise");
 }
 
 /**
@@ -131,13 +108,15 @@ export function claimOf(state, fit, question) {
   if (question.kind === "decision") return decisionClaim(state, fit, question);
   const termFit = fit.terms[state.termIndex];
   if (!termFit.claims) return null;
-  return question.kind === "rank" ? rankClaim(fit, termFit) : contrastClaim(termFit, question);
+  if (termFit.axes) return pairClaim(termFit, question);
+  if (question.kind === "rank") return rankClaim(fit, termFit);
+  return isExtreme(question.kind) ? extremeClaim(termFit, question) : contrastClaim(termFit, question);
 }
 
 /**
  * The bin of another fit with the midpoint or the name of a bin; null if there is none.
- * @param {TermFit} here
- * @param {TermFit} there
+ * @param {TermFit | PairAxis} here
+ * @param {TermFit | PairAxis} there
  */
 export function matchedBin(here, place, there) {
   if (here.edges !== null && there.edges !== null && place < valueCount(here)) {
@@ -152,7 +131,8 @@ function askedElsewhere(state, fit, question) {
   const { kind, bins } = question;
   if (bins.length === 0) return question;
   const [here, there] = [state.fit, fit].map((each) => each.terms[state.termIndex]);
-  if (kind !== "range") {
+  if (here.axes) return there.absent ? null : pairAskedElsewhere(here, there, question, matchedBin);
+  if (bins.length === 1 || kind === "difference") {
     const matched = bins.map((bin) => matchedBin(here, bin, there));
     return matched.includes(null) || new Set(matched).size < bins.length ? null : { ...question, bins: matched };
   }
@@ -193,7 +173,8 @@ export function claimStrip(state, question) {
  */
 export function typicalShares({ payload, fit, termIndex }, question, claim) {
   const isSum = !payload.main_effects_only && fit.terms.every((term) => !term.axes);
-  if (payload.link !== "logit" || !payload.target.classes || !isSum || question.bins.length === 0) return null;
+  if (payload.link !== "logit" || !payload.target.classes || !isSum || question.bins.length === 0 ||
+    isExtreme(question.kind)) return null;
   const [, second] = sidesOf(fit.terms[termIndex], question);
   const base = fit.terms.reduce((sum, term, i) => {
     if (i === termIndex) return sum + dot(second, term.contribution);

@@ -69,14 +69,10 @@ function pairValues(axes, values, row) {
 }
 
 /**
- * Values of each term for the sample shown, with what-if values replacing its own.
- * @param {import("../../types").Model} model
+ * Values of each term for a sample, or for typical values without one, with those in `invented` replaced.
  * @param {import("../../types").State} state
  */
-export function shownValues(model, state) {
-  const place = model.get("sample");
-  const row = state.samples?.rows[place] ?? null;
-  const invented = model.get("what_if") ?? {};
+export function sampleValues(state, row, invented) {
   const ruling = state.payload.fits.at(-1)?.[0] ?? state.fit;
   const values = new Map();
   const valueOf = (term, i) => {
@@ -86,6 +82,16 @@ export function shownValues(model, state) {
   };
   state.payload.terms.forEach((term, i) => values.set(term.name, valueOf(term, i)));
   return Array.from(values.values());
+}
+
+/**
+ * Values of each term for the sample shown, with what-if values replacing its own.
+ * @param {import("../../types").Model} model
+ * @param {import("../../types").State} state
+ */
+export function shownValues(model, state) {
+  const row = state.samples?.rows[model.get("sample")] ?? null;
+  return sampleValues(state, row, model.get("what_if") ?? {});
 }
 
 /**
@@ -111,11 +117,15 @@ export function explainValues(fit, values) {
 export function normalCertainty(size, std) {
   if (std === null) return null;
   if (std === 0) return size === 0 ? 0.5 : 1;
-  // Abramowitz and Stegun 7.1.26; its error is below 2e-7.
-  const z = Math.abs(size) / std / Math.SQRT2;
-  const t = 1 / (1 + 0.3275911 * z);
-  const poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  return 1 - 0.5 * poly * Math.exp(-z * z);
+  const z = Math.abs(size) / std;
+  if (z > 8.5) return 1;
+  // Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11 (2004).
+  let [sum, term] = [z, z];
+  for (let k = 3; sum + term !== sum; k += 2) {
+    term *= (z * z) / k;
+    sum += term;
+  }
+  return Math.min(1, 0.5 + (sum * Math.exp(-0.5 * z * z)) / Math.sqrt(2 * Math.PI));
 }
 
 /** The prediction for a score; null if it depends on other classes too. */

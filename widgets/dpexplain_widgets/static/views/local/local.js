@@ -9,6 +9,8 @@ import { html, listen, setText, svg, uniqueId } from "../../kit/dom.js";
 import { formatNumber, formatValue, formatSigned, plural, quotedName, shortName } from "../../kit/format.js";
 import { comparedFits, localForFigure } from "./local_figure.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
+import { peopleTable } from "./people_table.js";
+import { predictionChart } from "./prediction_chart.js";
 import { pointMark } from "../../charts/legend.js";
 import { standaloneParts } from "../../kit/standalone.js";
 import { CHOICE_KEYS, choose, chooseTerm, drawOnChange, readState } from "../../state/state.js";
@@ -82,10 +84,12 @@ class LocalPanel {
     this.inputs = whatIfInputs(this.model);
     this.table = numbersTable(() => this.asTable(), false);
     this.claim = claimPanel(this.model, this.thresholdBox, () => localForFigure(this));
+    this.people = peopleTable(this.model);
+    this.chart = predictionChart();
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Why this prediction?"), this.sampleBox.element),
       this.origin, this.prediction, this.classes, this.crossing, this.legend, this.plot, this.readout,
-      this.claim.element,
+      this.claim.element, this.chart.element, this.people.element,
       html("div", { class: "dpx-controls" }, this.alone?.controls),
       ...[this.alone?.sentence].filter(Boolean),
       this.inputs.element, this.table.element,
@@ -119,6 +123,8 @@ class LocalPanel {
     this.rows = waterfallRows(state.fit, this.explained, this.order);
     this.drawWords(state);
     this.claim.draw(state, this.question);
+    this.chart.draw(state, this.values, this.question.threshold, this.width);
+    this.people.draw(state, this.question.threshold, this.sample);
     this.inputs.draw(state, this.values, this.order.terms.filter((i) => state.payload.terms[i].kind !== "pair"));
     this.table.draw();
     if (this.width < 40) return;

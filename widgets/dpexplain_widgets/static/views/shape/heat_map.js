@@ -74,8 +74,11 @@ function layoutOf(termFit, width, font) {
   };
 }
 
-function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], kind) {
-  const frame = { x: x(column) - cellWidth / 2, y: y(row) - cellHeight / 2, width: cellWidth, height: cellHeight };
+function cellFrame({ x, y, cellWidth, cellHeight }, [row, column], [lastRow, lastColumn], kind) {
+  const frame = {
+    x: x(column) - cellWidth / 2, y: y(lastRow) - cellHeight / 2,
+    width: (lastColumn - column + 1) * cellWidth, height: (lastRow - row + 1) * cellHeight,
+  };
   return svg("rect", { ...frame, class: `dpx-heat-cell-frame dpx-heat-cell-${kind}` });
 }
 
@@ -91,7 +94,8 @@ function noiseHatching(termFit, { x, y, cellWidth, cellHeight }, id) {
 }
 
 /**
- * Draw the heat map. Cells in `marked` are [cell, kind]; `hatchId` names the pattern of noise.
+ * Draw the heat map. Regions in `marked` are [first cell, kind, last cell if it is another]; `hatchId` names the
+ * pattern of noise.
  * Returns {element, cellAt(x, y)}, which returns null outside the cells.
  */
 export function drawHeatMap({ termFit, width, font, root, mark, marked, hatchId }) {
@@ -112,7 +116,8 @@ export function drawHeatMap({ termFit, width, font, root, mark, marked, hatchId 
     columnLabels(second, layout.x, bottom + 18, room, font),
     rowTitle,
     label(axisName(second), (left + right) / 2, bottom + 42, "middle", "dpx-axis-title"),
-    ...marked.map(([cell, kind]) => cellFrame(layout, cellPlace(termFit, cell), kind)),
+    ...marked.map(([cell, kind, last = cell]) =>
+      cellFrame(layout, cellPlace(termFit, cell), cellPlace(termFit, last), kind)),
     mark ? watermark(mark, { left, right, top: HEAT.top, bottom }, font, []) : null);
   const cellAt = (x, y) => {
     const [column, row] = [Math.floor((x - left) / cellWidth), Math.floor((bottom - y) / cellHeight)];

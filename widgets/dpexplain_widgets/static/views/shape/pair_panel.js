@@ -1,9 +1,12 @@
 // A term of two features: its heat map and its cells.
+import { askedAboutPair } from "../claim/claims.js";
+import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
+import { chosenRegions, pairForFigure, regionHands } from "./pair_regions.js";
 import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
@@ -11,7 +14,9 @@ import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
-const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers.";
+const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers. Drag over " +
+  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, or press c and " +
+  "move on, to compare two.";
 const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -69,6 +74,7 @@ class PairPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
     this.pointed = null;
+    this.hands = regionHands(model);
     this.width = 0;
     this.hatchId = uniqueId("hatch");
     this.build(host, standalone);
@@ -78,9 +84,14 @@ class PairPanel {
     this.stops = [
       drawOnChange(model, CHOICE_KEYS, () => this.draw()),
       observeWidth(this.plot, (width) => this.resize(width)),
-      listen(this.plot, "pointermove", (event) => this.hover(this.cellUnder(event))),
+      listen(this.plot, "pointerdown", (event) => this.hands.start(event, this.cellUnder(event))),
+      listen(this.plot, "pointermove", (event) => {
+        this.hands.move(event, this.cellUnder(event));
+        this.hover(this.cellUnder(event));
+      }),
+      listen(this.plot, "pointerup", () => this.hands.end()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
-      listen(this.plot, "click", (event) => this.pick(this.cellUnder(event))),
+      listen(this.plot, "click", (event) => this.hands.pick(event, this.cellUnder(event))),
       listen(this.plot, "keydown", (event) => this.handleKey(event)),
       () => this.themes.disconnect(),
     ];
@@ -98,9 +109,11 @@ class PairPanel {
     this.termBox.element.hidden = !standalone;
     this.table = numbersTable(() => shapeTable(readState(this.model)));
     this.absent = html("p", { class: "dpx-note", role: "status" });
+    this.claim = claimPanel(this.model, [], () => pairForFigure(readState(this.model), this));
     this.present = [
       this.scale, this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
+      this.claim.element,
       html("p", { class: "dpx-note" }, PAIR_LIMITS),
       this.table.element,
     ];
@@ -132,13 +145,14 @@ class PairPanel {
   drawPair(state, termFit) {
     const cell = chosenBin(state, termFit.labels.length);
     const pointed = pointedCell(this.pointed, state.term.name);
-    const marked = [[pointed, "pointed"], [cell, "chosen"]].filter(([each]) => each !== null);
+    const marked = [[pointed, "pointed"], ...chosenRegions(state, termFit)].filter(([each]) => each !== null);
     const { width, font, root, hatchId } = this;
     this.drawn = drawHeatMap({ termFit, width, font, root, mark: watermarkText(state), marked, hatchId });
     this.plot.replaceChildren(this.drawn.element);
     this.scale.replaceChildren(html("span", {}, `Adds to ${scoreWords(state.payload)}, in colors from`),
       ...heatScale(termFit, root, hatchId));
     this.describe(state, termFit, { cell, pointed });
+    this.claim.draw(state, askedAboutPair(state, termFit));
     this.table.draw();
   }
 
@@ -173,20 +187,18 @@ class PairPanel {
     this.draw();
   }
 
-  pick(cell) {
-    if (cell === null) return;
-    const { binIndex } = readState(this.model);
-    choose(this.model, { bin_index: cell === binIndex ? null : cell, bin_range: null });
-  }
-
   handleKey(event) {
     const state = readState(this.model);
     if (state.term?.kind !== "pair" || isTyping(event)) return;
     const termFit = mainTerm(state);
-    const next = cellAfterKey(event, chosenBin(state, termFit.labels.length), termFit);
+    const before = chosenBin(state, termFit.labels.length);
+    if (event.key === "c" && !event.ctrlKey && !event.metaKey && !event.altKey && before !== null) {
+      choose(this.model, { second_bin: before, bin_range: null });
+    }
+    const next = cellAfterKey(event, before, termFit);
     if (next === null) return;
     event.preventDefault();
-    choose(this.model, { bin_index: next, bin_range: null });
+    this.hands.step(event, before, next, termFit);
   }
 
   destroy() {

@@ -26,6 +26,7 @@ const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a ra
   "two bins, Ctrl-click the second, or press c and move on. ";
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "category_order", "replay_draw"];
+const EXTREMES = [["", "how it compares"], ["highest", "where it is highest"], ["lowest", "where it is lowest"]];
 
 class ShapePanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -63,7 +64,8 @@ class ShapePanel {
     this.termBox.element.hidden = !standalone;
     this.otherBox = choiceBox("Compare with", (bin) =>
       choose(this.model, { second_bin: bin === "" ? null : Number(bin), bin_range: null }));
-    this.claim = claimPanel(this.model, this.otherBox.element, () =>
+    this.extremeBox = choiceBox("Ask", (extreme) => choose(this.model, { extreme }));
+    this.claim = claimPanel(this.model, [this.extremeBox.element, this.otherBox.element], () =>
       shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
@@ -139,7 +141,10 @@ class ShapePanel {
     const other = chosenBin({ ...state, binIndex: state.secondBin }, labels.length);
     const bins = labels.map((label, i) => [String(i), shortName(label, 40)]);
     this.otherBox.fill([["", "no other bin"], ...bins], String(other ?? ""));
-    this.otherBox.element.hidden = state.atReference || chosenBin(state, labels.length) === null;
+    const alone = chosenBin(state, labels.length) === null || state.extreme !== "";
+    this.otherBox.element.hidden = state.atReference || alone;
+    this.extremeBox.fill(EXTREMES, state.extreme);
+    this.extremeBox.element.hidden = state.atReference;
     this.options.draw(state, this.drawn.even);
   }
 

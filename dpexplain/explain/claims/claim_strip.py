@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from dpexplain.explain._record import Record
 from dpexplain.explain._text import upper_number
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.shape_function import ShapeFunction
-from dpexplain.explain.claims import Claim, bin_place, claim
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claimed_bins import bin_place, matched_bin
+from dpexplain.explain.claims.claiming import claim
+from dpexplain.explain.claims.fits import fits_of, known_epsilon
+from dpexplain.explain.claims.pair_claims import (
+    pair_claim,
+    region_elsewhere,
+    region_of,
+)
 from dpexplain.explain.display import Display
 from dpexplain.explain.guarantee import Guarantee
 
@@ -142,6 +148,7 @@ def claim_strip(
     first: Any = None,
     second: Any = None,
     *,
+    extreme: Literal["highest", "lowest"] | None = None,
     record: pd.DataFrame | None = None,
     threshold: float | None = None,
     samples_public: bool = False,
@@ -155,7 +162,7 @@ def claim_strip(
     comparison : Comparison
         Comparison whose private fits are used. If there are several classes, pass the comparison of
         one class.
-    term, first, second, record, threshold, samples_public : optional
+    term, first, second, extreme, record, threshold, samples_public : optional
         See :func:`dpexplain.explain.claim`.
     epsilon : float or None, default=None
         Epsilon of the fit that determines the claimed direction or rank; None for the largest
@@ -177,41 +184,50 @@ def claim_strip(
     --------
     >>> print(claim_strip(comparison, "age", 3, 7))  # doctest: +SKIP
     """
-    fits = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
-    epsilons = sorted(fits)
-    if not epsilons:
-        raise ValueError("claims over ε need a comparison; pass one explanation to claim().")
-    wanted = epsilons[-1] if epsilon is None else epsilon
-    if wanted not in epsilons:
-        known = ", ".join(f"{each:g}" for each in epsilons)
-        raise KeyError(f"no fit with epsilon={wanted!r}; the epsilons are {known}.")
-    chosen = [fits[each][min(repeat, len(fits[each]) - 1)] for each in epsilons]
-    place = epsilons.index(wanted)
-    fit = _additive(chosen[place])
+    fits = fits_of(comparison)
+    epsilons = list(fits)
+    chosen = [rows[min(repeat, len(rows) - 1)] for rows in fits.values()]
+    place = epsilons.index(known_epsilon(epsilons, epsilon))
+    fit = chosen[place]
     about: dict[str, Any] = {
+        "extreme": extreme,
         "record": record,
         "threshold": threshold,
         "samples_public": samples_public,
     }
     asked = claim(fit, term, first, second, **about)
+    if extreme is not None and first is None:
+        first = asked.first  # every fit is asked about the same bin
+
+    is_pair = term is not None and any(pair.name == term for pair in fit.pairs)
 
     def elsewhere(other: GlobalExplanation) -> Claim | None:
         if term is None:
             return claim(other, **about)
+        if is_pair:
+            return _pair_elsewhere(fit, other, term, first, second)
         bins = _bins_elsewhere(fit[term], other[term], first, second)
-        return None if bins is None else claim(other, term, *bins)
+        if bins is None or (extreme and _covers_values(other[term], bins[0])):
+            return None
+        return claim(other, term, *bins, extreme=extreme)
 
-    claims = [asked if each is fit else elsewhere(_additive(each)) for each in chosen]
+    claims = [asked if each is fit else elsewhere(each) for each in chosen]
     return ClaimStrip(tuple(map(float, epsilons)), tuple(claims), place)
 
 
-def _additive(fit: Any) -> GlobalExplanation:
-    if isinstance(fit, GlobalExplanation):
-        return fit
-    raise ValueError(
-        "claims are about one class; pass comparison.for_class(label), or a comparison of "
-        f"additive models, not of {type(fit).__name__}."
-    )
+def _pair_elsewhere(
+    fit: GlobalExplanation, other: GlobalExplanation, name: str, first: Any, second: Any
+) -> Claim | None:
+    """Make the claim about a pair in another fit; None without the pair or corresponding cells."""
+    if not any(pair.name == name for pair in other.pairs):
+        return None
+    here, there = fit.pair(name), other.pair(name)
+    named = [region_of(here, each) for each in (first, second) if each is not None]
+    regions = [region_elsewhere(here, region, there) for region in named]
+    found = [region for region in regions if region is not None]
+    if len(found) < len(named) or len(set(found)) < len(found):
+        return None
+    return pair_claim(other, there, *found)
 
 
 def _bins_elsewhere(
@@ -225,6 +241,12 @@ def _bins_elsewhere(
     named = [bin_place(here, each) for each in (first, second) if each is not None]
     bins = tuple(matched_bin(here, place, there) for place in named)
     return None if None in bins or len(set(bins)) < len(bins) else bins
+
+
+def _covers_values(there: ShapeFunction, bins: int | tuple[int, int]) -> bool:
+    """Return whether no value bin remains with which an extreme could be compared."""
+    first, last = bins if isinstance(bins, tuple) else (bins, bins)
+    return last - first + 1 >= there.n_value_bins
 
 
 def _range_elsewhere(
@@ -242,31 +264,3 @@ def _range_elsewhere(
     if not inside or inside[-1] - inside[0] + 1 == there.n_bins:
         return None
     return ((inside[0], inside[-1]),)
-
-
-def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin in another fit that corresponds to a given bin.
-
-    For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
-    it is the bin with the same label.
-
-    Parameters
-    ----------
-    here : ShapeFunction
-        A term in one fit.
-    place : int
-        Index of a bin in this term.
-    there : ShapeFunction
-        The same term in another fit.
-
-    Returns
-    -------
-    int or None
-        Index of the corresponding bin in the other fit; None if there is none.
-    """
-    if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
-        middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0
-        found = int(np.searchsorted(there.bin_edges, middle, side="right")) - 1
-        return min(max(found, 0), there.n_value_bins - 1)
-    label = here.bin_labels[place]
-    return there.bin_labels.index(label) if label in there.bin_labels else None

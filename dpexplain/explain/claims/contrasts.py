@@ -241,3 +241,34 @@ def level_of(
     count = min(BLOCKS[kind], n_bins)
     low, high = (k * count // n_bins for k in (min(bins), max(bins)))
     return int(levels[low * count - low * (low - 1) // 2 + high - low])
+
+
+def difference_std(
+    noise: NoiseModel | None, place: int, term: ShapeFunction, std: FloatArray
+) -> FloatArray:
+    """Return the standard deviation of the difference between any two bins.
+
+    Parameters
+    ----------
+    noise : NoiseModel or None
+        Joint errors; None if unknown.
+    place : int
+        Index of the term.
+    term : ShapeFunction
+    std : ndarray of shape (n_bins,)
+        Standard deviation of each bin.
+
+    Returns
+    -------
+    ndarray of shape (n_bins, n_bins)
+        Rounded up as in :func:`pair_levels`; the diagonal has no meaning.
+    """
+    largest = std[:, None] + std[None, :]
+    if noise is None:
+        return np.asarray(largest)
+    count = min(BLOCKS["difference"], term.n_bins)
+    levels = np.zeros((count, count))
+    levels[np.triu_indices(count)] = pair_levels(noise, place)
+    levels = np.maximum(levels, levels.T)  # one of the two is zero, off the diagonal
+    blocks = np.arange(term.n_bins) * count // term.n_bins
+    return np.asarray(np.sqrt(_RATIO ** -levels[np.ix_(blocks, blocks)]) * largest)

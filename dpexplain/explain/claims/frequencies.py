@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpexplain.explain._contrasts import Contrast, Kind
 from dpexplain.explain._text import shorten
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import inverse_link
 from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claims.contrasts import Contrast, Kind
 
 Shares = tuple[float, float, float, float]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
+from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.noise_model import NoiseModel
@@ -47,28 +46,29 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
     return np.clip(np.ceil(STEPS * upper - 1e-6), 0, STEPS).astype(np.int64)
 
 
-def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> float | None:
-    """Return an upper bound on the standard deviation of one record's score.
+def score_errors(explanation: GlobalExplanation, local: LocalExplanation) -> FloatArray | None:
+    """Return an upper bound on the standard deviation of each score.
 
     Parameters
     ----------
     explanation : GlobalExplanation
     local : LocalExplanation
-        Local explanation of one row, computed from `explanation`.
+        Local explanation of one or more rows, computed from `explanation`.
 
     Returns
     -------
-    float or None
-        Standard deviation in units of the score; None if the errors are unknown. They are always
-        unknown if there are pairs, because the correlations between the errors of pairs are not
-        stored.
+    ndarray of shape (n_samples,) or None
+        Standard deviations in units of the score; None if the errors are unknown. Correlations
+        with the errors of pairs are not stored, so their standard deviations are added in full.
     """
     noise = explanation.noise
-    if noise is None or local.total_std is None or explanation.pairs:
+    if noise is None or local.total_std is None or explanation.of_class:
         return None
-    stds = np.append(local.total_std[0], noise.std[-1])
-    first, second = np.triu_indices(len(stds), 1)
+    n_terms = len(noise.sizes)
+    stds = np.column_stack([local.total_std[:, :n_terms], np.full(len(local), noise.std[-1])])
+    first, second = np.triu_indices(n_terms + 1, 1)
     steps = part_correlations(noise)
-    shares = 1.0 if steps is None else steps / STEPS
-    common = float((stds[first] * stds[second] * shares).sum())
-    return math.sqrt(float((stds**2).sum()) + 2.0 * common)
+    shares = np.ones(len(first)) if steps is None else steps / STEPS
+    common = (stds[:, first] * stds[:, second]) @ shares
+    of_pairs = local.total_std[:, n_terms:].sum(axis=1)
+    return np.asarray(np.sqrt((stds**2).sum(axis=1) + 2.0 * common) + of_pairs)

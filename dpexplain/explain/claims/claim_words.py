@@ -1,0 +1,77 @@
+"""Phrases that several kinds of claims share."""
+
+from __future__ import annotations
+
+import math
+
+from dpexplain.explain._text import short_number, shorten, signed_number, upper_number
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.claims.claim import Basis, State
+from dpexplain.explain.guarantee import Guarantee
+
+
+def doubt(basis: Basis) -> State:
+    """Return the state of a claim that does not hold.
+
+    Parameters
+    ----------
+    basis : {"effect", "noise"}
+
+    Returns
+    -------
+    {"may be noise", "may be noise or hidden by shrinkage"}
+    """
+    return "may be noise" if basis == "effect" else "may be noise or hidden by shrinkage"
+
+
+def opening(guarantee: Guarantee) -> str:
+    """Return the first words of a claim: its epsilon, or that it is not private.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+
+    Returns
+    -------
+    str
+    """
+    if not guarantee.private:
+        return "NOT PRIVATE: in this fit"
+    return f"At ε = {upper_number(guarantee.epsilon)}"
+
+
+def claimed_score(explanation: GlobalExplanation) -> str:
+    """Return the name of what is higher or lower, such as "odds of income = high".
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+
+    Returns
+    -------
+    str
+    """
+    target = shorten(explanation.target_name)
+    if explanation.classes is not None:
+        return f"odds of {target} = {shorten(explanation.shown_class)}"
+    return f"expected {target}" if explanation.link == "log" else target
+
+
+def size_words(explanation: GlobalExplanation, estimate: float) -> str:
+    """Return a difference in units of the score, and as a factor if there is one.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    estimate : float
+        Difference in units of the score.
+
+    Returns
+    -------
+    str
+    """
+    said = f"{signed_number(estimate)} {explanation.score_unit}".rstrip()
+    if explanation.link == "identity":
+        return said
+    what = "" if explanation.link == "log" else "odds "
+    return f"{said} ({what}× {short_number(math.exp(estimate), 3)})"

@@ -1,0 +1,176 @@
+"""The bins to which a claim refers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpexplain._utils.names import closest_name
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import listing, shorten
+from dpexplain.explain.additive._binned import Binned
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claims.claim import Basis
+from dpexplain.explain.noise_model import NoiseModel
+
+ALIKE = "Claims need a private model with a noise band, as released."
+
+
+def claim_basis(term: ShapeFunction) -> Basis | None:
+    """Return the basis of claims about a term, or None if no claim can be made.
+
+    Parameters
+    ----------
+    term : ShapeFunction
+
+    Returns
+    -------
+    {"effect", "noise"} or None
+    """
+    if term.released is not None:
+        return None
+    if term.effect is not None:
+        return "effect"
+    return None if term.total_std is None else "noise"
+
+
+class ClaimedValues(NamedTuple):
+    """Values of a curve with their joint errors.
+
+    Parameters
+    ----------
+    basis : {"effect", "noise"}
+    values, std : ndarray of shape (n_bins,)
+        Value of each bin and its standard deviation, in units of the score.
+    joint : NoiseModel or None
+        Joint errors of all terms; None if unknown.
+    """
+
+    basis: Basis
+    values: FloatArray
+    std: FloatArray
+    joint: NoiseModel | None
+
+
+def claimed_values(explanation: GlobalExplanation, term: ShapeFunction) -> ClaimedValues:
+    """Return the values to which claims about a term refer.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    term : ShapeFunction
+
+    Returns
+    -------
+    ClaimedValues
+
+    Raises
+    ------
+    ValueError
+        If the errors are unknown, or the curve was edited.
+    """
+    basis = claim_basis(term)
+    if basis == "effect":
+        assert term.effect is not None
+        assert term.effect_std is not None
+        return ClaimedValues(basis, term.effect, term.effect_std, explanation.effect_scatter)
+    if basis == "noise":
+        assert term.total_std is not None
+        return ClaimedValues(basis, term.contribution, term.total_std, explanation.noise)
+    raise ValueError(
+        f"no claim about {shorten(term.name)!r}: its errors are unknown, or its curve was edited "
+        f"by hand. {ALIKE}"
+    )
+
+
+def bin_place(term: ShapeFunction, given: Any) -> int:
+    """Return the index of a bin, given its label or index.
+
+    Parameters
+    ----------
+    term : ShapeFunction
+    given : str or int
+        Label or index.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    KeyError
+        If the term does not have the requested bin.
+    """
+    labels = term.bin_labels
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if 0 <= given < len(labels):
+            return int(given)
+        raise KeyError(f"no bin {given} of {shorten(term.name)!r}; it has 0 to {len(labels) - 1}.")
+    name = str(given)
+    if name in labels:
+        return labels.index(name)
+    meant = closest_name(name, labels)
+    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    raise KeyError(
+        f"no bin {shorten(name)!r} of {shorten(term.name)!r}; the bins are {listing(labels)}.{hint}"
+    )
+
+
+def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
+    """Return the first and the last bin of a range of value bins.
+
+    Parameters
+    ----------
+    term : ShapeFunction
+    ends : tuple of two str or int
+        Labels or indices of both ends, in any order.
+
+    Returns
+    -------
+    tuple of two int
+
+    Raises
+    ------
+    KeyError
+        If the term does not have one of the bins.
+    ValueError
+        If there are not two ends, or the range contains special bins or all bins.
+    """
+    if len(ends) != 2:
+        raise ValueError(f"a range is (first bin, last bin), got {len(ends)} values.")
+    first, last = sorted(bin_place(term, end) for end in ends)
+    if last >= term.n_value_bins or last - first + 1 == term.n_bins:
+        raise ValueError(
+            "a range must consist of value bins and leave at least one bin to compare with."
+        )
+    return first, last
+
+
+def matched_bin(here: Binned, place: int, there: Binned) -> int | None:
+    """Find the bin in another fit that corresponds to a given bin.
+
+    For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
+    it is the bin with the same label.
+
+    Parameters
+    ----------
+    here : ShapeFunction or PairAxis
+        The bins of a feature in one fit.
+    place : int
+        Index of one of them.
+    there : ShapeFunction or PairAxis
+        The bins of the same feature in another fit.
+
+    Returns
+    -------
+    int or None
+        Index of the corresponding bin in the other fit; None if there is none.
+    """
+    if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
+        middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0
+        found = int(np.searchsorted(there.bin_edges, middle, side="right")) - 1
+        return min(max(found, 0), there.n_value_bins - 1)
+    label = here.bin_labels[place]
+    return there.bin_labels.index(label) if label in there.bin_labels else None

@@ -1,0 +1,149 @@
+"""Claims about curves and predictions, each with a confidence interval.
+
+A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
+states the sign of a bin, the place of a peak or a trough, the rank of a term, or the side of a
+threshold on which the prediction for one record lies. Intervals are simultaneous: with 95%
+confidence, all claims of the same kind about the same term are correct at once, so a claim may be
+chosen after looking at the curve. Claims use the joint errors of all bins that they compare, and
+cost no additional privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import pandas as pd
+
+from dpexplain.explain._text import shorten
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.pair_curve import PairCurve
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claim_words import opening
+from dpexplain.explain.claims.claimed_bins import bin_place, claimed_values, range_bins
+from dpexplain.explain.claims.contrast_claims import contrast_claim
+from dpexplain.explain.claims.decisions import decision_claim
+from dpexplain.explain.claims.extremes import extreme_claim
+from dpexplain.explain.claims.pair_claims import pair_claim, region_of
+
+
+def claim(
+    explanation: GlobalExplanation,
+    term: str | None = None,
+    first: Any = None,
+    second: Any = None,
+    *,
+    extreme: Literal["highest", "lowest"] | None = None,
+    record: pd.DataFrame | None = None,
+    threshold: float | None = None,
+    samples_public: bool = False,
+) -> Claim:
+    """Create a claim about a term, or about the prediction for one record.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+        Explanation of a private model with a noise band. For a model with several classes, pass
+        the explanation of one class.
+    term : str or None, default=None
+        Name of the term or pair; None for a claim about the prediction for `record`.
+    first : str, int, tuple or None, default=None
+        Label or index of a bin; a tuple of the first and last bins of a range, which is compared
+        with all other bins; or None for a claim about the rank of the term. For a pair, label or
+        index of a cell, or a tuple of two opposite cells of a region.
+    second : str, int or None, default=None
+        Label or index of the bin to compare with `first`; None for a claim about the sign of the
+        first bin. For a pair, a cell or a region.
+    extreme : {"highest", "lowest"} or None, default=None
+        Claim that the highest or lowest value bin lies in `first`, which is a bin, a range, or None
+        for the bin with the highest (lowest) value.
+    record : DataFrame of one row or None, default=None
+        A record whose prediction is compared with the threshold. The guarantee does not protect
+        the record, so the claim may be published only if the record may be published.
+    threshold : float or None, default=None
+        Threshold with which the prediction for `record` is compared: for a classifier, a
+        probability (None means one half); for a regression, a number in units of the target.
+    samples_public : bool, default=False
+        Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
+        claim about a record state that the claim is not private.
+
+    Returns
+    -------
+    Claim
+
+    Raises
+    ------
+    KeyError
+        If the term or a bin does not exist.
+    ValueError
+        If the errors are unknown, the curve was edited, no claim can be made about the bins, or
+        `term` and `record` are both given or both missing.
+
+    Examples
+    --------
+    >>> print(claim(explanation, "marital", "divorced", "married"))  # doctest: +SKIP
+    At ε = 0.5, ...
+    >>> print(claim(explanation, "age", (44, 52), extreme="highest"))  # doctest: +SKIP
+    At ε = 0.5, ...
+    """
+    if (term is None) == (record is None):
+        raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
+    if record is not None:
+        if extreme is not None:
+            raise ValueError("extreme= is about a term; leave it out for a record.")
+        return decision_claim(explanation, record, threshold, samples_public)
+    assert term is not None
+    if any(pair.name == term for pair in explanation.pairs):
+        return _claim_about_pair(explanation, explanation.pair(term), first, second, extreme)
+    shape = explanation[term]
+    claimed = claimed_values(explanation, shape)
+    if extreme is not None:
+        if second is not None:
+            raise ValueError("a claim about an extreme has no second bin; pass a range as `first`.")
+        return extreme_claim(explanation, shape, claimed, extreme, first)
+    if first is None:
+        return _rank_claim(explanation, shape)
+    if isinstance(first, tuple):
+        return contrast_claim(explanation, shape, claimed, "range", range_bins(shape, first))
+    one = bin_place(shape, first)
+    if second is None:
+        return contrast_claim(explanation, shape, claimed, "sign", (one,))
+    other = bin_place(shape, second)
+    if one == other:
+        raise ValueError(f"bins {first!r} and {second!r} are the same; name two different bins.")
+    return contrast_claim(explanation, shape, claimed, "difference", (one, other))
+
+
+def _claim_about_pair(
+    explanation: GlobalExplanation, pair: PairCurve, first: Any, second: Any, extreme: str | None
+) -> Claim:
+    if first is None or extreme is not None:
+        raise ValueError(
+            f"claims about the pair {shorten(pair.name)!r} are about its cells, not about its rank "
+            "or an extreme; pass a cell or a region as `first`."
+        )
+    regions = [region_of(pair, each) for each in (first, second) if each is not None]
+    if len(regions) == 2 and regions[0] == regions[1]:
+        raise ValueError(
+            f"cells {first!r} and {second!r} are the same; name two different cells or regions."
+        )
+    return pair_claim(explanation, pair, *regions)
+
+
+def _rank_claim(explanation: GlobalExplanation, term: ShapeFunction) -> Claim:
+    name, table = term.name, explanation.ranking()
+    row: Any = table.loc[name]
+    if row["basis"] is None:
+        raise ValueError("the rank is unknown: this explanation has no joint errors of its terms.")
+    size = "effect" if row["basis"] == "effect" else "importance"
+    rank = int((table[size] > row[size]).sum()) + 1
+    low, high = float(row["rank_low"]), float(row["rank_high"])
+    holds = low == high == rank
+    at, n = opening(explanation.guarantee), len(table)
+    named = shorten(name)
+    words = f"{at}, {named} has rank {rank} of {n} by importance: 95% between {low:g} and {high:g}"
+    return Claim(
+        "rank", name, named, "all other terms", float(rank), math.nan, low, high, row["basis"],
+        holds, f"{words}{'' if holds else '; the rank is uncertain'}.", explanation.guarantee,
+    )  # fmt: skip

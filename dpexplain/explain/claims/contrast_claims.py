@@ -1,0 +1,72 @@
+"""Claims about two bins, a range, or the sign of one bin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpexplain.explain._text import shorten, signed_number
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.shape_function import ShapeFunction
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
+from dpexplain.explain.claims.claimed_bins import ClaimedValues
+from dpexplain.explain.claims.contrasts import Kind, contrast_of, factor_of, level_of, share_of
+from dpexplain.explain.claims.frequencies import frequency_words, typical_shares
+
+
+def contrast_claim(
+    explanation: GlobalExplanation,
+    term: ShapeFunction,
+    claimed: ClaimedValues,
+    kind: Kind,
+    bins: tuple[int, ...],
+) -> Claim:
+    """Create a claim about a difference between means of bins.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    term : ShapeFunction
+    claimed : ClaimedValues
+        Values of the term to which the claim refers.
+    kind : {"difference", "range", "sign"}
+    bins : tuple of int
+        As in :func:`dpexplain.explain.claims.contrasts.contrast_of`.
+
+    Returns
+    -------
+    Claim
+    """
+    contrast = contrast_of(term, kind, bins)
+    level = level_of(claimed.joint, list(explanation).index(term.name), term, kind, bins)
+    estimate = float(contrast.loads @ claimed.values)
+    error = math.sqrt(share_of(level)) * float(np.abs(contrast.loads) @ claimed.std)
+    half = factor_of(kind, term) * error
+    low, high = estimate - half, estimate + half
+    compared = _compared(term, kind, bins)
+    against = shorten(compared[1])
+    if kind == "difference":
+        against = f"records with {shorten(term.name)} = {against}"
+    unsure = "" if low > 0 or high < 0 else f"; {doubt(claimed.basis)}"
+    words = (
+        f"{opening(explanation.guarantee)}, records with {shorten(term.name)} = "
+        f"{shorten(compared[0])} have {'higher' if estimate > 0 else 'lower'} "
+        f"{claimed_score(explanation)} than {against}, other features equal: "
+        f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
+        f"{signed_number(high)}{unsure}."
+    )
+    shares = typical_shares(explanation, term, contrast, (estimate, low, high))
+    return Claim(
+        kind, term.name, *compared, estimate, error, low, high, claimed.basis,
+        low > 0.0 or high < 0.0, words, explanation.guarantee, shares,
+        frequency_words(explanation, kind, term.name, compared, shares),
+    )  # fmt: skip
+
+
+def _compared(term: ShapeFunction, kind: Kind, bins: tuple[int, ...]) -> tuple[str, str]:
+    labels = [term.bin_labels[place] for place in bins]
+    if kind == "range":
+        return f"{labels[0]} to {labels[1]}", "all others"
+    return labels[0], "the average" if kind == "sign" else labels[1]

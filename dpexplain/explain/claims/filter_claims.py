@@ -1,0 +1,222 @@
+"""Claims about a region of a filter: whether its weights are positive or negative on average.
+
+The coefficients of filters have independent noise, so that the error of the mean weight of a region
+is known exactly, with all correlations between its pixels. Intervals are simultaneous for all
+rectangles of one map. The effect in the population is not estimated for filters, so that claims
+rest on the noise of the released weights alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dpexplain.explain._by_class import class_position
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import shorten, signed_number
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claim_strip import ClaimStrip
+from dpexplain.explain.claims.claim_words import doubt, opening
+from dpexplain.explain.claims.fits import known_epsilon
+from dpexplain.explain.display import Display
+from dpexplain.explain.filters.filter_bank import FilterBank
+from dpexplain.explain.noise_model import half_width
+
+Rectangle: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+"""First and last row, and first and last column."""
+
+
+def filter_claim(
+    bank: FilterBank,
+    label: object,
+    region: Any,
+    *,
+    against: object | None = None,
+    place: int | None = None,
+) -> Claim:
+    """Create a claim about the mean weight of a region of a filter.
+
+    Parameters
+    ----------
+    bank : FilterBank
+        Filters of a private model whose noise is known.
+    label : object
+        Name of the class.
+    region : tuple of two tuples of two int, str or int
+        For inputs on a grid, the first and last row, and the first and last column, counting from
+        0; further dimensions are included. Otherwise, the name or index of an input.
+    against : object or None, default=None
+        Name of another class, whose mean filter is subtracted.
+    place : int or None, default=None
+        Index of one filter of the class; None for the mean filter.
+
+    Returns
+    -------
+    Claim
+        A claim of kind "sign" that compares the mean weight with zero.
+
+    Raises
+    ------
+    KeyError
+        If a class or input does not exist.
+    ValueError
+        If the noise is unknown, the region does not exist, or `against` is combined with `place`.
+
+    Examples
+    --------
+    >>> filter_claim(bank, "3", ((4, 9), (12, 18)), against="5")  # doctest: +SKIP
+    """
+    if bank.noise is None:
+        raise ValueError(
+            "no claim about filters without known noise; pass the filters of a private model."
+        )
+    if against is not None and place is not None:
+        raise ValueError("a contrast compares mean filters; leave out place= or against=.")
+    own = class_position(bank.classes, label)
+    shown = (
+        bank.contrast(label, against)
+        if against is not None
+        else bank.class_mean(label)
+        if place is None
+        else bank.filter(label, place)
+    )
+    loads, named = _loads(bank, region)
+    values = np.asarray(shown.weights, dtype=np.float32)  # as pages store them
+    variances = _region_variances(bank, loads)  # of each filter, before the common mean is removed
+    n = variances.size
+    share = np.zeros_like(variances)
+    if place is None:
+        share[own] = 1.0 / bank.n_filters
+    else:
+        share[own, place] = 1.0
+    if against is None:
+        share -= 1.0 / n
+    else:
+        share[class_position(bank.classes, against)] -= 1.0 / bank.n_filters
+    estimate = float(loads @ values)
+    error = math.sqrt(float((share**2 * variances).sum()))
+    half = half_width(_region_count(bank)) * error
+    low, high = estimate - half, estimate + half
+    unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
+    words = (
+        f"{opening(bank.guarantee)}, {shorten(shown.title, 80)} is "
+        f"{'positive' if estimate > 0 else 'negative'} on average over {named}: "
+        f"{signed_number(estimate)} {bank.score_unit} per unit of input, 95% between "
+        f"{signed_number(low)} and {signed_number(high)}{unsure}."
+    )
+    return Claim(
+        "sign", shown.title, named, "zero", estimate, error, low, high, "noise",
+        low > 0.0 or high < 0.0, words, bank.guarantee,
+    )  # fmt: skip
+
+
+def filter_claim_strip(
+    comparison: Display,
+    label: object,
+    region: Any,
+    *,
+    against: object | None = None,
+    place: int | None = None,
+    epsilon: float | None = None,
+    repeat: int = 0,
+) -> ClaimStrip:
+    """Evaluate the same claim about filters at every epsilon of a comparison.
+
+    Parameters
+    ----------
+    comparison : FilterComparison
+        Comparison whose private fits are used.
+    label, region, against, place : optional
+        As in :func:`filter_claim`; `place` refers to the order of the filters in each fit, so call
+        :meth:`dpexplain.compare.FilterComparison.matched` first.
+    epsilon : float or None, default=None
+        Epsilon of the fit that determines the claimed sign; None for the largest.
+    repeat : int, default=0
+        Index of the fit among the repeats; if an epsilon has fewer, its last fit is used.
+
+    Returns
+    -------
+    ClaimStrip
+
+    Raises
+    ------
+    KeyError, ValueError
+        As in :func:`filter_claim`, or if there is no fit with this epsilon.
+    """
+    fits = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
+    banks = {e: fits[e][min(repeat, len(fits[e]) - 1)] for e in sorted(fits)}
+    if not banks or not all(isinstance(bank, FilterBank) for bank in banks.values()):
+        raise ValueError("claims about filters over ε need a FilterComparison of private models.")
+    chosen = list(banks).index(known_epsilon(list(banks), epsilon))
+    claims = [
+        filter_claim(bank, label, region, against=against, place=place)
+        for bank in banks.values()
+        if isinstance(bank, FilterBank)
+    ]
+    return ClaimStrip(tuple(map(float, banks)), tuple(claims), chosen)
+
+
+def _region_count(bank: FilterBank) -> int:
+    """Count the rectangles of a map, or its inputs if they are not on a grid."""
+    if bank.grid_shape is None:
+        return len(bank.input_names)
+    rows, columns = _sides(bank.grid_shape)
+    return (rows * (rows + 1) // 2) * (columns * (columns + 1) // 2)
+
+
+def _sides(grid_shape: tuple[int, ...]) -> tuple[int, int]:
+    return (1, grid_shape[0]) if len(grid_shape) == 1 else (grid_shape[0], grid_shape[1])
+
+
+def _region_variances(bank: FilterBank, loads: FloatArray) -> FloatArray:
+    """Return the variance of the mean weight of a region for each class and filter."""
+    assert bank.noise is not None
+    basis = bank.noise.basis
+    seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all
+    return np.asarray((bank.noise.variance * seen**2).sum(axis=-1))
+
+
+def _loads(bank: FilterBank, region: Any) -> tuple[FloatArray, str]:
+    """Return the weight of each input in the mean of a region, and the name of the region."""
+    n = len(bank.input_names)
+    if bank.grid_shape is None:
+        loads = np.zeros(n)
+        place = _input_place(bank, region)
+        loads[place] = 1.0
+        return loads, shorten(bank.input_names[place])
+    (top, bottom), (left, right) = _checked(region, _sides(bank.grid_shape))
+    rows, columns = _sides(bank.grid_shape)
+    inside = np.zeros((rows, columns, n // (rows * columns)))
+    inside[top : bottom + 1, left : right + 1] = 1.0
+    loads = (inside / inside.sum()).ravel()
+    return loads, f"rows {top} to {bottom} and columns {left} to {right}"
+
+
+def _input_place(bank: FilterBank, given: Any) -> int:
+    if given in bank.input_names:
+        return bank.input_names.index(given)
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if whole and 0 <= given < len(bank.input_names):
+        return int(given)
+    raise KeyError(
+        f"no input {shorten(str(given))!r}; pass a name of input_names, or an index from 0 to "
+        f"{len(bank.input_names) - 1}."
+    )
+
+
+def _checked(region: Any, sides: tuple[int, int]) -> Rectangle:
+    try:
+        spans = [tuple(sorted(int(end) for end in span)) for span in region]
+        (top, bottom), (left, right) = spans
+    except (TypeError, ValueError):
+        raise ValueError(
+            "a region of a grid is ((first row, last row), (first column, last column))."
+        ) from None
+    if top < 0 or left < 0 or bottom >= sides[0] or right >= sides[1]:
+        raise ValueError(
+            f"the region {((top, bottom), (left, right))} must lie within rows 0 to "
+            f"{sides[0] - 1} and columns 0 to {sides[1] - 1}."
+        )
+    return (top, bottom), (left, right)

@@ -1,0 +1,113 @@
+"""The private fits of a comparison to which claims refer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.display import Display
+
+
+def fits_of(comparison: Display) -> dict[float, list[GlobalExplanation]]:
+    """Return the private fits of a comparison by epsilon, in ascending order.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    dict of float to list of GlobalExplanation
+
+    Raises
+    ------
+    ValueError
+        If there are no private fits, or they are not fits of one score.
+    """
+    found = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
+    if not found:
+        raise ValueError("claims over ε need a comparison; pass one explanation to claim().")
+    return {epsilon: [additive(fit) for fit in found[epsilon]] for epsilon in sorted(found)}
+
+
+def private_fits(
+    source: Display, epsilon: float | None, repeat: int
+) -> tuple[list[GlobalExplanation], GlobalExplanation]:
+    """Return all private fits, and the chosen one.
+
+    Parameters
+    ----------
+    source : GlobalExplanation or Comparison
+    epsilon : float or None
+        Epsilon of the chosen fit; None for the largest.
+    repeat : int
+        Its index among the fits at this epsilon; too large an index means the last.
+
+    Returns
+    -------
+    fits : list of GlobalExplanation
+    chosen : GlobalExplanation
+
+    Raises
+    ------
+    KeyError
+        If there is no fit with this epsilon.
+    ValueError
+        As in :func:`fits_of`.
+    """
+    if isinstance(source, GlobalExplanation):
+        return [source], source
+    fits = fits_of(source)
+    rows = fits[known_epsilon(list(fits), epsilon)]
+    return [fit for each in fits.values() for fit in each], rows[min(repeat, len(rows) - 1)]
+
+
+def known_epsilon(epsilons: list[float], epsilon: float | None) -> float:
+    """Return the chosen epsilon among those of a comparison; the largest for None.
+
+    Parameters
+    ----------
+    epsilons : list of float
+        Ascending.
+    epsilon : float or None
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    KeyError
+        If it is not among them.
+    """
+    if epsilon is None:
+        return epsilons[-1]
+    if epsilon not in epsilons:
+        known = ", ".join(f"{each:g}" for each in epsilons)
+        raise KeyError(f"no fit with epsilon={epsilon!r}; the epsilons are {known}.")
+    return epsilon
+
+
+def additive(fit: Any) -> GlobalExplanation:
+    """Return a fit, if it is a fit of one score.
+
+    Parameters
+    ----------
+    fit : GlobalExplanation
+
+    Returns
+    -------
+    GlobalExplanation
+
+    Raises
+    ------
+    ValueError
+        If it is of another kind.
+    """
+    if isinstance(fit, GlobalExplanation):
+        return fit
+    raise ValueError(
+        "claims are about one class; pass comparison.for_class(label), or a comparison of "
+        f"additive models, not of {type(fit).__name__}."
+    )

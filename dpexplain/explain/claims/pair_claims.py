@@ -1,0 +1,183 @@
+"""Claims about the cells of a pair of features.
+
+A claim compares two cells or rectangular regions of the grid, or states the sign of one. It refers
+to what the pair adds to the separate curves of its features. The effect of a pair in the population
+is not estimated, so that these claims rest on the noise of the released pair alone. How the errors
+of cells are correlated is not stored either. Intervals therefore follow from the band that contains
+all cells with 95% confidence: an error of a mean is at most the mean of the errors. They hold with
+any correlations, and for all regions at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dpexplain._utils.names import closest_name
+from dpexplain.explain._record import FloatArray
+from dpexplain.explain._text import listing, shorten, signed_number
+from dpexplain.explain.additive._binned import Binned
+from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.pair_curve import PairCurve
+from dpexplain.explain.claims.claim import Claim
+from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
+from dpexplain.explain.claims.claimed_bins import ALIKE, matched_bin
+
+Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
+"""First and last row, and first and last column, of a rectangle of cells."""
+
+
+def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region) -> Claim:
+    """Create a claim about one region of a pair, or about two.
+
+    Parameters
+    ----------
+    explanation : GlobalExplanation
+    pair : PairCurve
+    *regions : Region
+        One region, whose mean is compared with zero, or two regions to compare.
+
+    Returns
+    -------
+    Claim
+
+    Raises
+    ------
+    ValueError
+        If the errors of the pair are unknown, or it was edited.
+    """
+    std = pair.total_std
+    if std is None or pair.released is not None:
+        raise ValueError(
+            f"no claim about {shorten(pair.name)!r}: its errors are unknown, or it was edited by "
+            f"hand. {ALIKE}"
+        )
+    loads = _mean(pair, regions[0])
+    if len(regions) == 2:
+        loads = loads - _mean(pair, regions[1])
+    estimate = float((loads * pair.contribution).sum())
+    error = float((np.abs(loads) * std).sum())
+    half = pair.band_factor * error
+    low, high = estimate - half, estimate + half
+    labels = [_labels(pair, region) for region in regions]
+    names = [shorten(name) for name in pair.feature_names]
+    first, *rest = (
+        " and ".join(f"{name} = {shorten(label)}" for name, label in zip(names, both, strict=True))
+        for both in labels
+    )
+    against = f"records with {rest[0]}" if rest else "the average"
+    unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
+    words = (
+        f"{opening(explanation.guarantee)}, records with {first} have "
+        f"{'higher' if estimate > 0 else 'lower'} {claimed_score(explanation)} than {against}, "
+        f"beyond what {names[0]} and {names[1]} add separately: "
+        f"{size_words(explanation, estimate)}, 95% between {signed_number(low)} and "
+        f"{signed_number(high)}{unsure}."
+    )
+    compared = [", ".join(both) for both in labels]
+    return Claim(
+        "difference" if rest else "sign", pair.name, compared[0],
+        compared[1] if rest else "the average", estimate, error, low, high, "noise",
+        low > 0.0 or high < 0.0, words, explanation.guarantee,
+    )  # fmt: skip
+
+
+def region_of(pair: PairCurve, given: Any) -> Region:
+    """Return the region that a cell or two opposite cells name.
+
+    Parameters
+    ----------
+    pair : PairCurve
+    given : str, int or tuple
+        Label or index of a cell, counting row by row; or two opposite cells of a rectangle.
+
+    Returns
+    -------
+    Region
+
+    Raises
+    ------
+    KeyError
+        If the pair does not have a cell.
+    ValueError
+        If a tuple does not name two cells.
+    """
+    cells = given if isinstance(given, tuple) else (given, given)
+    if len(cells) != 2:
+        raise ValueError(f"a region is (one cell, the opposite cell), got {len(cells)} values.")
+    places = [divmod(_cell(pair, each), pair.axes[1].n_bins) for each in cells]
+    (row, column), (other_row, other_column) = places
+    rows, columns = sorted((row, other_row)), sorted((column, other_column))
+    return (rows[0], rows[1]), (columns[0], columns[1])
+
+
+def region_elsewhere(here: PairCurve, region: Region, there: PairCurve) -> Region | None:
+    """Return the corresponding region of the same pair in another fit.
+
+    Parameters
+    ----------
+    here : PairCurve
+    region : Region
+        A region of `here`.
+    there : PairCurve
+        The same pair on another grid.
+
+    Returns
+    -------
+    Region or None
+        For each feature, the bins whose midpoint or label is in the region; for a region of one
+        bin, the bin that contains its midpoint or has its label. The result is None if there are no
+        such bins.
+    """
+    axes = zip(here.axes, region, there.axes, strict=True)
+    rows, columns = (_span_elsewhere(one, span, other) for one, span, other in axes)
+    return None if rows is None or columns is None else (rows, columns)
+
+
+def _span_elsewhere(here: Binned, span: tuple[int, int], there: Binned) -> tuple[int, int] | None:
+    first, last = span
+    if first == last:
+        found = matched_bin(here, first, there)
+        return None if found is None else (found, found)
+    matched = [matched_bin(there, k, here) for k in range(len(there.bin_labels))]
+    inside = [k for k, place in enumerate(matched) if place is not None and first <= place <= last]
+    return (inside[0], inside[-1]) if inside else None
+
+
+def _cell(pair: PairCurve, given: Any) -> int:
+    labels = pair.cell_labels
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if 0 <= given < len(labels):
+            return int(given)
+        raise KeyError(f"no cell {given} of {shorten(pair.name)!r}; it has 0 to {len(labels) - 1}.")
+    name = str(given)
+    if name in labels:
+        return labels.index(name)
+    meant = closest_name(name, labels)
+    hint = "" if meant is None else f" Did you mean {shorten(meant)!r}?"
+    raise KeyError(
+        f"no cell {shorten(name)!r} of {shorten(pair.name)!r}; the cells are "
+        f"{listing(labels)}.{hint}"
+    )
+
+
+def _mean(pair: PairCurve, region: Region) -> FloatArray:
+    """Return the weights of the mean of a region, by (noisy) counts if there are any."""
+    inside = np.zeros(pair.contribution.shape)
+    (first_row, last_row), (first_column, last_column) = region
+    inside[first_row : last_row + 1, first_column : last_column + 1] = 1.0
+    weights = inside * pair.weights
+    if not weights.sum() > 0.0:
+        weights = inside
+    return np.asarray(weights / weights.sum())
+
+
+def _labels(pair: PairCurve, region: Region) -> list[str]:
+    """Return the span of each feature, such as ["30 – 34 to 40 – 44", "nurse"]."""
+    return [
+        axis.bin_labels[first]
+        if first == last
+        else f"{axis.bin_labels[first]} to {axis.bin_labels[last]}"
+        for axis, (first, last) in zip(pair.axes, region, strict=True)
+    ]

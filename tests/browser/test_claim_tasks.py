@@ -1,0 +1,151 @@
+"""Every question "Can I say this?" of docs/tasks.md is answered in at most three interactions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import view_examples
+from dpexplain_widgets import Explorer
+from page_checks import layout_problems, settle
+from pair_examples import swept
+
+pytestmark = [pytest.mark.browser, pytest.mark.full]
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
+ROW = re.compile(r"^\| ([A-H]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
+MOST = 3
+
+
+class Reader:
+    """Someone at the page, whose interactions are counted; looking and pointing are free."""
+
+    def __init__(self, page):
+        self.page = page
+        self.count = 0
+
+    def click(self, place, **options):
+        self.count += 1
+        place.click(**options)
+        settle(self.page)
+
+    def ask(self, text):
+        self.count += 1
+        self.page.get_by_label("Ask", exact=True).select_option(label=text)
+        settle(self.page)
+
+    def term(self, name):
+        self.click(self.page.locator(".dpx-terms").get_by_text(name, exact=True).first)
+
+    def drag(self, first, last):
+        self.count += 1
+        (x, y), (to, _) = self.bin(first), self.bin(last)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        self.page.mouse.move(to, y, steps=5)
+        self.page.mouse.up()
+        settle(self.page)
+
+    def bin(self, label):
+        """Where the pointer reads a bin of the curve."""
+        box = self.page.locator(".dpx-shape .dpx-plot").bounding_box()
+        for x in range(int(box["x"]) + 40, int(box["x"] + box["width"]), 8):
+            self.page.mouse.move(x, box["y"] + 100)
+            settle(self.page)
+            if label in said(self.page, ".dpx-readout-title"):
+                return x, box["y"] + 100
+        raise AssertionError(f"no bin {label}")
+
+    def cell(self, row, column, **options):
+        """Click a cell of the grid of 6 by 4; its first row is at the bottom."""
+        box = self.page.locator(".dpx-plot image").bounding_box()
+        at = {"x": (column + 0.5) * box["width"] / 4, "y": (5.5 - row) * box["height"] / 6}
+        self.click(self.page.locator(".dpx-plot image"), position=at, **options)
+
+    def people(self, column):
+        self.click(self.page.get_by_role("tab", name="One sample"))
+        self.click(self.page.get_by_text("All samples: who is certain?"))
+        self.click(self.page.locator(".dpx-people").get_by_role("button", name=column))
+
+
+def said(page, place=".dpx-claim") -> str:
+    text = " ".join(page.locator(place).first.inner_text().split())
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def where_it_is_highest(reader):
+    reader.ask("where it is highest")
+    return said(reader.page)
+
+
+def highest_between_two_ages(reader):
+    reader.drag("42 – 44", "66 – 68")
+    reader.ask("where it is highest")
+    return said(reader.page)
+
+
+def lowest_occupation(reader):
+    reader.term("occupation")
+    reader.ask("where it is lowest")
+    return said(reader.page)
+
+
+def youngest_without_children(reader):
+    reader.term("age & children")
+    reader.cell(0, 0)
+    return said(reader.page)
+
+
+def youngest_and_oldest(reader):
+    reader.term("age & children")
+    reader.cell(0, 0)
+    reader.cell(4, 0, modifiers=["Control"])
+    return said(reader.page)
+
+
+def least_certain(reader):
+    reader.people("certainty")
+    return said(reader.page, ".dpx-people tbody tr")
+
+
+def most_fickle(reader):
+    reader.people("same in fits")
+    return said(reader.page, ".dpx-people tbody tr")
+
+
+def person_three(reader):
+    reader.click(reader.page.get_by_role("tab", name="One sample"))
+    reader.count += 1
+    reader.page.get_by_label("Sample", exact=True).select_option("3")
+    settle(reader.page)
+    return said(reader.page)
+
+
+TASKS = {
+    "A": (where_it_is_highest, 4.0), "B": (highest_between_two_ages, 4.0),
+    "C": (lowest_occupation, 4.0), "D": (youngest_without_children, 4.0),
+    "E": (youngest_and_oldest, 4.0), "F": (least_certain, 1.0), "G": (most_fickle, 1.0),
+    "H": (person_three, 1.0),
+}  # fmt: skip
+
+
+def test_there_are_eight_questions():
+    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGH")
+
+
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_the_question_is_answered_in_three_interactions(task, open_page, pictures):
+    answer, epsilon = TASKS[task]
+    source = swept() if task in "DE" else view_examples.comparison(joint=True)
+    people = {"samples": view_examples.survey_people(12), "samples_public": True}
+    view = Explorer(source, term="age", **(people if task in "FGH" else {}))
+    view.epsilon = epsilon
+    page = open_page(view, width=1366)
+    reader = Reader(page)
+    assert ANSWERS[task] in answer(reader)
+    assert reader.count <= MOST
+    assert layout_problems(page) == []
+    page.screenshot(path=pictures / f"task-{task}.png", full_page=True)

@@ -1,0 +1,112 @@
+"""Decisions about many records: what they say, and how often they are true."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import view_examples
+from dpexplain.explain import claim, decisions
+from dpexplain.explain.claims.score_errors import score_errors
+from dpexplain.explain.noise_model import half_width
+from pair_examples import swept
+from view_examples import survey_people as people
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return view_examples.comparison(joint=True)
+
+
+def test_each_row_is_the_claim_about_its_record(comparison):
+    records = people(12)
+    table = decisions(comparison, records, threshold=0.3, epsilon=1.0, samples_public=True)
+    assert list(table.index) == list(records.index)
+    for k, row in enumerate(table.itertuples()):
+        said = claim(
+            comparison.explanations[1.0][0], record=records.iloc[[k]], threshold=0.3,
+            samples_public=True,
+        )  # fmt: skip
+        assert row.holds == said.holds
+        assert row.decision == ("above" if said.estimate > 0 else "below")
+        assert row.certainty == pytest.approx(stats.norm.cdf(abs(said.estimate) / said.std))
+        at = np.log(0.3 / 0.7)
+        ends = [1 / (1 + np.exp(-each - at)) for each in (said.low, said.high)]
+        assert [row.low, row.high] == pytest.approx(ends)
+        assert row.low < row.prediction < row.high
+
+
+def test_stability_counts_the_fits_that_decide_alike(comparison):
+    records = people(30)
+    table = decisions(comparison, records, epsilon=0.5)
+    fits = [fit for rows in comparison.explanations.values() for fit in rows]
+    sides = np.array([fit.explain_local(records).scores > 0 for fit in fits])
+    chosen = np.array(table["decision"] == "above")
+    assert table["same_fits"].tolist() == (sides == chosen).sum(axis=0).tolist()
+    assert (table["fits"] == len(fits)).all()
+    assert table["same_fits"].nunique() > 1
+
+
+def test_a_rerun_agrees_as_often_as_it_says():
+    """A threshold at the released prediction's distance, in 4,000 draws of a second fit.
+
+    Without knowledge other than the first fit, the truth is spread around it by its error, and
+    the second fit errs by as much again.
+    """
+    rng = np.random.default_rng(0)
+    gap, std, n = 0.7, 0.6, 4_000
+    again = gap + rng.normal(0, std, n) + rng.normal(0, std, n)
+    said = stats.norm.cdf(gap / (std * np.sqrt(2)))
+    low, high = stats.binom.interval(1 - 1e-6, n, said)
+    assert low <= (again > 0).sum() <= high
+    table = decisions(view_examples.comparison(joint=True), people(50))
+    ratio = stats.norm.ppf(np.clip(table["certainty"], 0.5, 1 - 1e-12))
+    assert table["rerun"].to_numpy() == pytest.approx(stats.norm.cdf(ratio / np.sqrt(2)), abs=1e-6)
+    assert (table["rerun"] <= table["certainty"]).all()
+
+
+def test_records_that_are_not_public_are_marked_as_not_private(comparison):
+    assert not decisions(comparison, people(3))["private"].any()
+    assert decisions(comparison, people(3), samples_public=True)["private"].all()
+    open_fits = view_examples.comparison(joint=True, private=False)
+    assert not decisions(open_fits, people(3), samples_public=True)["private"].any()
+
+
+def test_one_explanation_decides_alone(comparison):
+    table = decisions(comparison.explanations[8.0][0], people(5))
+    assert (table["fits"] == 1).all()
+    assert (table["same_fits"] == 1).all()
+
+
+def test_a_model_with_pairs_decides_with_their_errors_added_in_full():
+    fit = swept().explanations[4.0][0]
+    local = fit.explain_local(people(6))
+    n_terms = len(fit.terms)
+    alone = local.total_std[:, n_terms:].sum(axis=1)
+    assert (alone > 0).all()
+    errors = score_errors(fit, local)
+    rows = [np.append(each, fit.noise.std[-1]) for each in local.total_std[:, :n_terms]]
+    assert (errors >= [np.sqrt((row**2).sum()) for row in rows] + alone - 1e-12).all()
+    said = claim(fit, record=people(6).iloc[[2]])
+    assert said.std == pytest.approx(errors[2])
+    assert said.high - said.estimate == pytest.approx(half_width(1) * errors[2])
+
+
+@pytest.mark.parametrize(
+    ("records", "asked", "error", "message"),
+    [
+        ([1, 2], {}, ValueError, "records must be a DataFrame"),
+        (people(2).iloc[:0], {}, ValueError, "at least one row"),
+        (people(2), {"epsilon": 3.3}, KeyError, "the epsilons are"),
+        (people(2), {"threshold": 1.5}, ValueError, "between 0 and 1"),
+    ],
+)
+def test_questions_without_a_decision_are_refused(comparison, records, asked, error, message):
+    with pytest.raises(error, match=message):
+        decisions(comparison, records, **asked)
+
+
+def test_unknown_errors_decide_nothing():
+    with pytest.raises(ValueError, match="errors of the score are unknown"):
+        decisions(view_examples.comparison(), people(2))

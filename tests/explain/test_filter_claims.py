@@ -1,0 +1,117 @@
+"""Claims about regions of filters: what they say, and how often they are true."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpexplain.explain import FilterNoise, filter_claim, filter_claim_strip
+from dpexplain.explain.noise_model import half_width
+from example_explanations import private_guarantee
+from example_filters import filter_bank, filter_comparison, image_bank, reference_bank
+
+REGION = ((1, 2), (0, 3))
+
+
+def with_basis(per_filter: bool, seed: int = 0):
+    """An image bank whose coefficients have a basis, so that errors of pixels are correlated."""
+    rng = np.random.default_rng(seed)
+    basis = rng.standard_normal((4, 6, 20) if per_filter else (6, 20))
+    noise = FilterNoise(rng.uniform(0.1, 0.5, (3, 4, 6)), np.full((3, 4), 0.01), basis)
+    return image_bank(noise=noise)
+
+
+@pytest.mark.parametrize("make", [image_bank, lambda: with_basis(False), lambda: with_basis(True)])
+@pytest.mark.parametrize("asked", [{}, {"against": "low"}, {"place": 2}])
+def test_the_error_of_a_region_is_that_of_its_mean_in_joint_draws(make, asked):
+    bank = make()
+    said = filter_claim(bank, "high", REGION, **asked)
+    filters, _ = bank.noise.draws(4_000, seed=5)
+    if "place" in asked:
+        errors = filters[:, 2, asked["place"]]
+    else:
+        errors = filters[:, 2].mean(axis=1)
+        if "against" in asked:
+            errors = errors - filters[:, 0].mean(axis=1)
+    inside = np.zeros((4, 5))
+    inside[1:3, 0:4] = 1 / 8
+    drawn = (errors @ inside.ravel()).std()
+    low, high = np.sqrt(stats.chi2.ppf([1e-6, 1 - 1e-6], 4_000) / 4_000)
+    assert low <= drawn / said.std <= high
+    weights = {
+        "against": lambda: bank.contrast("high", "low").weights,
+        "place": lambda: bank.filter("high", 2).weights,
+    }.get(next(iter(asked), ""), lambda: bank.class_mean("high").weights)()
+    assert said.estimate == pytest.approx(float(inside.ravel() @ weights), rel=1e-6)
+
+
+def test_a_claim_covers_all_rectangles_of_the_map():
+    said = filter_claim(image_bank(), "middle", REGION)
+    rectangles = 10 * 15  # of 4 by 5 pixels
+    assert said.high - said.estimate == pytest.approx(half_width(rectangles) * said.std)
+    assert said.holds == (said.low > 0 or said.high < 0)
+    assert "mean filter of middle is" in said.words
+    assert "on average over rows 1 to 2 and columns 0 to 3" in said.words
+    assert filter_claim(image_bank(), "middle", ((2, 1), (3, 0))).estimate == said.estimate
+
+
+def test_inputs_that_are_not_on_a_grid_are_claimed_one_by_one():
+    bank = filter_bank()
+    said = filter_claim(bank, "low", "age")
+    assert said.estimate == pytest.approx(bank.class_mean("low").weights[0], rel=1e-6)
+    assert said.std == pytest.approx(bank.class_mean_std[0, 0], rel=1e-6)
+    assert said.first == "age"
+
+
+def test_a_strip_says_from_which_epsilon_on_a_region_has_its_sign():
+    strip = filter_claim_strip(filter_comparison(image_bank), "high", REGION, against="low")
+    assert strip.epsilons == (0.5, 2.0)
+    assert strip.asked.guarantee.epsilon == 2.0
+    assert strip.frame()["state"].tolist() == list(strip.states)
+    assert "The claim holds" in strip.words
+
+
+@pytest.mark.parametrize(
+    ("make", "asked", "error", "message"),
+    [
+        (image_bank, {"region": ((0, 9), (0, 1))}, ValueError, "rows 0 to 3"),
+        (image_bank, {"region": 3}, ValueError, "first row, last row"),
+        (image_bank, {"region": REGION, "against": "low", "place": 0}, ValueError, "leave out"),
+        (image_bank, {"label": "tall", "region": REGION}, KeyError, "tall"),
+        (filter_bank, {"region": "height"}, KeyError, "no input"),
+        (reference_bank, {"region": "age"}, ValueError, "without known noise"),
+    ],
+)
+def test_regions_that_make_no_claim_are_refused(make, asked, error, message):
+    with pytest.raises(error, match=message):
+        filter_claim(make(), **{"label": "high", **asked})
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("per_filter", [False, True])
+def test_claims_about_all_regions_are_true_in_95_percent_of_draws(per_filter):
+    """A quarter of the rectangles of a mean filter at once, in 120 draws of the noise.
+
+    Nominal are 95%; fewer than the quantile below would occur by chance once in a million times.
+    """
+    bank = with_basis(per_filter)
+    truth = bank.class_mean("high").weights.reshape(4, 5)
+    filters, biases = bank.noise.draws(120, seed=8)
+    spans = [list(itertools.combinations_with_replacement(range(n), 2)) for n in (4, 5)]
+    true = 0
+    for errors, offsets in zip(filters, biases, strict=True):
+        drawn = type(bank).from_weights(
+            bank.filters + errors, bank.biases + offsets, classes=bank.classes,
+            input_names=bank.input_names, guarantee=private_guarantee(), grid_shape=(4, 5),
+            noise=bank.noise,
+        )  # fmt: skip
+        right = True
+        for rows, columns in list(itertools.product(*spans))[::4]:
+            said = filter_claim(drawn, "high", (rows, columns))
+            block = truth[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1]
+            right &= said.low <= block.mean() <= said.high
+        true += right
+    assert true >= stats.binom.ppf(1e-6, 120, 0.95)

@@ -1,0 +1,64 @@
+"""The page tabulates the decisions of Python, to 1e-9."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import view_examples
+from dpexplain.explain import claim_strip, decisions
+from dpexplain_widgets.payload.payload import build_payload
+from node import NODE
+from pair_examples import swept
+
+pytestmark = pytest.mark.full
+
+SCRIPT = Path(__file__).parent / "modules" / "people_cases.mjs"
+NUMBERS = ["prediction", "certainty", "rerun"]
+
+
+def on_the_page(payload, cases):
+    result = subprocess.run(
+        [NODE, SCRIPT], input=json.dumps({"payload": payload, "cases": cases}),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("make", [view_examples.comparison, swept])
+def test_decisions_and_their_certainty_are_those_of_python(make):
+    given = {} if make is swept else {"epsilons": (0.5, 2.0, 8.0), "joint": True}
+    comparison, records = make(**given), view_examples.survey_people(40)
+    payload = build_payload(comparison, records, samples_public=True)
+    cases = [
+        {"stop": stop, "repeat": len(payload["fits"][stop]) - 1, "threshold": threshold}
+        for stop in range(len(payload["epsilons"]))
+        for threshold in (None, 0.2)
+    ]
+    for case, found in zip(cases, on_the_page(payload, cases), strict=True):
+        epsilon = payload["epsilons"][case["stop"]]
+        table = decisions(
+            comparison, records, threshold=case["threshold"], samples_public=True,
+            epsilon=epsilon, repeat=case["repeat"],
+        )  # fmt: skip
+        shown = pd.DataFrame(found["rows"])
+        for name in NUMBERS:
+            assert shown[name].tolist() == pytest.approx(table[name].tolist(), rel=1e-9)
+        ends = np.array(shown["ends"].tolist())
+        assert ends == pytest.approx(table[["low", "high"]].to_numpy(), rel=1e-9)
+        assert shown["above"].tolist() == (table["decision"] == "above").tolist()
+        assert shown["holds"].tolist() == table["holds"].tolist()
+        assert shown["same"].tolist() == table["same_fits"].tolist()
+        assert shown["fits"].tolist() == table["fits"].tolist()
+        strip = claim_strip(
+            comparison, record=records.iloc[[0]], threshold=case["threshold"], repeat=case["repeat"]
+        )
+        at = np.log(0.25) if case["threshold"] else 0.0
+        wanted = [1 / (1 + np.exp(-each.estimate - at)) for each in strip.claims]
+        assert [each["prediction"] for each in found["over"]] == pytest.approx(wanted, rel=1e-9)

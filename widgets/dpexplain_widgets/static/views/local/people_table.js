@@ -1,0 +1,96 @@
+// A table of all samples, to sort by how certain and how stable their decisions are.
+import { html, setText } from "../../kit/dom.js";
+import { formatNumber, plural, shortName } from "../../kit/format.js";
+import { scrollBox } from "../../kit/table.js";
+import { choose } from "../../state/state.js";
+import { decisionsOf } from "./people.js";
+
+/** The most rows drawn at once; sorting brings the others into view. */
+export const MOST_ROWS = 100;
+
+const ABOUT = "Certainty: probability that the prediction without the noise of this fit is on the same side of the " +
+  "threshold. Reruns: expected share of new fits at this ε that decide alike. Fits: how many of all fits shown, at " +
+  "every ε, decide alike.";
+const NO_THRESHOLD = "Decisions need a threshold and a private fit: set a threshold above, and choose an ε.";
+
+function percent(share) {
+  if (share === null) return "unknown";
+  return share > 0.999 ? "> 99.9%" : `${formatNumber(100 * share, 3)}%`;
+}
+
+/**
+ * Columns: heading, sorting key, text.
+ * @type {[string, (each: any) => number, (each: any) => string][]}
+ */
+const COLUMNS = [
+  ["sample", ({ place }) => place, ({ name }) => shortName(name, 40)],
+  ["prediction", ({ prediction }) => prediction, ({ prediction }) => formatNumber(prediction)],
+  ["95% between", ({ ends, prediction }) => ends?.[0] ?? prediction,
+    ({ ends }) => (ends === null ? "unknown" : ends.map((end) => formatNumber(end)).join(" and "))],
+  ["decision", ({ gap }) => gap,
+    ({ above, holds }) => `${above ? "above" : "below"}${holds === false ? ", uncertain" : ""}`],
+  ["certainty", ({ ratio }) => ratio, ({ certainty }) => percent(certainty)],
+  ["same in reruns", ({ ratio }) => ratio, ({ rerun }) => percent(rerun)],
+  ["same in fits", ({ same, ratio }) => same + 0.5 - 0.5 / (1 + ratio), // among equals, the less certain first
+   
+    ({ same, fits }) => `${same} of ${fits}`],
+];
+
+/**
+ * The table below a local view: `element` to place, `draw(state, threshold, chosen)` after changes.
+ * @param {import("../../types").Model} model
+ */
+export function peopleTable(model) {
+  const about = html("p", { class: "dpx-note" });
+  const warning = html("p", { class: "dpx-note dpx-reference-text" }, "NOT PRIVATE: these samples are not marked as " +
+    "public, and the guarantee does not protect them. Do not publish this table.");
+  const body = html("tbody");
+  let sorted = { column: 0, up: true };
+  let latest = null;
+  const heads = COLUMNS.map(([name], column) => {
+    const press = html("button", { type: "button", class: "dpx-sort" }, name);
+    press.addEventListener("click", () => {
+      sorted = { column, up: sorted.column === column ? !sorted.up : true };
+      redraw();
+    });
+    return html("th", { scope: "col" }, press);
+  });
+  const table = html("table", { class: "dpx-table dpx-people" },
+    html("thead", {}, html("tr", {}, heads)), body);
+  const box = scrollBox("Table of decisions", table);
+  const element = html("details", { class: "dpx-details" }, html("summary", {}, "All samples: who is certain?"),
+    warning, about, box);
+
+  const rowOf = (each, chosen) => {
+    const press = html("button", { type: "button", class: "dpx-sort" }, html("bdi", {}, COLUMNS[0][2](each)));
+    press.addEventListener("click", () => choose(model, { sample: each.place, what_if: {} }));
+    return html("tr", each.place === chosen ? { class: "dpx-row-chosen", "aria-current": "true" } : {},
+      html("th", { scope: "row" }, press), COLUMNS.slice(1).map(([, , text]) => html("td", {}, text(each))));
+  };
+
+  function redraw() {
+    if (!element.open || latest === null) return;
+    const { state, threshold, chosen } = latest;
+    const rows = decisionsOf(state, threshold);
+    const key = COLUMNS[sorted.column][1];
+    const sign = sorted.up ? 1 : -1;
+    rows.sort((a, b) => sign * (key(a) - key(b)) || a.place - b.place);
+    heads.forEach((head, column) => {
+      head.setAttribute("aria-sort", column !== sorted.column ? "none" : sorted.up ? "ascending" : "descending");
+    });
+    body.replaceChildren(...rows.slice(0, MOST_ROWS).map((each) => rowOf(each, chosen)));
+    const cut = rows.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${plural(rows.length, "sample")} are shown.` : "";
+    setText(about, rows.length === 0 ? NO_THRESHOLD : `${ABOUT}${cut}`);
+    warning.hidden = state.samples.public && state.fit.guarantee.private;
+    box.hidden = rows.length === 0;
+  }
+
+  element.addEventListener("toggle", redraw);
+  const draw = (state, threshold, chosen) => {
+    // With several classes, no single threshold decides.
+    latest = state.samples && state.payload.link !== "softmax" ? { state, threshold, chosen } : null;
+    element.hidden = latest === null;
+    redraw();
+  };
+  return { element, draw };
+}
