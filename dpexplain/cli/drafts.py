@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_table, check_place
+from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     check_names,
     private_records,
@@ -68,7 +69,9 @@ def add_commands(commands: Any) -> None:
     )
     add_table(check)
     # A Parquet file is read as for a model that reads the whole table.
-    check.set_defaults(run=run_check, command="schema check", model="", settings=[])
+    check.set_defaults(
+        run=run_check, command="schema check", model="", settings=[], max_rows_per_person=None
+    )
 
 
 def run_draft(asked: argparse.Namespace) -> None:
@@ -115,7 +118,7 @@ def _check_new(asked: argparse.Namespace) -> None:
 
 def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
-    ignored, found = checked(asked, read_schema(asked.schema))
+    ignored, found = checked(asked, with_groups(asked, read_schema(asked.schema)))
     if ignored:
         print(ignored, file=sys.stderr)
     print(found)

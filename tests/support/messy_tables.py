@@ -178,7 +178,7 @@ def hospital(n: int = N, seed: int = 0) -> MessyTable:
         encoding="utf-8-sig",
         line_end="\r\n",
         options=["--sep", ";"],
-        fit_options=["--set", "max_rows_per_person=3"],
+        fit_options=["--max-rows-per-person", "3"],
     )
 
 
@@ -302,7 +302,7 @@ def court(n: int = N, seed: int = 3) -> MessyTable:
         separator="|",
         encoding="latin-1",
         options=["--sep", "|", "--encoding", "latin-1"],
-        fit_options=["--set", "max_rows_per_person=2"],
+        fit_options=["--max-rows-per-person", "2"],
     )
 
 
