@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
-from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
+from dpexplain.schema.markers import number_markers
+from dpexplain.schema.roles import FEWEST_ROWS, probable_role
 from dpexplain.tables.columns import Column, KnownColumns, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
 
@@ -218,7 +219,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         return []
     found = [
         (f"{marker:g} looks like a missing value", "used as a number", numbers == marker)
-        for marker in _markers(finite)
+        for marker in number_markers(*np.unique(finite, return_counts=True))
     ]
     nonzero = np.isfinite(numbers) & (numbers != 0.0)  # many amounts are zero
     width = _END * (part.high - part.low)
@@ -231,16 +232,6 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         words = f"almost all in the {end} {_END:.0%} of the range: wrong unit?"
         found.append((words, "used as numbers", there & (not few)))
     return found
-
-
-def _markers(numbers: NDArray[np.float64]) -> list[float]:
-    """Return numbers such as -99 that are far from all others or unusually frequent."""
-    values, counts = np.unique(numbers, return_counts=True)
-    often = counts[~np.isin(values, [*MARKERS, 0.0])].max(initial=1)
-    listed = np.isin(values, list(MARKERS))
-    frequent = listed & (counts >= max(_FEWEST_REPEATS, 5 * often))
-    extreme = extreme_marker(values) if len(values) > 2 else None
-    return [v for v, many in zip(values.tolist(), frequent, strict=True) if many or v == extreme]
 
 
 def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:

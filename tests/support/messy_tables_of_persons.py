@@ -70,9 +70,11 @@ entered,date,2015-08-01,2024-07-31,,,,,,%d.%m.%y|%Y/%m/%d,
 absences,integer,0,90,,,-1|k.A.,days,,,class register
 grade,number,1,6,,,entf.,,comma,,school act
 band,ordered,,,1=low|2=middle|3=high,,0,,,,
-language,category,,,German|Turkish|Polish|other,dt.=German|tr=Turkish|poln.=Polish|POLN.=Polish,n/a,,,,
+language,category,,,German|Turkish|Polish|other,dt.=German|tr=Turkish|poln.=Polish|\
+POLN.=Polish,n/a,,,,
 bus,yes/no,,,-=no|x=yes,X=yes,,,,,
-result,category,,,promoted|on probation|repeats,P=promoted|PB=on probation|R=repeats,-99|unbekannt,,,,
+result,category,,,promoted|on probation|repeats,P=promoted|PB=on probation|R=repeats,\
+-99|unbekannt,,,,
 """
 
 
@@ -93,7 +95,9 @@ def reports(n: int = N, seed: int = 7) -> MessyTable:
         None: ["0", ""],
     }
     made.category("band", made.drawn(["low", "middle", "high", None]), codes)
-    tongues = made.drawn(["German", "Turkish", "Polish", "other", None], p=[0.5, 0.2, 0.1, 0.1, 0.1])
+    tongues = made.drawn(
+        ["German", "Turkish", "Polish", "other", None], p=[0.5, 0.2, 0.1, 0.1, 0.1]
+    )
     odd: dict[str | None, Texts] = {
         "German": ["dt.", "German"],
         "Turkish": ["tr", "Turkish "],
