@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import add_command, add_table, check_place
+from dpexplain.cli.options import add_command, add_rows_per_person, add_table, check_place
 from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     check_names,
@@ -69,9 +69,8 @@ def add_commands(commands: Any) -> None:
     )
     add_table(check)
     # A Parquet file is read as for a model that reads the whole table.
-    check.set_defaults(
-        run=run_check, command="schema check", model="", settings=[], max_rows_per_person=None
-    )
+    add_rows_per_person(check)
+    check.set_defaults(run=run_check, command="schema check", model="", settings=[])
 
 
 def run_draft(asked: argparse.Namespace) -> None:
@@ -146,7 +145,7 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     else:  # pandas cannot read every cell that a fit reads
         X, y = private_records(asked, schema)
         present = [name for name in check_names(asked, schema) if name != asked.target]
-    report = schema.check(X, y)
+    report = schema.check(X, y, max_rows_per_person=asked.max_rows_per_person)
     known = {*schema.features, *schema.id, schema.person}
     names = [name for name in present if name not in known]
     ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""

@@ -102,12 +102,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
         dest="settings",
         help="parameter of the model, written as in TOML: --set 'preset=\"paper\"'",
     )
-    command.add_argument(
-        "--max-rows-per-person",
-        type=count,
-        metavar="N",
-        help="protect persons rather than rows, and use at most N rows of each",
-    )
+    add_rows_per_person(command)
     command.add_argument(
         "--delta",
         type=float,
@@ -129,6 +124,16 @@ def add_model(command: argparse.ArgumentParser) -> None:
     add_responsible(command)
     command.add_argument(
         "--quiet", action="store_true", help="print no progress and no summary, only errors"
+    )
+
+
+def add_rows_per_person(command: argparse.ArgumentParser) -> None:
+    """Add the option that limits the rows of one person."""
+    command.add_argument(
+        "--max-rows-per-person",
+        type=count,
+        metavar="N",
+        help="protect persons rather than rows, and use at most N rows of each",
     )
 
 

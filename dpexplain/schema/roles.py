@@ -18,8 +18,8 @@ FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID
 _MOST_ROWS_EACH: Final = 50  # more rows of one value are rarely those of one person
 _CODE: Final = re.compile(r"(?=.*\d)\S.{2,40}")
 _PERSONS: Final = re.compile(
-    r"patient|person|subject|customer|client|member|participant|pupil|student|owner|holder"
-    r"|employee|worker|defendant|insured|debtor|donor|tenant|household|account|card"
+    r"(patient|person|subject|customer|client|member|participant|pupil|student|owner|holder"
+    r"|employee|worker|defendant|insured|debtor|donor|tenant|household|account|card)(?P<last>$)?"
 )
 _IDS: Final = re.compile(
     r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
@@ -51,9 +51,10 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
     unlike = len(counts) == n_rows
     if unlike and _IDS.search(folded):
         return "id"
-    person, named = bool(_PERSONS.search(folded)), bool(_IDS.search(folded))
+    person, named = _PERSONS.search(folded), bool(_IDS.search(folded))
     if is_numeric:
-        if (person and named) or ((person or named) and repeats(counts)):
+        is_name = named or (person is not None and person["last"] is not None)
+        if (person and named) or (is_name and repeats(counts)):
             return "person"
         numbers = np.array([cell_number(text) for text in counts])
         return "id" if unlike and numbers.max() - numbers.min() == n_rows - 1 else ""

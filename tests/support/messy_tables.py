@@ -7,7 +7,7 @@ Every table is drawn from a seed, so nothing in it is anybody's. A table knows w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,8 @@ class MessyTable:
         """Write both files, and read them as the commands do."""
         self.write(folder)
         schema = Schema.from_dictionary(folder / "dictionary.csv", target=self.target)
+        if "--groups" in self.fit_options:
+            schema = replace(schema, person=self.fit_options[1])
         form = LineFormat(self.separator, self.encoding.removesuffix("-sig"))
         return schema, read_texts(folder / self.file, form)
 

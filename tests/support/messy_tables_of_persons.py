@@ -130,3 +130,6 @@ def reports(n: int = N, seed: int = 7) -> MessyTable:
         fit_options=["--groups", "pupil", "--max-rows-per-person", "3"],
         schema="model.schema.toml",
     )
+
+
+TABLES_OF_PERSONS = {each.__name__: each for each in (rulings, reports)}

@@ -1,0 +1,117 @@
+"""Signs of mistakes in rows and IDs that occur several times. NOT PRIVATE.
+
+The findings are questions for the data holder, as in `suspicions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpexplain.schema.roles import FEWEST_ROWS, MOST_CATEGORIES, looks_like_codes
+from dpexplain.schema.suspicions import Found, KnownRoles
+from dpexplain.tables.columns import Column
+from dpexplain.tables.encoding import texts_of
+
+_DROPPED = "the row is dropped if persons are protected"
+_MANY_ROWS = 100
+_TARGET = "\0target"  # a name that no column has
+
+
+def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
+    """Report rows that occur several times, unless few values explain that.
+
+    Parameters
+    ----------
+    table : DataFrame
+        All columns except the target.
+    y : array or Series of shape (n_samples,), or None
+        The target; None if only the features are checked.
+    ids : sequence of str
+        Columns that identify records.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        Problem, what a private fit does about it, and a mask of the rows that show it.
+    """
+    rows = table if y is None or len(y) != len(table) else table.assign(**{_TARGET: np.asarray(y)})
+    filled = ~(rows.isna() | (rows == "")).all(axis=1).to_numpy()
+    try:
+        again, later = (rows.duplicated(keep=keep).to_numpy() & filled for keep in (False, "first"))
+    except TypeError:  # cells such as lists cannot be compared
+        return []
+    n_filled, n_first = int(filled.sum()), int((filled & ~later).sum())
+    by_id = any(name in table.columns for name in ids)
+    # A row of few categories repeats by chance, but then there are few different rows.
+    whole = again.sum() > 0.9 * n_filled and 4 * n_first > n_filled
+    if n_filled < FEWEST_ROWS or not (by_id or whole):
+        return []
+    return [("the same row several times: exported twice?", "every copy is used", again)]
+
+
+def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -> Found:
+    """Look for mistakes in the person column.
+
+    Parameters
+    ----------
+    table : DataFrame
+        All columns.
+    schema : Schema
+        Schema whose person column is in the table.
+    most_rows : int or None
+        Largest number of rows of one person that a fit uses; None if it is not known.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        As for `of_rows_again`.
+    """
+    texts = texts_of(table[schema.person])
+    filled = np.array([text is not None for text in texts], dtype=bool)
+    counts = Counter(texts[filled])
+    n_rows, n_values = counts.total(), len(counts)
+    found = [("empty", _DROPPED, ~filled)]
+    if most_rows is not None:
+        place = pd.Series(texts).groupby(texts, dropna=True).cumcount().to_numpy()
+        beyond = filled & (place >= most_rows)
+        rows = "1 row" if most_rows == 1 else f"{most_rows} rows"
+        found.append((f"beyond the limit of {rows} per person", "not used", beyond))
+    if n_rows < FEWEST_ROWS:
+        return found
+    found.append(("spelled differently elsewhere: the same person?", "two persons", _alike(texts)))
+    if n_values * _MANY_ROWS < n_rows:
+        words = f"{n_rows // n_values:,} rows for each value: is it the person column?"
+        found.append((words, "few rows of each are used", filled))
+    if n_values == n_rows and (other := next(_other_persons(table, schema), None)) is not None:
+        words = f"another value in every row; is {other!r} the person column?"
+        found.append((words, "protects rows, not persons", filled))
+    return found
+
+
+def _alike(texts: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Return which IDs differ from another one only in case, spaces or punctuation."""
+    whole = pd.Series(texts, dtype=object)
+    folded = whole.map(lambda text: None if text is None else _folded(text))
+    n_spellings = whole.groupby(folded, dropna=True).transform("nunique")
+    return (n_spellings > 1).to_numpy()
+
+
+def _folded(text: str) -> str:
+    kept = "".join(letter for letter in text.casefold() if letter.isalnum())
+    return kept or text
+
+
+def _other_persons(table: pd.DataFrame, schema: KnownRoles) -> Iterator[str]:
+    """Yield the columns other than features whose values occur in several rows, as persons do."""
+    for place, name in enumerate(map(str, table.columns)):
+        if name in schema.feature_names or name == schema.person:
+            continue
+        counts = Counter(text for text in texts_of(table.iloc[:, place]) if text is not None)
+        balanced = len(set(counts.values())) <= 2 and len(counts) > MOST_CATEGORIES
+        if len(counts) < counts.total() and (looks_like_codes(counts) or balanced):
+            yield name
