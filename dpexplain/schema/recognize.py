@@ -294,8 +294,8 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     if len(single) == 1 and len(kept) > 2:
         found.decide(name, f"{single[0]!r} occurs once: a mistake, or a category?")
     if len(kept) > MOST_CATEGORIES:
-        words = f"{len(kept):,} categories: group them, or --exclude the column."
-        found.decide(name, words + _person_words(counts))
+        many = f"{len(kept):,} categories: group them, or --exclude the column."
+        found.decide(name, many + _person_words(counts))
     return Categorical(kept, aliases=aliases, missing=markers)
 
 

@@ -19,11 +19,10 @@ from dpexplain.tables.encoding import texts_of
 
 _DROPPED = "the row is dropped if persons are protected"
 _MANY_ROWS = 100
-_TARGET = "\0target"  # a name that no column has
 
 
 def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
-    """Report rows that occur several times, unless few values explain that.
+    """Report rows that occur several times although they hold an ID, or all equally often.
 
     Parameters
     ----------
@@ -39,18 +38,19 @@ def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> 
     list of (str, str, ndarray)
         Problem, what a private fit does about it, and a mask of the rows that show it.
     """
-    rows = table if y is None or len(y) != len(table) else table.assign(**{_TARGET: np.asarray(y)})
-    filled = ~(rows.isna() | (rows == "")).all(axis=1).to_numpy()
-    try:
-        again, later = (rows.duplicated(keep=keep).to_numpy() & filled for keep in (False, "first"))
-    except TypeError:  # cells such as lists cannot be compared
+    texts = [texts_of(table.iloc[:, place]) for place in range(table.shape[1])]
+    if y is not None and len(outcome := texts_of(y)) == len(table):
+        texts.append(outcome)
+    rows = pd.DataFrame(dict(enumerate(texts)), dtype=object)
+    filled = rows.notna().any(axis=1).to_numpy()
+    again = rows.duplicated(keep=False).to_numpy() & filled
+    if filled.sum() < FEWEST_ROWS or not again.any():
         return []
-    n_filled, n_first = int(filled.sum()), int((filled & ~later).sum())
-    by_id = any(name in table.columns for name in ids)
-    # A row of few categories repeats by chance, but then there are few different rows.
-    whole = again.sum() > 0.9 * n_filled and 4 * n_first > n_filled
-    if n_filled < FEWEST_ROWS or not (by_id or whole):
-        return []
+    # Without an ID, rows of a few categories are equal by chance, but not all equally often.
+    if not any(name in table.columns for name in ids):
+        n_copies = rows[filled].value_counts(dropna=False)
+        if n_copies.min() != n_copies.max():
+            return []
     return [("the same row several times: exported twice?", "every copy is used", again)]
 
 

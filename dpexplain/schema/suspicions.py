@@ -81,7 +81,7 @@ def of_target(column: Column, target: Target) -> Found:
     found = [*_constant(texts_of(column)), *_numbers(column, target)]
     if not isinstance(target, Classes):
         return found
-    codes = encode_classes(column, target)
+    codes = encode_classes(column, target)  # type: ignore[arg-type]
     known = codes >= 0
     for code, label in enumerate(target.names):
         of_label = codes == code

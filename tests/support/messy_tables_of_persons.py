@@ -94,7 +94,8 @@ def reports(n: int = N, seed: int = 7) -> MessyTable:
         "high": ["3"],
         None: ["0", ""],
     }
-    made.category("band", made.drawn(["low", "middle", "high", None]), codes)
+    bands = made.drawn(["low", "middle", "high", None], p=[0.3, 0.3, 0.3, 0.1])
+    made.category("band", bands, codes)
     tongues = made.drawn(
         ["German", "Turkish", "Polish", "other", None], p=[0.5, 0.2, 0.1, 0.1, 0.1]
     )
