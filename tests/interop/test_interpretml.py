@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import urllib.request
 import warnings
 
 import numpy as np
@@ -368,6 +370,27 @@ def test_an_exported_model_is_drawn_by_interpretml():
         rows.visualize(0),
     ):
         assert len(figure.data) > 0
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")
+def test_interpretml_shows_an_exported_model_in_its_dashboard():
+    for package in ("plotly", "dash", "dash_cytoscape", "flask", "gevent"):
+        pytest.importorskip(package)
+    from interpret import set_show_addr, show_link, shutdown_show_server
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = free.getsockname()
+    set_show_addr(address)
+    X, _ = table(seed=2)
+    theirs = to_interpret(linear(1).explain_global())
+    try:
+        for shown in (theirs.explain_global(), theirs.explain_local(X[:3])):
+            with urllib.request.urlopen(f"{show_link(shown)}_dash-layout", timeout=30) as layout:
+                assert b"Select Component to Graph" in layout.read()
+    finally:
+        shutdown_show_server()
 
 
 def test_the_explanation_of_one_class_is_no_model():

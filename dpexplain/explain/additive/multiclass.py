@@ -23,7 +23,7 @@ from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
-from dpexplain.explain.additive.interpret_manner import InterpretManner
+from dpexplain.explain.additive.interpret_manner import InterpretClasses
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.bands._noisy_classes import NoisyClasses
@@ -47,7 +47,7 @@ def scores_of(
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassExplanation(
-    NoisyClasses, PredictsRows, InterpretManner, ModelDisplay, ByClass[GlobalExplanation]
+    NoisyClasses, PredictsRows, InterpretClasses, ModelDisplay, ByClass[GlobalExplanation]
 ):
     """Explanation of an additive model with a score for each of several classes.
 

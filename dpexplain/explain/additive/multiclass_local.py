@@ -11,13 +11,14 @@ import pandas as pd
 
 from dpexplain.explain._by_class import ByClass, checked_parts
 from dpexplain.explain._record import FloatArray
+from dpexplain.explain.additive.interpret_local import InterpretLocal
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
+class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExplanation]):
     """Contribution of each term to the score of each sample, for each class.
 
     Parameters
