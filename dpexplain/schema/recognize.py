@@ -1,7 +1,7 @@
 """Draft schemas from messy PUBLIC tables.
 
-A draft is made from the data, so it is not private. ID columns, date formats, markers of missing
-values and misspellings are guessed, and every guess is listed for a person to confirm or correct.
+A draft is made from the data, so it is not private. ID columns, date formats, missing-value markers
+and misspellings are guessed, and every guess is listed for a person to confirm or correct.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Drafted:
     id : list of str
         Columns that seem to identify a record.
     person : str or None
-        Column that seems to identify persons.
+        Column that seems to identify people.
     decisions : list of str
         Guesses that a person has to confirm or correct.
     """
@@ -273,7 +273,7 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     """Draft a categorical feature.
 
     Rare misspellings of a category become its aliases. Entries such as "unknown" or "-99" are
-    treated as markers of missing values.
+    treated as missing-value markers.
     """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]

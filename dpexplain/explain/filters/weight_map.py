@@ -86,7 +86,7 @@ class WeightMap(Record, ModelDisplay):
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
-        Standard deviation of each weight under privacy noise.
+        Standard deviation of each weight due to privacy noise.
     bias_std : float or None, default=None
         Standard deviation of the bias.
     unit : str, default="log-odds per unit of input"
