@@ -248,7 +248,7 @@ def _meaning(stated: Stated) -> list[str]:
 
 
 def _budget(stated: Stated) -> list[str]:
-    """Return paragraphs about the spent and the remaining budget of the ledger."""
+    """Return paragraphs about the ledger's spent and remaining budget."""
     entries = (
         f"The ledger, which records every charged use, holds {counted_entries(stated.n_entries)}"
     )

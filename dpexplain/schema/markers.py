@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.tables.cells import FIRST_DAY, LAST_DAY
+
 _MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
 _FEWEST_REPEATS: Final = 10
 _FEWEST_DAYS: Final = 20
@@ -89,6 +91,8 @@ def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[fl
 
 def _is_default(day: float) -> bool:
     """Return whether a program may have set this day because it knew none."""
+    if not FIRST_DAY <= day <= LAST_DAY:
+        return False
     whole = date.fromordinal(int(day) + _EPOCH)
     return (whole.month, whole.day) == (1, 1) or whole in (date(1899, 12, 30), date(9999, 12, 31))
 

@@ -29,14 +29,14 @@ _FORMATS: Final = (
 
 
 def n_read(counts: Counter[str], *readers: Any) -> int:
-    """Return the largest number of cells that any one of the readers can parse."""
+    """Return the largest number of cells that any single reader can parse."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
 def formats_of(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the date formats that match some cells, and whether each is ambiguous.
+    """Return the date formats that match any cells, and whether each is ambiguous.
 
-    A format is ambiguous if as many cells match it with the day and month swapped.
+    A format is ambiguous if just as many cells match it with the day and month swapped.
     """
     used = []
     for alike in _FORMATS:

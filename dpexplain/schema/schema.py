@@ -387,7 +387,7 @@ class Schema(FromInterpret):
         *,
         max_rows_per_person: int | None = None,
     ) -> SchemaReport:
-        """Check a table against the schema. NOT PRIVATE: for the data holder only.
+        """Check a table against the schema. NOT PRIVATE; for the data holder only.
 
         A private fit does not report unreadable cells, because a message would reveal that they
         exist. This method reports them, so use it before the fit, and do not share its result.

@@ -77,7 +77,7 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
 
 
 def of_target(column: Column, target: Target) -> Found:
-    """Return the signs of a mistake in the column of the target; see `of_feature`."""
+    """Look for signs of mistakes in the target's column; see `of_feature`."""
     found = [*_constant(texts_of(column)), *_numbers(column, target)]
     if not isinstance(target, Classes):
         return found
