@@ -32,7 +32,7 @@ class InterpretLocal:
         IndexError
             If the sample does not exist.
         """
-        parts = getattr(self, "by_class", (self,))
+        parts: tuple[Any, ...] = getattr(self, "by_class", (self,))
         scores = np.stack([part.contributions[key] for part in parts], axis=-1)
         intercept = np.array([part.intercept for part in parts])
         one = len(parts) == 1 and not hasattr(self, "by_class")

@@ -165,7 +165,18 @@ class InterpretClasses(InterpretManner):
         return found
 
     def visualize(self, key: int | str | None = None) -> NoReturn:
-        """Raise an error that asks for a single class."""
+        """Raise an error that asks for a single class.
+
+        Parameters
+        ----------
+        key : int, str or None, default=None
+            As in :meth:`data`.
+
+        Raises
+        ------
+        ValueError
+            Always, because a figure shows one class.
+        """
         raise ValueError(ONE_CLASS)
 
 
