@@ -29,9 +29,18 @@ from dpexplain.schema.features import (
     Target,
     Task,
 )
-from dpexplain.schema.markers import day_markers, looks_missing, number_markers
-from dpexplain.schema.readings import MAJORITY, first_texts, formats_of, n_read
-from dpexplain.schema.roles import MOST_CATEGORIES, looks_like_codes, probable_role
+from dpexplain.schema.guesses import (
+    MAJORITY,
+    MOST_CATEGORIES,
+    day_markers,
+    first_texts,
+    formats_of,
+    looks_like_codes,
+    looks_missing,
+    n_read,
+    number_markers,
+    probable_role,
+)
 from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column
 from dpexplain.tables.encoding import texts_of

@@ -5,14 +5,14 @@ The findings are questions for the data holder, as in `suspicions`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain.schema.roles import FEWEST_ROWS, MOST_CATEGORIES, looks_like_codes
+from dpexplain.schema.guesses import FEWEST_ROWS, MOST_CATEGORIES, looks_like_codes
 from dpexplain.schema.suspicions import Found, KnownRoles
 from dpexplain.tables.columns import Column
 from dpexplain.tables.encoding import texts_of
@@ -41,16 +41,15 @@ def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> 
     texts = [texts_of(table.iloc[:, place]) for place in range(table.shape[1])]
     if y is not None and len(outcome := texts_of(y)) == len(table):
         texts.append(outcome)
-    rows = pd.DataFrame(dict(enumerate(texts)), dtype=object)
-    filled = rows.notna().any(axis=1).to_numpy()
-    again = rows.duplicated(keep=False).to_numpy() & filled
+    rows = list(zip(*texts, strict=True))
+    filled = np.array([any(text is not None for text in row) for row in rows], dtype=bool)
+    counts = Counter(row for row, known in zip(rows, filled, strict=True) if known)
+    again = np.array([counts[row] > 1 for row in rows], dtype=bool)
     if filled.sum() < FEWEST_ROWS or not again.any():
         return []
     # Without an ID, rows of a few categories are equal by chance, but not all equally often.
-    if not any(name in table.columns for name in ids):
-        n_copies = rows[filled].value_counts(dropna=False)
-        if n_copies.min() != n_copies.max():
-            return []
+    if not any(name in table.columns for name in ids) and len(set(counts.values())) > 1:
+        return []
     return [("the same row several times: exported twice?", "every copy is used", again)]
 
 
@@ -77,7 +76,11 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
     n_rows, n_values = counts.total(), len(counts)
     found = [("empty", _DROPPED, ~filled)]
     if most_rows is not None:
-        place = pd.Series(texts).groupby(texts, dropna=True).cumcount().to_numpy()
+        seen: Counter[str] = Counter()
+        place = np.zeros(len(texts), dtype=np.intp)
+        for row, text in enumerate(texts):
+            place[row] = seen[text]
+            seen[text] += 1
         beyond = filled & (place >= most_rows)
         rows = "1 row" if most_rows == 1 else f"{most_rows} rows"
         found.append((f"beyond the limit of {rows} per person", "not used", beyond))
@@ -95,10 +98,12 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
 
 def _alike(texts: NDArray[np.object_]) -> NDArray[np.bool_]:
     """Return which IDs differ from another one only in case, spaces or punctuation."""
-    whole = pd.Series(texts, dtype=object)
-    folded = whole.map(lambda text: None if text is None else _folded(text))
-    n_spellings = whole.groupby(folded, dropna=True).transform("nunique")
-    return (n_spellings > 1).to_numpy()
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for text in texts:
+        if text is not None:
+            spellings[_folded(text)].add(text)
+    several = [text is not None and len(spellings[_folded(text)]) > 1 for text in texts]
+    return np.array(several, dtype=bool)
 
 
 def _folded(text: str) -> str:

@@ -16,8 +16,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
-from dpexplain.schema.markers import day_markers, looks_missing, number_markers
-from dpexplain.schema.roles import FEWEST_ROWS, probable_role
+from dpexplain.schema.guesses import (
+    FEWEST_ROWS,
+    day_markers,
+    looks_missing,
+    number_markers,
+    probable_role,
+)
 from dpexplain.tables.cells import day_text
 from dpexplain.tables.columns import Column, KnownColumns, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of

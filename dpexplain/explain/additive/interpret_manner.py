@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dpexplain.explain._interpret_local import ONE_CLASS
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive._explaining_rows import contributions_of_rows
-from dpexplain.explain.additive.interpret_local import ONE_CLASS
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
+from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
-from dpexplain.explain.additive.interpret_local import InterpretLocal
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee

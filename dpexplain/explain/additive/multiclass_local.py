@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain._by_class import ByClass, checked_parts
+from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain.additive.interpret_local import InterpretLocal
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
