@@ -84,7 +84,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the sum of the epsilons counted separately, and on mu."""
+        """Pairs of limits: one on the sum of separately counted epsilons, one on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (

@@ -1,6 +1,6 @@
 """Planted mistakes that audits must detect.
 
-Each mutant turns any private estimator into one that states the same guarantee and violates it.
+Each mutant turns any private estimator into one that states the same guarantee but violates it.
 Never use them outside tests.
 """
 

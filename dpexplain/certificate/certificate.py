@@ -246,7 +246,7 @@ class Certificate:
         return pdf_of(self, self.to_json())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page, a PDF page or a JSON file.
+        """Save the certificate as an HTML page, a PDF document or a JSON file.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     Parameters
     ----------
     path : path-like
-        An HTML page, a PDF page or a JSON file.
+        An HTML page, a PDF document or a JSON file.
 
     Returns
     -------

@@ -105,7 +105,7 @@ class Stated(Protocol):
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """Quantities released for the file, with the amount of noise."""
+        """Quantities released for the file, with the noise added to each."""
 
     @property
     def not_private(self) -> tuple[str, ...]:

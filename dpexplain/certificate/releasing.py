@@ -16,6 +16,7 @@ from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.rdp import moments_epsilon, rdp_epsilon
 from dpexplain.accounting.spending import Spending
+from dpexplain.accounting.summary import summary_of
 from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
 from dpexplain.certificate.wording import Released, changed_words
@@ -66,7 +67,7 @@ def release(
     Returns
     -------
     Certificate
-        The certificate; its method ``save`` writes an HTML page, a PDF page or a JSON file.
+        The certificate; its method ``save`` writes an HTML page, a PDF document or a JSON file.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) 
     -------
     Certificate
     """
-    guarantee, summary = shown.guarantee, state.summary()
+    guarantee, summary = shown.guarantee, summary_of(state)
     total = summary.total_for(guarantee.unit)
     return Certificate(
         dataset=state.dataset,
@@ -292,7 +293,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
 def _same_schema(shown: Released, known: str) -> bool:
     """Return whether the schema in a file has the hash `known`; True for filters.
 
-    Files about filters never contain a schema.
+    Files of filters never contain a schema.
     """
     if isinstance(shown, FilterBank):
         return True

@@ -34,7 +34,7 @@ _SAME = "the certificate can be reproduced from ledger and file"
 
 @dataclass(frozen=True)
 class Check:
-    """One check of a verification.
+    """One of the checks of a verification.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def verify(
     Parameters
     ----------
     certificate : path-like
-        Certificate, as an HTML page, a PDF page or a JSON file.
+        Certificate, as an HTML page, a PDF document or a JSON file.
     ledger : path-like
         Ledger file, or address of a ledger in a database.
     release : path-like

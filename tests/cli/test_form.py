@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import shutil
-import stat
-from html import unescape
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from ipywidgets import Widget
 
-from dpexplain import Classes, Date, PrivacyLedger, Schema
+from dpexplain import PrivacyLedger
 from dpexplain.accounting import Person
-from dpexplain.app import ReleaseForm, checking, work
+from dpexplain.app import ReleaseForm
 from dpexplain.certificate import verify
-from dpexplain.cli import main
-from dpexplain.exceptions import BudgetError
 from dpexplain_widgets import Explorer
-from form_tables import click, filled, messy_lines, state_of, write_messy
+from form_tables import click, filled, said
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_messy(tmp_path)
-    yield tmp_path
-    Widget.close_all()
-
-
-def said(form, name):
-    """What is written at a field or in a message."""
-    place = form.fields[name].said if name in form.fields else form.messages[name].value
-    return unescape(place)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
@@ -528,51 +506,3 @@ def test_every_control_has_a_label_and_the_text_form_is_short():
     assert len(repr(form)) < 100
     with pytest.raises(TypeError, match="no answer named 'tabel'"):
         ReleaseForm(tabel="data.csv")
-
-
-@pytest.mark.parametrize(
-    ("installed", "options", "started"),
-    [
-        (("voila", "jupyterlab"), [], ["voila", "--token"]),
-        (("voila", "jupyterlab"), ["--host", "lab"], ["jupyter", "lab"]),
-        (("jupyterlab",), ["--port", "8899"], ["jupyter", "lab"]),
-    ],
-)
-def test_app_starts_voila_or_the_laboratory(installed, options, started, monkeypatch, capsys):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "dpexplain.cli.hosts._installed",
-        lambda module: module in installed if module in ("voila", "jupyterlab") else found(module),
-    )
-    assert main(["app", "--print", "--no-browser", *options]) == 0
-    command = capsys.readouterr().out.split()
-    # -P: a voila.py or jupyter.py of the current folder is not imported
-    assert command[1 : 3 + len(started)] == ["-P", "-m", *started]
-    assert "dpexplain-app.ipynb" in command
-    assert "--no-browser" in command
-    assert ("--ServerApp.port=8899" in command) == ("8899" in options)
-    (cell,) = json.loads(Path("dpexplain-app.ipynb").read_text())["cells"]
-    assert "ReleaseForm()" in cell["source"]
-
-
-def test_app_opens_no_notebook_with_other_code(capsys):
-    assert main(["app", "--print"]) == 0
-    notebook = Path("dpexplain-app.ipynb")
-    saved = json.loads(notebook.read_text())
-    (cell,) = saved["cells"]
-    cell["source"] = cell["source"].splitlines(keepends=True)  # as Jupyter saves it
-    notebook.write_text(json.dumps(saved))
-    assert main(["app", "--print"]) == 0
-    planted = {**saved, "cells": [cell, {**cell, "source": "import os"}]}
-    for text in ("{}", "[", json.dumps(planted)):
-        notebook.write_text(text)
-        capsys.readouterr()
-        assert main(["app", "--print"]) == 2
-        assert "has other code" in capsys.readouterr().err
-        assert notebook.read_text() == text
-
-
-def test_app_says_what_is_missing(monkeypatch, capsys):
-    monkeypatch.setattr("dpexplain.cli.hosts._installed", lambda module: module == "ipywidgets")
-    assert main(["app", "--print"]) == 2
-    assert "the extra 'lab'" in capsys.readouterr().err

@@ -76,7 +76,7 @@ class Charged(Protocol):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Events of the charge."""
+        """Events included in the charge."""
 
     @property
     def unit(self) -> Unit:

@@ -184,7 +184,7 @@ def refute_transcripts(
 
 
 def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
-    """Yield the wrong guesses on pairs of fits, one with and one without the canary.
+    """Yield the wrong guesses for pairs of fits, one with the canary and one without.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class NoisyPart:
         def band_factor(self) -> float: ...
 
     def _mean(self, values: FloatArray) -> float:
-        """Return the mean over all records; a record has the value of its bin or cell."""
+        """Return the mean over all records; each takes the value of its bin or cell."""
         return float(np.vdot(self.weights, values))
 
     @property

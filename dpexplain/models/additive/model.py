@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """Base class for additive models, with their predictions and explanations."""
+    """Base class for additive models, which implements prediction and explanation."""
 
     schema_: Schema
     guarantee_: Guarantee

@@ -1,4 +1,4 @@
-"""Boosted private trees with exponential-mechanism splits and noisy leaves."""
+"""Private boosted trees with exponential-mechanism splits and noisy leaves."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Curves of all features at every visit of a fit.
+    """Curves of all features at every visit during a fit.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The static picture of a view as PNG, for notebook viewers that run no scripts."""
+"""A static picture of a view, as a PNG, for notebook viewers that do not run scripts."""
 
 from __future__ import annotations
 

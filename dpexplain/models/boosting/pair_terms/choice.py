@@ -1,4 +1,4 @@
-"""Private choice of a fit's pairs, from coarse grids of all candidates."""
+"""Private selection of feature pairs, from coarse grids of all candidates."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def encode_partition(
 ) -> Encoded:
     """Encode one partition on a worker.
 
-    Errors are never raised, because Dask would log the arguments; their type is returned instead.
+    Errors are never raised, because Dask would log the arguments; the type of
+    the error is returned instead.
     """
     try:
         X, y = split_part(table, target, encoding.schema)
