@@ -54,7 +54,7 @@ def scores_of(
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class MulticlassExplanation(
-    NoisyClasses, PredictsRows, InterpretClasses, ModelDisplay, ByClass[GlobalExplanation]
+    PredictsRows, InterpretClasses, ModelDisplay, ByClass[GlobalExplanation]
 ):
     """Explanation of an additive model with a score for each of several classes.
 
