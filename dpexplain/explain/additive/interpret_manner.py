@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpexplain.explain._interpret_local import ONE_CLASS
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive._explaining_rows import contributions_of_rows
 from dpexplain.explain.additive.pair_curve import PairCurve
@@ -127,57 +126,28 @@ class InterpretData(InterpretManner):
         return key if isinstance(key, str) else self.term_names_[key]
 
 
-class InterpretClasses(InterpretManner):
-    """Mixin for explanations of several classes, with methods named as in InterpretML."""
+def data_of_classes(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Join the numbers of a term in several classes.
 
-    def data(self, key: int | str | None = None) -> dict[str, Any]:
-        """Return the numbers of a term, or the importances, in the format of InterpretML.
+    Parameters
+    ----------
+    parts : sequence of dict
+        Results of `InterpretData.data` for a term or pair, one per class.
 
-        Parameters
-        ----------
-        key : int, str or None, default=None
-            Index of the term in `term_names_`, or its name; None for the importances.
-
-        Returns
-        -------
-        dict
-            As from :meth:`GlobalExplanation.data`; lists of numbers about bins become lists with
-            one number per class for each bin, except for ``density``.
-
-        Raises
-        ------
-        KeyError, IndexError
-            If the term does not exist.
-        """
-        parts = [part.data(key) for part in self._by_score]  # type: ignore[attr-defined]
-        found = dict(parts[0])
-        if key is None:
-            importances = self.importances()  # type: ignore[attr-defined]
-            names, values = importances.index.tolist(), importances.tolist()
-            return {**found, "names": names, "scores": values}
-        for name in ("scores", "lower_bounds", "upper_bounds"):
-            if name in found:
-                found[name] = np.stack([part[name] for part in parts], axis=-1).tolist()
-        if "special" in found:
-            found["special"] = {
-                name: [part["special"][name] for part in parts] for name in found["special"]
-            }
-        return found
-
-    def visualize(self, key: int | str | None = None) -> NoReturn:
-        """Raise an error that asks for a single class.
-
-        Parameters
-        ----------
-        key : int, str or None, default=None
-            As in :meth:`data`.
-
-        Raises
-        ------
-        ValueError
-            Always, because a figure shows one class.
-        """
-        raise ValueError(ONE_CLASS)
+    Returns
+    -------
+    dict
+        As one of them, with one number per class where they differ.
+    """
+    found = dict(parts[0])
+    for name in ("scores", "lower_bounds", "upper_bounds"):
+        if name in found:
+            found[name] = np.stack([part[name] for part in parts], axis=-1).tolist()
+    if "special" in found:
+        found["special"] = {
+            name: [part["special"][name] for part in parts] for name in found["special"]
+        }
+    return found
 
 
 def _curve_data(term: ShapeFunction) -> dict[str, Any]:
