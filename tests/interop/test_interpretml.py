@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import urllib.request
 import warnings
 
 import numpy as np
@@ -372,25 +370,25 @@ def test_an_exported_model_is_drawn_by_interpretml():
         assert len(figure.data) > 0
 
 
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore")
-def test_interpretml_shows_an_exported_model_in_its_dashboard():
-    for package in ("plotly", "dash", "dash_cytoscape", "flask", "gevent"):
-        pytest.importorskip(package)
-    from interpret import set_show_addr, show_link, shutdown_show_server
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_interpretml_shows_an_exported_model_in_a_notebook(monkeypatch):
+    for name in ("plotly", "dash", "dash_cytoscape"):
+        pytest.importorskip(name)
+    import interpret
+    import IPython.display
+    from interpret.provider import InlineProvider
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = free.getsockname()
-    set_show_addr(address)
-    X, _ = table(seed=2)
-    theirs = to_interpret(linear(1).explain_global())
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    before = interpret.get_visualize_provider()
+    interpret.set_visualize_provider(InlineProvider())
     try:
-        for shown in (theirs.explain_global(), theirs.explain_local(X[:3])):
-            with urllib.request.urlopen(f"{show_link(shown)}_dash-layout", timeout=30) as layout:
-                assert b"Select Component to Graph" in layout.read()
+        interpret.show(to_interpret(linear(1).explain_global()).explain_global())
     finally:
-        shutdown_show_server()
+        interpret.set_visualize_provider(before)
+    text = "".join(each.data for each in shown).replace("\\", "")
+    for name in FEATURES:
+        assert f'"{name}"' in text
 
 
 def test_the_explanation_of_one_class_is_no_model():
