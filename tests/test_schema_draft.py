@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpexplain.exceptions import PrivacyWarning, SchemaError
-from dpexplain.schema import Categorical, Classes, Date, Numeric, Schema
+from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
 
@@ -66,14 +66,14 @@ def test_a_draft_guesses_the_rules_of_a_messy_table_and_asks() -> None:
     )
     for name, question in {
         "record_no": "240 different values",
-        "patient_id": "identifies persons",
+        "patient_id": "80 values in 240 rows, at most 3 rows each. Does it identify persons?",
         "note": "240 different values",
-        "age": "'-99' stand for missing values?",
-        "dose": "decimal comma?; 'dose': 'unknown' stand for missing",
+        "age": "'-99' stands for a missing value?",
+        "dose": "decimal comma?; 'dose': 'unknown' stands for a missing value?",
         "admitted": "which century",
         "born": "day or month first?",
-        "seen": "1 cells are not dates and count as missing: 'soon'",
-        "sex": "'unknown' stand for missing values?; 'sex': 'femal' are misspelt?",
+        "seen": "1 text is not a date and counts as missing: 'soon'",
+        "sex": "'unknown' stands for a missing value?; 'sex': 'femal' is misspelled?",
         "ward": "'Q' occurs once",
         "city": "60 categories",
     }.items():
@@ -114,8 +114,8 @@ def test_a_target_with_a_rare_class_or_without_a_value_is_asked_about() -> None:
     y = pd.Series(["9", None, *["no", "yes"] * 119], name="died", dtype=object)
     found = draft(["age"], y)
     assert found.schema.target == Classes(["9", "no", "yes"], name="died")
-    assert "'9' are classes, or stand for missing values?" in asked(found.decisions, "the target")
-    assert "1 rows have none" in asked(found.decisions, "the target")
+    assert "'9' is a class, or stands for missing values?" in asked(found.decisions, "the target")
+    assert "1 row has none and is dropped" in asked(found.decisions, "the target")
 
 
 def test_columns_of_an_array_are_never_ids() -> None:
@@ -136,3 +136,95 @@ def test_a_clean_table_is_drafted_as_it_always_was() -> None:
     found = Schema.draft(clean, ["yes", "no"] * 30)
     assert found.schema == Schema.from_frame(clean, ["yes", "no"] * 30)
     assert found.decisions == ()
+
+
+ORDINARY = [k % 23 for k in range(N)]
+
+
+def drafted(cells: list[Any], name: str = "x", y: Any = None) -> Any:
+    return Schema.draft(pd.DataFrame({"other": ORDINARY, name: cells}), y)
+
+
+@pytest.mark.parametrize("marker", [-1, -99, 999, "?", "unbekannt", "n/a", "k. A.", "NULL"])
+@pytest.mark.parametrize("spelled", [str, lambda cell: cell])
+def test_a_marker_among_numbers_is_asked_about_and_counts_as_missing(marker, spelled) -> None:
+    found = drafted([spelled(cell) for cell in column(marker, marker, rest=lambda k: k % 40)])
+    assert found.schema.features["x"] == Numeric(0, 39, step=1, missing=marker)
+    assert f"'{marker}' stands for a missing value?" in asked(found.decisions, "x")
+
+
+def test_a_scale_around_zero_has_no_marker() -> None:
+    found = drafted([k % 3 - 1 for k in range(N)])
+    assert found.schema.features["x"] == Numeric(-1, 1, step=1)
+    assert asked(found.decisions, "x") == ""
+
+
+def test_a_marker_amid_the_numbers_is_asked_about_if_it_is_far_too_frequent() -> None:
+    cells = [99] * 20 + [k % 150 for k in range(N - 20)]
+    found = drafted(cells)
+    assert found.schema.features["x"] == Numeric(0, 150, step=1, missing=99)
+    assert "'99' stands for" in asked(found.decisions, "x")
+
+
+@pytest.mark.parametrize("marker", ["-1", "-99", "unbekannt", "n/a", "?", "Keine Angabe"])
+def test_a_marker_among_categories_is_asked_about_and_counts_as_missing(marker) -> None:
+    found = drafted([marker, *["red", "blue", "green"] * 79, "red", "red"])
+    assert found.schema.features["x"] == Categorical(["blue", "green", "red"], missing=marker)
+    assert f"'{marker}' stands for a missing value?" in asked(found.decisions, "x")
+
+
+def test_a_default_day_is_asked_about_and_yearly_dates_are_not() -> None:
+    days = [d.strftime("%d.%m.%Y") for d in DAYS]
+    found = drafted(["01.01.1900", *days[1:]])
+    assert found.schema.features["x"] == Date(
+        "2020-01-04", "2021-12-18", format="%d.%m.%Y", missing="01.01.1900"
+    )
+    assert "'1900-01-01' stands for a missing value?" in asked(found.decisions, "x")
+    yearly = drafted([f"01.01.{1950 + k % 60}" for k in range(N)])
+    assert yearly.schema.features["x"].missing == ()
+
+
+def test_markers_of_the_target_are_asked_about_and_count_as_missing() -> None:
+    y = pd.Series(["unbekannt", "-1", *["no", "yes"] * 119], name="died", dtype=object)
+    found = drafted(ORDINARY, y=y)
+    assert found.schema.target == Classes(["no", "yes"], name="died", missing=["-1", "unbekannt"])
+    assert "'-1', 'unbekannt' stand for missing values?" in asked(found.decisions, "the target")
+    days = pd.Series([-1, *[k % 40 for k in range(N - 1)]], name="days")
+    found = drafted(ORDINARY, y=days)
+    assert found.schema.target == Range(0, 39, name="days", missing=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("owner", lambda k: k // 3),
+        ("account_no", lambda k: 17 * (k // 3)),
+        ("party no", lambda k: f"{k // 3:06d}"),
+        ("pupil", lambda k: f"P-{k // 3:04d}"),
+        ("file key", lambda k: f"{k // 3} O {k // 9}"),
+    ],
+)
+def test_ids_in_several_rows_are_asked_about_as_persons(name, value) -> None:
+    found = drafted([value(k) for k in range(N)], name)
+    assert found.schema.person == name
+    assert found.schema.feature_names == ("other",)
+    assert "at most 3 rows each. Does it identify persons?" in asked(found.decisions, name)
+
+
+def test_codes_in_several_rows_stay_a_feature_with_a_question() -> None:
+    found = drafted([f"E{k // 4:02d}.1" for k in range(N)])
+    assert found.schema.person is None
+    assert "name it as the person column" in asked(found.decisions, "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("account_balance", lambda k: k % 90),
+        ("hospital_id", lambda k: k % 12),
+        ("house_no", lambda k: k % 30),
+        ("card", lambda k: ["gold", "silver"][k % 2]),
+    ],
+)
+def test_numbers_and_short_lists_are_not_taken_for_persons(name, value) -> None:
+    assert drafted([value(k) for k in range(N)], name).schema.person is None

@@ -44,7 +44,7 @@ _OPTIONS = {
     "--model": "model",
     "--epsilon": "epsilon",
     "--delta": "delta",
-    "--set max_rows_per_person": "rows",
+    "--max-rows-per-person": "rows",
     "--cap-epsilon": "cap",
     "--ledger": "ledger",
     "--person": "person",
@@ -226,7 +226,7 @@ class Answers:
             "--ledger": self.ledger,
             "--person": self.person,
             "--purpose": self.purpose,
-            "--set": self._rows_setting(),
+            "--max-rows-per-person": self._rows(),
         }
         return parser().parse_args(
             [
@@ -285,12 +285,12 @@ class Answers:
         given = {"--sep": self.separator, "--encoding": self.encoding}
         return [f"{option}={value}" for option, value in given.items() if value]
 
-    def _rows_setting(self) -> str:
+    def _rows(self) -> str:
         if self.rows in ("", "0"):
             return ""
         if not (self.rows.isascii() and self.rows.isdigit()):
             raise AnswerError("rows", f"Expected a whole number such as 3, not {self.rows!r}.")
-        return f"max_rows_per_person={int(self.rows)}"
+        return str(int(self.rows))
 
 
 def _operand(path: Path) -> str:

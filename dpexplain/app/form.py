@@ -322,7 +322,10 @@ class ReleaseForm(VBox):
         result = "verified. Print it and sign it" if found.passed else "NOT VERIFIED"
         show(
             self.messages["certificate"],
-            status_html(f"The certificate is in {self.done.files['certificate']}: {result}.")
+            status_html(
+                f"The certificate is in {self.done.files['certificate']} and, as PDF, in "
+                f"{self.done.files['pdf']}: {result}."
+            )
             + f"<pre>{escape(found.text())}</pre>",
         )
 

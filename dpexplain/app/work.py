@@ -154,7 +154,7 @@ def write_report(done: Done) -> Path:
 
 
 def write_certificate(done: Done, answers: Answers) -> Verification:
-    """Write the certificate and verify it against the files, without the data.
+    """Write the certificate as HTML and PDF, and verify both, without the data.
 
     Parameters
     ----------
@@ -165,6 +165,7 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
     Returns
     -------
     Verification
+        Checks of the PDF page if one of them failed, otherwise of the HTML page.
 
     Raises
     ------
@@ -172,10 +173,11 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
         If the certificate could not be written.
     """
     ledger, files = done.fitted.ledger, done.files
+    pages = [files["certificate"], files["pdf"]]
     key = answers.path("key", "Enter the key.") if answers.key else None
     if key is not None and not key.is_file():
         raise AnswerError("key", f"{key}: no such file.")
-    with at("certificate"), created(files["certificate"]):
+    with at("certificate"), created(pages[0]), created(pages[1]):
         if file_hash(done.model) != done.sha256:
             raise AnswerError(
                 "certificate",
@@ -189,17 +191,17 @@ def write_certificate(done: Done, answers: Answers) -> Verification:
             purpose=done.plan.answers.purpose,
             key=key,
         )
-        given.save(files["certificate"])
         try:
-            return verify(
-                files["certificate"],
-                ledger_path(done.plan.asked),
-                done.model,
-                schema=files["schema"],
-            )
+            html, pdf = (_verified(given.save(page), done) for page in pages)
         except BaseException:  # nobody shall print what was not verified
-            files["certificate"].unlink(missing_ok=True)
+            for page in pages:
+                page.unlink(missing_ok=True)
             raise
+        return html if pdf.passed else pdf
+
+
+def _verified(page: Path, done: Done) -> Verification:
+    return verify(page, ledger_path(done.plan.asked), done.model, schema=done.files["schema"])
 
 
 def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:

@@ -226,13 +226,13 @@ def _meaning(stated: Stated) -> list[str]:
     """Return paragraphs that explain the guarantee in terms of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
-    one = stated.protects.partition(", of whom ")[0]  # the heading names the limit of rows
+    one = stated.protects.partition(", of whom ")[0].partition(" (")[0]  # the heading names both
     but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
     words = [
-        "Random noise was added, so that the file would look much the same without "
+        "Random noise was added, so that the file would look much the same without any "
         f"{one}. Suppose someone knows everything else in the table and has to guess "
-        f"whether {one} is in it. Without the file, 50 of 100 such guesses are right; "
-        f"with it, at most {right} are. As odds: from 1 to 1, to at most "
+        f"whether a certain {one.removeprefix('one ')} is in it. Without the file, 50 of 100 such "
+        f"guesses are right; with it, at most {right} are. As odds: from 1 to 1, to at most "
         f"{odds_words(stated.epsilon)}{but}.",
     ]
     if stated.protects == "one record":
@@ -241,27 +241,32 @@ def _meaning(stated: Stated) -> list[str]:
             "them, but less for all together."
         )
     if math.isfinite(stated.adaptive_epsilon):
-        words.append(
-            f"With everything released from this data set so far, together: at most {whole} of 100."
-        )
+        up_to_cap = stated.adaptive_epsilon == stated.cap_epsilon
+        what = "the cap of this data set allows" if up_to_cap else "was released so far"
+        words.append(f"With everything that {what}, together: at most {whole} of 100.")
     return words
 
 
 def _budget(stated: Stated) -> list[str]:
     """Return paragraphs about the ledger's spent and remaining budget."""
+    entries = (
+        f"The ledger, which records every charged use, holds {counted_entries(stated.n_entries)}"
+    )
     if math.isinf(stated.total_epsilon):
-        spent = f"for {stated.protects}, the ledger has no bound on everything together"
+        spent = f"for {stated.protects}, there is no bound on everything together"
     else:
         spent = (
             f"ε = {upper_number(stated.total_epsilon)} is spent if all fits were planned in "
-            f"advance, and at most ε = {upper_number(stated.adaptive_epsilon)} in any case "
-            f"(δ = {upper_number(stated.total_delta)})"
+            f"advance, and at most ε = {upper_number(stated.adaptive_epsilon)} if the results of "
+            f"one led to the next (δ = {upper_number(stated.total_delta)})"
         )
-    words = [f"The ledger holds {counted_entries(stated.n_entries)}: {spent}."]
+    words = [f"{entries}: {spent}."]
     if math.isinf(stated.cap_epsilon):
         return [*words, "It has no cap, so it refuses nothing."]
-    left = f"ε = {stated.left_epsilon:g} is left for one more fit."
-    return [*words, f"Its cap is ε = {stated.cap_epsilon:g}, which it enforces. {left}"]
+    left = f"ε = {stated.left_epsilon:g} is left for one more fit"
+    if stated.left_epsilon > stated.cap_epsilon - stated.total_epsilon:
+        left += ", because a total is smaller than the sum of its parts"
+    return [*words, f"Its cap is ε = {stated.cap_epsilon:g}, which it enforces. {left}."]
 
 
 def _open_words(stated: Stated) -> str:

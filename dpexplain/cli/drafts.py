@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpexplain.cli.errors import CommandError
-from dpexplain.cli.options import add_command, add_table, check_place
+from dpexplain.cli.options import add_command, add_rows_per_person, add_table, check_place
+from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
     check_names,
     private_records,
@@ -68,6 +69,7 @@ def add_commands(commands: Any) -> None:
     )
     add_table(check)
     # A Parquet file is read as for a model that reads the whole table.
+    add_rows_per_person(check)
     check.set_defaults(run=run_check, command="schema check", model="", settings=[])
 
 
@@ -115,7 +117,7 @@ def _check_new(asked: argparse.Namespace) -> None:
 
 def run_check(asked: argparse.Namespace) -> None:
     """Print a summary of the cells that do not fit the schema; NOT PRIVATE."""
-    ignored, found = checked(asked, read_schema(asked.schema))
+    ignored, found = checked(asked, with_groups(asked, read_schema(asked.schema)))
     if ignored:
         print(ignored, file=sys.stderr)
     print(found)
@@ -143,7 +145,7 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     else:  # pandas cannot read every cell that a fit reads
         X, y = private_records(asked, schema)
         present = [name for name in check_names(asked, schema) if name != asked.target]
-    report = schema.check(X, y)
+    report = schema.check(X, y, max_rows_per_person=asked.max_rows_per_person)
     known = {*schema.features, *schema.id, schema.person}
     names = [name for name in present if name not in known]
     ignored = f"columns not in the schema are ignored: {', '.join(names)}" if names else ""

@@ -20,7 +20,8 @@ from dpexplain.cli.options import (
     count,
     private_estimator,
 )
-from dpexplain.cli.tables import Records, private_records, read_schema
+from dpexplain.cli.persons import save_schema, schema_to_fit
+from dpexplain.cli.tables import Records, private_records
 from dpexplain.cli.text import fit_text, sweep_text
 from dpexplain.explain.health import Health
 from dpexplain.schema import Schema
@@ -42,7 +43,7 @@ def add_commands(commands: Any) -> None:
         "dpexplain fit visits.parquet --target visits --schema visits.toml --epsilon 0.5 \\\n"
         "    --set 'objective=\"poisson\"' --cap-epsilon 2 --out visits.json\n"
         "dpexplain fit stays.csv --sep ';' --target died --schema stays.toml --epsilon 1 \\\n"
-        "    --set max_rows_per_person=3 --out stays.json",
+        "    --groups patient_id --max-rows-per-person 3 --out stays.json",
     )
     add_table(fit)
     fit.add_argument("--epsilon", type=float, required=True, help="privacy loss of this fit")
@@ -91,11 +92,13 @@ def run_fit(asked: argparse.Namespace) -> None:
 
     Invalid input is rejected before the ledger is charged.
     """
-    check_place(asked.out, suffixes=_JSON, kept=ledger_place(asked).files)
-    fitted = fit_and_save(asked, read_schema(asked.schema))
+    kept = ledger_place(asked).files
+    check_place(asked.out, suffixes=_JSON, kept=kept)
+    schema, place = schema_to_fit(asked, kept)
+    fitted = fit_and_save(asked, schema)
     with after_the_charge():
-        if not asked.quiet:
-            print(fit_text(fitted.explanation, fitted.health, fitted.ledger, asked.out))
+        _tell(asked, fit_text(fitted.explanation, fitted.health, fitted.ledger, asked.out))
+        _tell(asked, save_schema(schema, place))
 
 
 class Fitted(NamedTuple):
@@ -200,7 +203,7 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
     """
     from dpexplain.compare.sweep import sweep
 
-    schema = read_schema(asked.schema)
+    schema, place = schema_to_fit(asked, ledger_place(asked).files)
     ledger_place(asked).exists()  # an unreachable database fails here, before data are read
     records = _checked_records(asked, schema, asked.epsilons)
     with ledger_of_command(asked) as ledger:
@@ -213,6 +216,8 @@ def swept(asked: argparse.Namespace) -> tuple[Any, Any]:
             reference=asked.reference,
             progress=not asked.quiet and sys.stderr.isatty(),
         )
+    with after_the_charge():
+        _tell(asked, save_schema(schema, place))
     return comparison, ledger
 
 
@@ -228,5 +233,5 @@ def _checked_records(asked: argparse.Namespace, schema: Schema, epsilons: list[f
 
 
 def _tell(asked: argparse.Namespace, text: str) -> None:
-    if not asked.quiet:
+    if text and not asked.quiet:
         print(text)

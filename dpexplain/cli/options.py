@@ -78,6 +78,11 @@ def add_table(command: argparse.ArgumentParser, *, private: bool = True) -> None
             metavar="TOML",
             help="public bounds and categories (dpexplain schema draft writes a first version)",
         )
+        command.add_argument(
+            "--groups",
+            metavar="COLUMN",
+            help="column that identifies persons, if the schema does not name it",
+        )
 
 
 def add_model(command: argparse.ArgumentParser) -> None:
@@ -97,6 +102,7 @@ def add_model(command: argparse.ArgumentParser) -> None:
         dest="settings",
         help="parameter of the model, written as in TOML: --set 'preset=\"paper\"'",
     )
+    add_rows_per_person(command)
     command.add_argument(
         "--delta",
         type=float,
@@ -121,6 +127,16 @@ def add_model(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_rows_per_person(command: argparse.ArgumentParser) -> None:
+    """Add the option that limits the rows of one person."""
+    command.add_argument(
+        "--max-rows-per-person",
+        type=count,
+        metavar="N",
+        help="protect persons rather than rows, and use at most N rows of each",
+    )
+
+
 def add_responsible(command: argparse.ArgumentParser) -> None:
     """Add the options for the responsible person and the purpose."""
     command.add_argument("--person", default="", help="person responsible, for the ledger")
@@ -133,7 +149,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, with the attributes ``model`` and ``settings``.
+        Parsed arguments, with the attribute ``model`` and those of `settings_of`.
     schema : Schema
         Schema whose target determines whether a classifier or a regressor is created.
     **parameters
@@ -165,7 +181,7 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
     if "delta" not in kind().get_params(deep=False):
         parameters.pop("delta", None)  # pure differential privacy has none
     estimator = kind(schema=schema, **parameters)
-    settings = dict(setting(text) for text in asked.settings)
+    settings = settings_of(asked)
     if taken := sorted(set(settings) & {"schema", "epsilon", "delta", "ledger"}):
         raise CommandError(f"--set {taken[0]}=...: use the option --{taken[0]} instead.")
     known = sorted(estimator.get_params(deep=False))
@@ -174,6 +190,33 @@ def private_estimator(asked: argparse.Namespace, schema: Any, **parameters: Any)
             f"--set {unknown[0]}=...: {name} has no such parameter; it has {', '.join(known)}."
         )
     return estimator.set_params(**settings)
+
+
+def settings_of(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of the model that the options set.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, with the attributes ``settings`` and ``max_rows_per_person``.
+
+    Returns
+    -------
+    dict
+        Values of parameters, keyed by name.
+
+    Raises
+    ------
+    CommandError
+        If a parameter is set twice.
+    """
+    given = [setting(text) for text in asked.settings]
+    if asked.max_rows_per_person is not None:
+        given.append(("max_rows_per_person", asked.max_rows_per_person))
+    names = [name for name, _ in given]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise CommandError(f"--set {twice}=...: the parameter is set twice; set it once.")
+    return dict(given)
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dpexplain.cli.errors import CommandError
+from dpexplain.cli.options import settings_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     names = check_names(asked, schema)
     if not _in_lines(asked):
         return _parquet_records(asked, schema)
+    if schema.person is not None and settings_of(asked).get("max_rows_per_person") is not None:
+        _check_column(names, schema.person, asked.table, "the person column")
     frame = read_texts(asked.table, asked.sep, asked.encoding)
     known = [name for name in names if name in schema.features or name == schema.person]
     rest = [name for name in names if name not in (*known, *schema.id, asked.target)]
@@ -109,9 +112,9 @@ def _check_target(asked: argparse.Namespace, schema: Schema) -> None:
 
 
 def _arrow_table(asked: argparse.Namespace) -> ArrowTable:
-    if any(text.partition("=")[0].strip() == "max_rows_per_person" for text in asked.settings):
+    if settings_of(asked).get("max_rows_per_person") is not None:
         raise CommandError(
-            "--set max_rows_per_person=...: this command reads persons from text files only; write "
+            "--max-rows-per-person: this command reads persons from text files only; write "
             f"{asked.table} as CSV, or fit in Python with the table in memory."
         )
     from dpexplain.tables.chunked_arrow import ArrowTable
@@ -329,7 +332,7 @@ def table_suffix(path: Path) -> str:
     return suffix
 
 
-def _check_column(names: Sequence[str], name: str, path: Path) -> None:
+def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--target") -> None:
     from dpexplain._utils.names import closest_name
     from dpexplain.explain._text import shorten
 
@@ -338,4 +341,4 @@ def _check_column(names: Sequence[str], name: str, path: Path) -> None:
         hint = f"; did you mean {meant!r}?" if meant else "."
         if len(names) == 1:
             hint = f": its only column is {shorten(names[0])!r}; pass the separator with --sep."
-        raise CommandError(f"--target {name}: {path} has no such column{hint}")
+        raise CommandError(f"{role} {name}: {path} has no such column{hint}")

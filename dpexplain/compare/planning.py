@@ -12,7 +12,7 @@ from dpexplain.accounting.gdp import epsilon_from_mu, mu_from_epsilon
 from dpexplain.compare.comparison import Comparison
 from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
 from dpexplain.explain._record import FloatArray
-from dpexplain.explain._text import shorten
+from dpexplain.explain._text import number_above, shorten
 
 _LARGEST = 50.0
 
@@ -122,8 +122,8 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
         return f"{name!r} rises above the noise from epsilon {epsilon:g} on, as measured."
     delta = _one_fit(source).guarantee.delta
     return (
-        f"{name!r} would not rise above the noise below epsilon {epsilon:.2g} (delta {delta:g}), "
-        "and may need more."
+        f"{name!r} would not rise above the noise below epsilon "
+        f"{number_above(epsilon, measured[-1])} (delta {delta:g}), and may need more."
     )
 
 

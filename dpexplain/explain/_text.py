@@ -114,3 +114,25 @@ def _steps_inside(
     else:
         last = math.ceil(right / step - _STEP_TOLERANCE) - 1
     return (first * step, last * step) if first <= last else None
+
+
+def number_above(value: float, limit: float) -> str:
+    """Format a number with two significant digits, or as many as it takes to stay above a limit.
+
+    Parameters
+    ----------
+    value : float
+        A number above `limit`.
+    limit : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> number_above(2.345, 1.0), number_above(1.004, 1.0)
+    ('2.3', '1.004')
+    """
+    texts = (f"{value:.{digits}g}" for digits in range(2, 17))
+    return next((text for text in texts if float(text) > limit), repr(value))

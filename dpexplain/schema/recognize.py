@@ -7,8 +7,6 @@ and misspellings are guessed, and every guess is listed for a person to confirm 
 from __future__ import annotations
 
 import difflib
-import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,39 +19,39 @@ from numpy.typing import ArrayLike
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.draft import named_columns, observed_feature, observed_target, outward
-from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target, Task
-from dpexplain.tables.cells import cell_day, cell_number, day_text
+from dpexplain.schema.features import (
+    Categorical,
+    Classes,
+    Date,
+    Feature,
+    Numeric,
+    Range,
+    Target,
+    Task,
+)
+from dpexplain.schema.guesses import (
+    MAJORITY,
+    MOST_CATEGORIES,
+    day_markers,
+    first_texts,
+    formats_of,
+    looks_like_codes,
+    looks_missing,
+    n_read,
+    number_markers,
+    probable_role,
+)
+from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column
 from dpexplain.tables.encoding import texts_of
 from dpexplain.tables.spellings import comma_number, day_reader
 
-MOST_CATEGORIES: Final = 50  # longer lists are mostly codes and free text
 _MOST_WRITTEN: Final = 1_000
-FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID column
-_ENOUGH: Final = 2_000
 _ODD: Final = 5  # number of distinct other cells that a column of numbers may contain
-_MAJORITY: Final = 0.8
-MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
-_MARKER_WORDS: Final = frozenset(
-    {"unknown", "missing", "not known", "not available", "?", "-", ".", "unk", "k.a.", "n.a."}
-)
-_PERSONS: Final = re.compile(r"patient|person|subject|customer|client|member|participant|pupil")
-_IDS: Final = re.compile(
-    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
-)
-# The formats in a tuple have the same shape; if both match every cell, the first is taken.
-_FORMATS: Final = (
-    ("%d.%m.%Y",),
-    ("%d.%m.%y",),
-    ("%d/%m/%Y", "%m/%d/%Y"),
-    ("%d/%m/%y", "%m/%d/%y"),
-    ("%d-%m-%Y", "%m-%d-%Y"),
-    ("%Y/%m/%d",),
-    ("%Y.%m.%d",),
-    ("%d-%b-%Y",),
-    ("%d %b %Y",),
-    ("%d %B %Y",),
-)
+
+
+_TARGET: Final = "the target"
+_MISSING: Final = ("stand for missing values?", "stands for a missing value?")
 
 
 class Written(Protocol):
@@ -159,13 +157,8 @@ def drafted(
     if not found.features:
         raise SchemaError("no column is left that could be a feature; see --exclude or exclude=.")
     if y is not None:
-        found.target = observed_target(y, task=task)
-        _look_at_target(found, texts_of(_one(y)))
+        found.target = _drafted_target(found, y, task)
     return found
-
-
-def _one(y: Any) -> Any:
-    return np.asarray(y, dtype=object).ravel()
 
 
 def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
@@ -177,9 +170,11 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
     role = probable_role(name, plain, counts) if has_names else ""
     if role == "person" and found.person is None:
         found.person = name
+        most = max(counts.values(), default=1)
         found.decide(
             name,
-            "identifies persons, some of whom have several rows? Then it is the person column.",
+            f"{len(counts):,} values in {counts.total():,} rows, at most {most:,} rows each. Does "
+            "it identify persons? Then it is the person column; otherwise, name it as an ID.",
         )
     elif role:
         found.id.append(name)
@@ -198,71 +193,28 @@ def _is_declared(plain: Categorical, column: Column) -> bool:
     return listed or plain.categories == ("False", "True")
 
 
-def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
-    """Return the probable role of a column: "id", "person", or "" for a feature.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    plain : Feature
-        The column as a feature.
-    counts : Counter of str
-        Number of rows with each text.
-
-    Returns
-    -------
-    {"id", "person", ""}
-    """
-    n_rows, folded = counts.total(), name.casefold()
-    if n_rows < FEWEST_ROWS or isinstance(plain, Date):
-        return ""
-    is_numeric = isinstance(plain, Numeric)
-    if is_numeric and plain.step is None:  # type: ignore[union-attr]
-        return ""
-    unlike = len(counts) == n_rows
-    if unlike and _IDS.search(folded):
-        return "id"
-    if is_numeric:
-        if _PERSONS.search(folded) and _IDS.search(folded):
-            return "person"
-        numbers = np.array([cell_number(text) for text in counts])
-        return "id" if unlike and numbers.max() - numbers.min() == n_rows - 1 else ""
-    some = _some(counts)
-    readers = (cell_number, comma_number, day_reader([text for text, _ in _formats(some)], 9999))
-    if _read(some, *readers) >= _MAJORITY * some.total():
-        return ""
-    if _PERSONS.search(folded) and len(counts) > MOST_CATEGORIES:
-        return "person"
-    return "id" if len(counts) > max(MOST_CATEGORIES, 0.9 * n_rows) else ""
-
-
 def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> None:
     """Add a column of strings to the draft, as numbers, dates or categories."""
     n_rows = max(counts.total(), 1)
-    formats = _formats(_some(counts))
+    formats = formats_of(first_texts(counts))
     read_day = day_reader([text for text, _ in formats], 9999)
     for read, make in ((cell_number, "."), (comma_number, ",")):
         odd = [text for text in counts if np.isnan(read(text))]
-        if len(odd) <= _ODD and _read(counts, read) >= _MAJORITY * n_rows:
+        if len(odd) <= _ODD and n_read(counts, read) >= MAJORITY * n_rows:
             numbers = _numbers(counts, read)
             if make == ",":
                 found.decide(name, "numbers have a decimal comma?")
             if odd:
-                found.decide(name, f"{_shown(odd)} stand for missing values?")
+                found.decide(name, f"{_shown(odd)} {_MISSING[len(odd) == 1]}")
             found.features[name] = _numeric(found, name, numbers, odd=odd, decimal=make)
             return
-    if len(counts) > 1 and _read(counts, read_day) >= _MAJORITY * n_rows:
+    if len(counts) > 1 and n_read(counts, read_day) >= MAJORITY * n_rows:
         found.features[name] = _date(found, name, counts, formats)
     elif len(counts) > _MOST_WRITTEN:
-        found.decide(name, f"left out: {len(counts):,} different texts. Group them in the table.")
+        words = f"left out: {len(counts):,} different texts. Group them in the table."
+        found.decide(name, words + _person_words(counts))
     else:
         found.features[name] = _categories(found, name, plain, counts)
-
-
-def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the largest number of cells that any single reader can parse."""
-    return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
 def _numbers(counts: Counter[str], read: Any) -> Counter[float]:
@@ -283,65 +235,19 @@ def _numeric(
     odd: Iterable[str] = (),
     decimal: str = ".",
 ) -> Numeric:
-    """Draft a numeric feature; extremes that look like markers count as missing."""
-    values, markers = np.array(sorted(numbers)), []
-    while len(values) > 2 and (marker := extreme_marker(values)) is not None:
-        markers.append(marker)
-        values = values[values != marker]
+    """Draft a numeric feature; numbers that look like markers count as missing."""
+    values = np.array(sorted(numbers), dtype=np.float64)
+    n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)
+    markers = number_markers(values, n_cells, all_extremes=True)
+    values = values[~np.isin(values, markers)]
     if markers:
         texts = [f"{marker:g}" for marker in markers]
-        found.decide(name, f"{_shown(texts)} stand for missing values?")
+        found.decide(name, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
     low, high = outward(values)
     whole = bool(len(values)) and bool(np.all(values == np.rint(values)))
     missing: list[Any] = [*odd, *markers]
     step = 1.0 if whole and high - low >= 1 else step
     return Numeric(low, high, step=step, missing=missing, decimal=decimal)
-
-
-def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a missing-value marker, or None.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,)
-        At least two distinct numbers, in ascending order.
-
-    Returns
-    -------
-    float or None
-        The smallest or the largest value, if it looks like a marker.
-    """
-    for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
-        gap = min(abs(end - rest[0]), abs(end - rest[-1]))
-        far = gap > rest[-1] - rest[0]
-        if end in MARKERS and (far or (end < -1 and rest[0] >= 0)):
-            return float(end)
-    return None
-
-
-def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the date formats that match any cells, and whether each is ambiguous.
-
-    A format is ambiguous if just as many cells match it with the day and month swapped.
-    """
-    used = []
-    for alike in _FORMATS:
-        read = {text: _read(counts, _only(text)) for text in alike}
-        best = max(alike, key=read.__getitem__)
-        if read[best]:
-            used.append((best, len(alike) > 1 and min(read.values()) == read[best]))
-    return used
-
-
-def _only(text: str) -> Any:
-    """Return a function that parses dates in one format, but not dates in ISO format."""
-    read = day_reader([text], 9999)
-    return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
-
-
-def _some(counts: Counter[str]) -> Counter[str]:
-    """Return the counts of the first `_ENOUGH` distinct cells."""
-    return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
 
 
 def _date(
@@ -350,15 +256,26 @@ def _date(
     texts = [text for text, _ in formats]
     # A two-digit year may belong to this century or to the last; a person has to check.
     read = day_reader(texts, 2049)
-    days = [day for day in map(read, counts) if not np.isnan(day)]
+    n_of_day: Counter[float] = Counter()
+    for text, n in counts.items():
+        n_of_day[read(text)] += n
+    values = np.array(sorted(day for day in n_of_day if not np.isnan(day)))
+    markers = day_markers(values, np.array([n_of_day[day] for day in values.tolist()]))
+    if markers:
+        days = [day_text(day) for day in markers]
+        found.decide(name, f"{_shown(days)} {_MISSING[len(days) == 1]}")
+        values = values[~np.isin(values, markers)]
     if doubted := [text for text, both in formats if both]:
         found.decide(name, f"day or month first? Every cell fits {_shown(doubted)} either way.")
     if any("%y" in text for text in texts):
         found.decide(name, "which century do two-digit years belong to?")
     if odd := [text for text in counts if np.isnan(read(text))]:
-        found.decide(name, f"{len(odd)} cells are not dates and count as missing: {_shown(odd)}")
-    low, high = day_text(min(days)), day_text(max(days) + (min(days) == max(days)))
-    return Date(low, high, format=texts)
+        what = "1 text is not a date and counts" if len(odd) == 1 else f"{len(odd)} texts are not"
+        what += "" if len(odd) == 1 else " dates and count"
+        found.decide(name, f"{what} as missing: {_shown(odd)}")
+    low, high = values.min(), values.max()
+    spelled = [text for text in counts if read(text) in markers]
+    return Date(day_text(low), day_text(high + (low == high)), format=texts, missing=spelled)
 
 
 def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[str]) -> Categorical:
@@ -369,7 +286,7 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]
-    markers = [t for t in plain.categories if t.casefold() in _MARKER_WORDS or t in ("-9", "-99")]
+    markers = [text for text in plain.categories if looks_missing(text)]
     aliases: dict[str, str] = {}
     for text in plain.categories:
         if counts[text] <= rare and text not in markers:
@@ -379,14 +296,15 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     kept = [text for text in plain.categories if text not in aliases and text not in markers]
     if not kept or plain.ordered:
         return plain
-    for texts, what in ((markers, "stand for missing values?"), (aliases, "are misspelt?")):
+    for texts, words in ((markers, _MISSING), (aliases, ("are misspelled?", "is misspelled?"))):
         if texts:
-            found.decide(name, f"{_shown(texts)} {what}")
+            found.decide(name, f"{_shown(texts)} {words[len(texts) == 1]}")
     single = [text for text in kept if counts[text] == 1]
     if len(single) == 1 and len(kept) > 2:
         found.decide(name, f"{single[0]!r} occurs once: a mistake, or a category?")
     if len(kept) > MOST_CATEGORIES:
-        found.decide(name, f"{len(kept):,} categories: group them, or --exclude the column.")
+        many = f"{len(kept):,} categories: group them, or --exclude the column."
+        found.decide(name, many + _person_words(counts))
     return Categorical(kept, aliases=aliases, missing=markers)
 
 
@@ -397,15 +315,51 @@ def _meant(text: str, common: list[str]) -> str | None:
     return folded[close[0]] if close and not any(map(str.isdigit, text)) else None
 
 
-def _look_at_target(found: Drafted, texts: Any) -> None:
-    if isinstance(found.target, Classes) and len(found.target.labels) > 2:
-        counts = Counter(text for text in texts if text)
-        rare = [text for text, n in counts.items() if n < 0.05 * counts.total()]
+def _person_words(counts: Counter[str]) -> str:
+    return " If they identify persons, name it as the person column." * looks_like_codes(counts)
+
+
+def _drafted_target(found: Drafted, y: Any, task: Task) -> Target:
+    """Draft the target; values that look like markers count as missing."""
+    target = observed_target(y, task=task)
+    texts = texts_of(np.asarray(y, dtype=object).ravel())
+    counts = Counter(text for text in texts if text is not None)
+    if isinstance(target, Classes):
+        target = _without_markers(found, target)
+        rare = [t for t in target.names if len(target.names) > 2 and counts[t] < _rare(counts)]
         if rare:
-            found.decide("the target", f"{_shown(rare)} are classes, or stand for missing values?")
-    empty = sum(text is None for text in texts)
-    if empty:
-        found.decide("the target", f"{empty:,} rows have none and are dropped by a fit; why?")
+            words = ("are classes, or stand", "is a class, or stands")[len(rare) == 1]
+            found.decide(_TARGET, f"{_shown(rare)} {words} for missing values?")
+    else:
+        target = _without_number_markers(found, target, _numbers(counts, cell_number))
+    if empty := sum(text is None for text in texts):
+        words = ("rows have none and are", "row has none and is")[empty == 1]
+        found.decide(_TARGET, f"{empty:,} {words} dropped by a fit; why?")
+    return target
+
+
+def _rare(counts: Counter[str]) -> float:
+    return 0.05 * counts.total()
+
+
+def _without_markers(found: Drafted, target: Classes) -> Classes:
+    markers = [label for label in target.labels if looks_missing(str(label))]
+    rest = [label for label in target.labels if label not in markers]
+    if not markers or len(rest) < 2:
+        return target
+    found.decide(_TARGET, f"{_shown(map(str, markers))} {_MISSING[len(markers) == 1]}")
+    return Classes(rest, name=target.name, missing=markers)
+
+
+def _without_number_markers(found: Drafted, target: Range, numbers: Counter[float]) -> Range:
+    values = np.array(sorted(numbers), dtype=np.float64)
+    n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)
+    markers = number_markers(values, n_cells, all_extremes=True)
+    if not markers:
+        return target
+    texts = [f"{marker:g}" for marker in markers]
+    found.decide(_TARGET, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
+    return Range(*outward(values[~np.isin(values, markers)]), name=target.name, missing=markers)
 
 
 def _shown(texts: Iterable[str]) -> str:

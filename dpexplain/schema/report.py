@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema import suspicions
+from dpexplain.schema import repeats, suspicions
 from dpexplain.schema._checks import short
 from dpexplain.schema.features import Categorical, Classes, Date, Numeric, Range, Target
 from dpexplain.schema.suspicions import Found, KnownRoles
@@ -84,7 +84,11 @@ class SchemaReport:
 
 
 def schema_report(
-    schema: KnownRoles, target: Target | None, X: ArrayLike, y: ArrayLike | None
+    schema: KnownRoles,
+    target: Target | None,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    max_rows_per_person: int | None = None,
 ) -> SchemaReport:
     """Compare every cell of a table with a schema.
 
@@ -98,6 +102,8 @@ def schema_report(
         The records.
     y : array of shape (n_samples,) or None
         The target; None if only the features are compared.
+    max_rows_per_person : int or None, default=None
+        Number of rows of one person that a fit uses.
 
     Returns
     -------
@@ -128,8 +134,12 @@ def schema_report(
         rows += _rows(name, column, found)
     table = as_table(X)
     if isinstance(table, pd.DataFrame):
+        if schema.person in table.columns:
+            found = repeats.of_persons(table, schema, max_rows_per_person)
+            rows += _rows(f"{schema.person} (person)", table[schema.person], found)
         for name, other, found in suspicions.of_other_columns(table, schema, target):
             rows += _rows(name, other, found)
+        rows += _rows("all columns", columns[0], repeats.of_rows_again(table, outcome, schema.id))
     if outcome is not None and target is not None:
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)

@@ -380,7 +380,13 @@ class Schema(FromInterpret):
 
         return cleaned_table(self, X)
 
-    def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
+    def check(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        max_rows_per_person: int | None = None,
+    ) -> SchemaReport:
         """Check a table against the schema. NOT PRIVATE; for the data holder only.
 
         A private fit does not report unreadable cells, because a message would reveal that they
@@ -392,6 +398,8 @@ class Schema(FromInterpret):
             The records.
         y : array of shape (n_samples,) or None, default=None
             The target; None if only the features are checked.
+        max_rows_per_person : int or None, default=None
+            Number of rows of one person that the fit will use; rows beyond it are counted.
 
         Returns
         -------
@@ -432,7 +440,7 @@ class Schema(FromInterpret):
             PrivacyWarning,
             stacklevel=2,
         )
-        return schema_report(self, self.target, X, y)
+        return schema_report(self, self.target, X, y, max_rows_per_person)
 
     @classmethod
     def _observed(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:

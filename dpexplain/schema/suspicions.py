@@ -16,7 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Target
-from dpexplain.schema.recognize import FEWEST_ROWS, MARKERS, extreme_marker, probable_role
+from dpexplain.schema.guesses import (
+    FEWEST_ROWS,
+    day_markers,
+    looks_missing,
+    number_markers,
+    probable_role,
+)
+from dpexplain.tables.cells import day_text
 from dpexplain.tables.columns import Column, KnownColumns, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
 
@@ -28,6 +35,7 @@ _AT_END: Final = 0.98  # proportion of the numbers in one end that suggests a wr
 _MOST_EMPTY_ROWS: Final = 0.01
 _FEWEST_COLUMNS: Final = 3  # one or two cells are often empty together
 _FEWEST_REPEATS: Final = 10
+_NO_MULTIPLE: Final = 1e-6
 _MOST_BINS: Final = 100
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
 
@@ -62,7 +70,9 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
         Problem, what a private fit does about it, and a mask of the affected cells.
     """
     texts = texts_of(column)
-    found = [*_constant(texts), *_numbers(column, feature)]
+    found = [*_constant(texts), *_numbers(column, feature), *_days(column, feature)]
+    if isinstance(feature, Categorical):
+        found += _alike(column, feature)
     filled = _filled(texts)
     counts = Counter(texts[filled])
     if role := probable_role(name, _as_id(feature, counts), counts):
@@ -73,7 +83,18 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
 
 def of_target(column: Column, target: Target) -> Found:
     """Look for signs of mistakes in the target's column; see `of_feature`."""
-    return [*_constant(texts_of(column)), *_numbers(column, target)]
+    found = [*_constant(texts_of(column)), *_numbers(column, target)]
+    if not isinstance(target, Classes):
+        return found
+    codes = encode_classes(column, target)  # type: ignore[arg-type]
+    known = codes >= 0
+    for code, label in enumerate(target.names):
+        of_label = codes == code
+        if known.sum() >= FEWEST_ROWS and not of_label.any():
+            found.append((f"no row has the label {label!r}", "a class without records", known))
+        if looks_missing(label):
+            found.append((f"the class {label!r} looks like a missing value", "a class", of_label))
+    return found
 
 
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
@@ -218,8 +239,10 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         return []
     found = [
         (f"{marker:g} looks like a missing value", "used as a number", numbers == marker)
-        for marker in _markers(finite)
+        for marker in number_markers(*np.unique(finite, return_counts=True))
     ]
+    if isinstance(part, Numeric) and part.step is not None:
+        found.append((f"not a multiple of {part.step:g}", "used as it is", _off(numbers, part)))
     nonzero = np.isfinite(numbers) & (numbers != 0.0)  # many amounts are zero
     width = _END * (part.high - part.low)
     for end, there in (
@@ -233,14 +256,39 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
     return found
 
 
-def _markers(numbers: NDArray[np.float64]) -> list[float]:
-    """Return numbers such as -99 that are far from all others or unusually frequent."""
-    values, counts = np.unique(numbers, return_counts=True)
-    often = counts[~np.isin(values, [*MARKERS, 0.0])].max(initial=1)
-    listed = np.isin(values, list(MARKERS))
-    frequent = listed & (counts >= max(_FEWEST_REPEATS, 5 * often))
-    extreme = extreme_marker(values) if len(values) > 2 else None
-    return [v for v, many in zip(values.tolist(), frequent, strict=True) if many or v == extreme]
+def _off(numbers: NDArray[np.float64], part: Numeric) -> NDArray[np.bool_]:
+    """Return which numbers are no multiple of the step, whether counted from 0 or from the low."""
+    assert part.step is not None
+    inside = np.where((numbers >= part.low) & (numbers <= part.high), numbers, part.low)
+    off = [
+        abs(n - np.rint(n)) > _NO_MULTIPLE
+        for n in (inside / part.step, (inside - part.low) / part.step)
+    ]
+    return off[0] & off[1]
+
+
+def _days(column: Column, part: Feature) -> Found:
+    """Look for default days such as January 1, 1900."""
+    if not isinstance(part, Date):
+        return []
+    days = read_numbers(column, part)
+    markers = day_markers(*np.unique(days[np.isfinite(days)], return_counts=True))
+    return [
+        (f"{day_text(day)} looks like a missing value", "used as a date", days == day)
+        for day in markers
+    ]
+
+
+def _alike(column: Column, feature: Categorical) -> Found:
+    """Report categories that differ from an earlier one only in case or spaces."""
+    codes, earlier = encode_categorical(column, feature), dict[str, str]()
+    found = []
+    for code, name in enumerate(feature.categories):
+        like = earlier.setdefault("".join(name.casefold().split()), name)
+        if like != name:
+            problem = f"the category {name!r} resembles {like!r}: the same?"
+            found.append((problem, "two categories", codes == code))
+    return found
 
 
 def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:

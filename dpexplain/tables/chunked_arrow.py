@@ -11,7 +11,9 @@ all folders if every value is missing or if one value is not UTF-8. This would r
 
 from __future__ import annotations
 
+import math
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +24,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpexplain._utils.extras import needed
-from dpexplain.schema import Schema
-from dpexplain.tables.cells import UNREADABLE
+from dpexplain.schema import Classes, Schema
+from dpexplain.tables.cells import UNREADABLE, cell_number, cell_text
 from dpexplain.tables.chunked import ChunkedTable, Part, check_name
 from dpexplain.tables.columns import Column, check_names
 
@@ -105,6 +107,14 @@ class ArrowTable(ChunkedTable):
         """Check that every file has the target column, without reading values."""
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             check_name(y, _names(fragment, keys), schema)
+        stored = self._fragments[0].physical_schema
+        if y in stored.names and _cannot_match(stored.field(y).type, schema):
+            warnings.warn(
+                f"the files declare {y!r} as {stored.field(y).type}, and no class of the schema is "
+                "a number: every row would be dropped. List the numbers as labels or aliases.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
         """Read the files in order, in batches."""
@@ -113,6 +123,18 @@ class ArrowTable(ChunkedTable):
             stored = set(fragment.physical_schema.names)
             for batch in _batches(fragment, [name for name in names if name in stored]):
                 yield _part(batch, names, keys)
+
+
+def _cannot_match(kind: Any, schema: Schema) -> bool:
+    """Return whether a target of this declared type can never be a class of the schema."""
+    from pyarrow import types
+
+    target = schema.target
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    if not is_number or not isinstance(target, Classes):
+        return False
+    labels = [*target.names, *(text for text, _ in target.aliases)]
+    return all(math.isnan(cell_number(cell_text(label))) for label in labels)
 
 
 def _check_format(fragment: Any) -> None:

@@ -90,7 +90,7 @@ def test_form_is_filled_with_the_keyboard_on_a_narrow_page(theme, open_form, pic
     page.get_by_role("button", name="Yes, charge the ledger").press("Enter")
     page.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
     page.get_by_role("button", name="Write and verify the certificate").press("Enter")
-    page.get_by_text("model.certificate.html: verified").wait_for()
+    page.get_by_text("model.certificate.pdf: verified").wait_for()
     assert page.evaluate(WIDER) == []
     assert layout_problems(page) == []
     page.screenshot(path=pictures / f"form-done-{theme}.png", full_page=True)

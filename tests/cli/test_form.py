@@ -33,11 +33,9 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
     assert any(isinstance(part, Explorer) for part in form.results.children)
     assert "model.json" in said(form, "done")
     assert "model.html" in said(form, "page")
-    assert "model.certificate.html: verified" in said(form, "certificate")
-    found = verify(
-        "model.certificate.html", "data.ledger.json", "model.json", schema="model.schema.toml"
-    )
-    assert found.passed
+    assert "model.certificate.pdf: verified" in said(form, "certificate")
+    for page in ("model.certificate.html", "model.certificate.pdf"):
+        assert verify(page, "data.ledger.json", "model.json", schema="model.schema.toml").passed
     ledger = PrivacyLedger.open("data.ledger.json")
     assert (ledger.cap_epsilon, ledger.unit) == (3.0, Person("patient_id", 2))
     (entry,) = ledger.entries

@@ -24,7 +24,11 @@ def test_second_click_does_not_charge_twice():
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "name", ["model.json", "model.schema.toml", "model.html", "model.certificate.html"]
+    "name",
+    [
+        *("model.json", "model.schema.toml", "model.html"),
+        *("model.certificate.html", "model.certificate.pdf"),
+    ],
 )
 def test_ledger_is_never_one_of_the_files_of_the_model(name, folder):
     form = filled(ledger=name)
@@ -51,7 +55,11 @@ def test_file_that_appears_before_the_confirmation_is_kept_and_nothing_is_charge
 def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
     form = filled()
     click(form, "fit", "confirm")
-    for button, name in (("page", "model.html"), ("certificate", "model.certificate.html")):
+    for button, name in (
+        ("page", "model.html"),
+        ("certificate", "model.certificate.html"),
+        ("certificate", "model.certificate.pdf"),
+    ):
         Path(name).write_text("mine")
         click(form, button)
         assert f"{name} exists" in said(form, button)
@@ -60,7 +68,7 @@ def test_pages_and_certificates_replace_no_file_and_are_of_this_fit():
     Path("model.json").write_text(Path("model.json").read_text() + "\n")
     click(form, "certificate")
     assert "is not the file that this fit saved" in said(form, "certificate")
-    assert not Path("model.certificate.html").exists()
+    assert not list(Path().glob("model.certificate.*"))
 
 
 @pytest.mark.full
@@ -71,10 +79,10 @@ def test_certificate_that_could_not_be_verified_is_removed_and_can_be_written_ag
         patch.setattr(work, "verify", _unreachable)
         click(form, "certificate")
     assert "edger is away" in said(form, "certificate")
-    assert not Path("model.certificate.html").exists()
+    assert not list(Path().glob("model.certificate.*"))
 
     click(form, "certificate")
-    assert "model.certificate.html: verified" in said(form, "certificate")
+    assert "model.certificate.pdf: verified" in said(form, "certificate")
 
 
 def _unreachable(*_, **__):

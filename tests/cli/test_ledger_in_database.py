@@ -75,6 +75,6 @@ def test_refused_command_leaves_no_ledger_in_the_database(fit, tmp_path):
     fit[fit.index("--epsilon") + 1] = "-1"
     assert main([*fit, address]) == 2
     fit[fit.index("--epsilon") + 1] = "1"
-    assert main([*fit, address, "--delta", "1e-5", "--set", "max_rows_per_person=2"]) == 2
+    assert main([*fit, address, "--delta", "1e-5", "--max-rows-per-person", "2"]) == 2
     assert main(["ledger", f"{address}#data"]) == 2
     assert main([*fit, address, "--quiet"]) == 0

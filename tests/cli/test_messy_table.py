@@ -83,7 +83,7 @@ def test_three_commands_lead_from_a_dictionary_and_a_nasty_table_to_a_fit(tables
     for mistake in ("no number", "no date", "not in the list", "above", "below"):
         assert mistake not in found
     fit = ["fit", *ARGUMENTS, "--epsilon", "1", "--model", "linear", "--out", "model.json"]
-    assert main([*fit, "--set", "max_rows_per_person=2"]) == 0
+    assert main([*fit, "--max-rows-per-person", "2"]) == 0
     assert "ignored" not in capsys.readouterr().err
     explanation = dpexplain.io.load("model.json")
     assert list(explanation) == ["creatinine", "admitted", "sex"]
@@ -118,7 +118,7 @@ def test_persons_of_a_parquet_file_are_refused_before_anything_is_charged(tables
     written_schema()
     tables[0].assign(patient_id="7").to_parquet("data.parquet")
     fit = ["fit", "data.parquet", "--target", "died", "--schema", "schema.toml", "--epsilon", "1"]
-    assert main([*fit, "--set", "max_rows_per_person=2", "--out", "model.json"]) == 2
+    assert main([*fit, "--max-rows-per-person", "2", "--out", "model.json"]) == 2
     assert "write data.parquet as CSV, or fit in Python" in capsys.readouterr().err
     assert not Path("data.ledger.json").exists()
 

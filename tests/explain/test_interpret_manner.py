@@ -87,3 +87,43 @@ def test_a_model_and_its_explanation_have_the_same_terms(fitted):
     for own, shown in zip(model.term_scores_, explanation.term_scores_, strict=True):
         assert np.array_equal(own, shown)
     assert np.array_equal(model.eval_terms(rows), explanation.eval_terms(rows))
+
+
+def test_data_of_several_classes_have_a_last_axis():
+    names = ("a", "b", "c")
+    parts = [classifier(link="softmax", classes=names, of_class=name) for name in names]
+    explanation = MulticlassExplanation(parts)
+    found = explanation.data("age")
+    assert found["scores"] == [[score] * 3 for score in (-0.5, 0.25, 0.5)]
+    assert found["special"] == {"missing": [0.01] * 3}
+    assert found["density"] == classifier().data("age")["density"]
+    assert set(explanation.data()["names"]) == {"age", "job"}
+    for shown in (explanation, explanation.explain_local(X)):
+        with pytest.raises(ValueError, match="for_class"):
+            shown.visualize(0)
+
+
+def test_local_data_hold_the_contributions_of_a_sample():
+    local = classifier().explain_local(X)
+    found = local.data(1)
+    assert (found["type"], found["names"]) == ("univariate", ["age", "job"])
+    assert found["scores"] == local.contributions[1].tolist()
+    assert found["values"] == list(local.bin_labels[1])
+    extra = found["extra"]
+    assert sum(found["scores"]) + extra["scores"][0] == pytest.approx(local.scores[1])
+    with pytest.raises(IndexError):
+        local.data(3)
+
+
+def test_local_data_of_several_classes_have_a_last_axis():
+    names = ("a", "b", "c")
+    parts = [classifier(link="softmax", classes=names, of_class=name) for name in names]
+    found = MulticlassExplanation(parts).explain_local(X).data(0)
+    assert np.shape(found["scores"]) == (2, 3)
+    assert np.shape(found["extra"]["scores"]) == (1, 3)
+
+
+@pytest.mark.full
+def test_visualize_draws_a_sample():
+    local = classifier().explain_local(X)
+    assert local.visualize(1).get_title() == local.plot(1).get_title()

@@ -7,7 +7,7 @@ Every table is drawn from a seed, so nothing in it is anybody's. A table knows w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,7 @@ class MessyTable:
     dictionary_encoding: str = "utf-8"
     options: Sequence[str] = ()
     fit_options: Sequence[str] = ()
+    schema: str = "schema.toml"  # that of the fit
 
     def write(self, folder: Path) -> None:
         """Write the table and its dictionary."""
@@ -48,6 +49,8 @@ class MessyTable:
         """Write both files, and read them as the commands do."""
         self.write(folder)
         schema = Schema.from_dictionary(folder / "dictionary.csv", target=self.target)
+        if "--groups" in self.fit_options:
+            schema = replace(schema, person=self.fit_options[1])
         form = LineFormat(self.separator, self.encoding.removesuffix("-sig"))
         return schema, read_texts(folder / self.file, form)
 
@@ -55,12 +58,13 @@ class MessyTable:
         """Return the six commands that lead from the two files to a page and its certificate."""
         ledger = f"{Path(self.file).stem}.ledger.json"
         table = [self.file, *self.options, "--target", self.target, "--schema", "schema.toml"]
-        sources = ["--ledger", ledger, "--schema", "schema.toml"]
+        sources = ["--ledger", ledger, "--schema", self.schema]
+        groups = self.fit_options[:2] if "--groups" in self.fit_options else []
         dictionary = ["dictionary.csv", "--target", self.target, "--out", "schema.toml"]
         fit = ["--epsilon", "1", *self.fit_options, "--cap-epsilon", "3", "--person", "A. Curie"]
         return [
             ["schema", "from-dictionary", *dictionary],
-            ["schema", "check", *table],
+            ["schema", "check", *table, *groups],
             ["fit", *table, *fit, "--purpose", "annual report", "--out", "model.json"],
             ["report", "model.json", "--out", "report.html"],
             ["release", "model.json", *sources, "--out", "certificate.html"],
@@ -69,7 +73,7 @@ class MessyTable:
 
 
 @dataclass
-class _Columns:
+class Columns:
     """Columns under construction: what the cells mean, and how they are spelled."""
 
     rng: np.random.Generator
@@ -159,7 +163,7 @@ outcome,boolean,,,0=home|1=died,,9,,,,
 
 def hospital(n: int = N, seed: int = 0) -> MessyTable:
     """Admissions, up to three per patient, with dates in two formats and 30% open outcomes."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("record_no", range(1, n + 1))
     made.plain("patient_id", [f"P{7 * (i // 3):06d}" for i in range(n)])
     creatinine = made.rng.lognormal(4.6, 0.5, n).clip(20, 900)
@@ -178,7 +182,7 @@ def hospital(n: int = N, seed: int = 0) -> MessyTable:
         encoding="utf-8-sig",
         line_end="\r\n",
         options=["--sep", ";"],
-        fit_options=["--set", "max_rows_per_person=3"],
+        fit_options=["--max-rows-per-person", "3"],
     )
 
 
@@ -195,7 +199,7 @@ plans;category;;;work|training|university;uni=university|Training=training;?;;
 
 def school(n: int = N, seed: int = 1) -> MessyTable:
     """A survey with three classes, decimal commas and umlauts in a code page of Windows."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("pupil", [f"S-{i:05d}" for i in made.rng.permutation(n)])
     grade = made.rng.uniform(1, 6, n)
     made.number("grade_average", grade, comma=True, empty=0.05, markers=["k.A."])
@@ -253,7 +257,7 @@ default,yes/no,,,,0=no|1=yes,,,90 days past due
 
 def credit(n: int = N, seed: int = 2) -> MessyTable:
     """Contracts with IDs, dates in two formats, -99, and commas inside quotes."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("contract_id", made.rng.permutation(10 * n)[:n] + 1_000_000)
     income = made.rng.lognormal(10.3, 0.6, n).clip(0, 250_000)
     made.number("income", income, digits=2, empty=0.1, markers=["-99", "-99.00"])
@@ -281,7 +285,7 @@ reoffended\tboolean\t\t\tnein|ja\tNEIN=nein|J=ja\toffen\t\t
 
 def court(n: int = N, seed: int = 3) -> MessyTable:
     """Cases, two per defendant, separated by bars in Latin-1; 30% are still open."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("case_no", [f"{i} Ls {made.rng.integers(1, 24):02d}/§{i % 7}" for i in range(n)])
     made.plain("defendant_id", np.arange(n) // 2 + 500)
     made.date("sentenced", "2010-01-01", 5000, ["%d.%m.%y", "%d %B %Y"])
@@ -302,7 +306,7 @@ def court(n: int = N, seed: int = 3) -> MessyTable:
         separator="|",
         encoding="latin-1",
         options=["--sep", "|", "--encoding", "latin-1"],
-        fit_options=["--set", "max_rows_per_person=2"],
+        fit_options=["--max-rows-per-person", "2"],
     )
 
 
@@ -318,7 +322,7 @@ visits,count,0,60,,,-9,visits,visits to a doctor in twelve months
 
 def official(n: int = N, seed: int = 4) -> MessyTable:
     """A file of official statistics with counts and codes, separated by tabs."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("household", made.rng.permutation(n) + 880_000)
     made.plain("weight", made.rng.uniform(500, 1500, n).round(3))
     age = made.rng.integers(0, 95, n)
@@ -355,7 +359,7 @@ amount;number;0;5000;;;offen;EUR;comma;;policy
 
 def claims(n: int = N, seed: int = 5) -> MessyTable:
     """Claims with sensor readings, decimal commas and an amount to predict, in Latin-1."""
-    made = _Columns(np.random.default_rng(seed), n)
+    made = Columns(np.random.default_rng(seed), n)
     made.plain("claim_no", [f"C{i:07d}" for i in made.rng.permutation(n)])
     made.date("reported", "2020-01-01", 1500, ["%d-%b-%Y", "%Y-%m-%dT%H:%M"])
     heat = made.rng.normal(18, 9, n).clip(-20, 60)

@@ -126,6 +126,30 @@ class InterpretData(InterpretManner):
         return key if isinstance(key, str) else self.term_names_[key]
 
 
+def data_of_classes(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Join the numbers of a term in several classes.
+
+    Parameters
+    ----------
+    parts : sequence of dict
+        Results of `InterpretData.data` for a term or pair, one per class.
+
+    Returns
+    -------
+    dict
+        As one of them, with one number per class where they differ.
+    """
+    found = dict(parts[0])
+    for name in ("scores", "lower_bounds", "upper_bounds"):
+        if name in found:
+            found[name] = np.stack([part[name] for part in parts], axis=-1).tolist()
+    if "special" in found:
+        found["special"] = {
+            name: [part["special"][name] for part in parts] for name in found["special"]
+        }
+    return found
+
+
 def _curve_data(term: ShapeFunction) -> dict[str, Any]:
     n, edges = term.n_value_bins, term.bin_edges
     names = list(term.categories or ()) if edges is None else edges.tolist()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain import _html
+from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray, Record, distinct, finite, read_only, text, texts
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
@@ -115,7 +116,7 @@ def inverse_link(scores: npt.ArrayLike, link: str) -> FloatArray:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class LocalExplanation(Record, LocalDisplay):
+class LocalExplanation(InterpretLocal, Record, LocalDisplay):
     """Contribution of each term to the score of each sample.
 
     Parameters

@@ -18,12 +18,13 @@ import pandas as pd
 
 from dpexplain.explain import _html
 from dpexplain.explain._by_class import ByClass, checked_parts
+from dpexplain.explain._interpret_local import ONE_CLASS
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
 from dpexplain.explain.additive.edits import EditRecord
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
-from dpexplain.explain.additive.interpret_manner import InterpretManner
+from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of_classes
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.bands._noisy_model import (
@@ -299,6 +300,46 @@ class MulticlassExplanation(
             The column ``class``, followed by the columns of :meth:`ShapeFunction.frame`.
         """
         return self._frames()
+
+    def data(self, key: int | str | None = None) -> dict[str, Any]:
+        """Return the numbers of a term, or the importances, in the format of InterpretML.
+
+        Parameters
+        ----------
+        key : int, str or None, default=None
+            Index of the term in `term_names_`, or its name; None for the importances.
+
+        Returns
+        -------
+        dict
+            As from :meth:`GlobalExplanation.data`. For a term, lists of numbers become lists with
+            one number per class for each bin, except for ``density``.
+
+        Raises
+        ------
+        KeyError, IndexError
+            If the term does not exist.
+        """
+        if key is not None:
+            return data_of_classes([part.data(key) for part in self.by_class])
+        importances = self.importances()
+        names, values = importances.index.tolist(), importances.tolist()
+        return {"type": "univariate", "names": names, "scores": values}
+
+    def visualize(self, key: int | str | None = None) -> NoReturn:
+        """Raise an error that asks for a single class.
+
+        Parameters
+        ----------
+        key : int, str or None, default=None
+            As in :meth:`data`.
+
+        Raises
+        ------
+        ValueError
+            Always, because a figure shows one class.
+        """
+        raise ValueError(ONE_CLASS)
 
     def __getitem__(self, name: str) -> NoReturn:
         """Raise an error that asks the caller to choose one class."""

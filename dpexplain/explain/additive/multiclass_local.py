@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpexplain.explain._by_class import ByClass, checked_parts
+from dpexplain.explain._interpret_local import InterpretLocal
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
@@ -17,7 +18,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
+class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExplanation]):
     """Contribution of each term to the score of each sample, for each class.
 
     Parameters

@@ -186,6 +186,8 @@ def _of_records(binned: PrivateBins, level: float) -> Excess:
 def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
     """Return the note on terms that do not rise above the noise."""
     words = f"all {n_terms} terms rise above the noise"
+    if n_terms == 1:
+        words = "the term rises above the noise"
     if n_above < n_terms:
         words = (
             f"epsilon = {epsilon:g} is too small for {n_terms - n_above} of {n_terms} terms: "
@@ -198,7 +200,8 @@ def note_of_bins(binned: PrivateBins) -> Finding:
     """Return the note on the number of resolved bins."""
     numbers = [(bins.name, bins.n_value_bins) for bins in binned.bins if bins.edges is not None]
     n_bins = sum(n for _, n in numbers)
-    words = f"{n_bins} bins resolved in {len(numbers)} numeric feature{'s' * (len(numbers) != 1)}"
+    counted = f"{n_bins} bin{'s' * (n_bins != 1)}"
+    words = f"{counted} resolved in {len(numbers)} numeric feature{'s' * (len(numbers) != 1)}"
     if numbers:
         least = min(numbers, key=lambda each: each[1])
         words += f", fewest in {least[0]} ({least[1]})"

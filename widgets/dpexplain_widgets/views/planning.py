@@ -12,6 +12,7 @@ import traitlets
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, Refitter, epsilon_for_metric, epsilons_to_stand_out
 from dpexplain.explain import GlobalExplanation
+from dpexplain.explain._text import number_above
 from dpexplain_widgets.payload.payload import build_payload, fit_payload
 from dpexplain_widgets.payload.samples import same_samples
 from dpexplain_widgets.state.sources import source_of
@@ -348,7 +349,9 @@ def _needed_words(epsilon: float, measured: Sequence[float]) -> str:
         return "no ε up to 50: what it shows may be noise"
     if epsilon == measured[0]:
         return f"ε = {epsilon:.4g} or less (measured)"
-    return f"ε = {epsilon:.4g} (measured)" if epsilon in measured else f"at least ε = {epsilon:.2g}"
+    if epsilon in measured:
+        return f"ε = {epsilon:.4g} (measured)"
+    return f"at least ε = {number_above(epsilon, measured[-1])}"
 
 
 def _error_words(error: Exception) -> str:

@@ -1,0 +1,235 @@
+"""Guesses about the cells of a column: formats, IDs and markers of missing values. NOT PRIVATE."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.schema.features import Date, Feature, Numeric
+from dpexplain.tables.cells import FIRST_DAY, LAST_DAY, cell_day, cell_number
+from dpexplain.tables.spellings import comma_number, day_reader
+
+MAJORITY: Final = 0.8
+_ENOUGH: Final = 2_000
+# The formats in a tuple have the same shape; if both match every cell, the first is taken.
+_FORMATS: Final = (
+    ("%d.%m.%Y",),
+    ("%d.%m.%y",),
+    ("%d/%m/%Y", "%m/%d/%Y"),
+    ("%d/%m/%y", "%m/%d/%y"),
+    ("%d-%m-%Y", "%m-%d-%Y"),
+    ("%Y/%m/%d",),
+    ("%Y.%m.%d",),
+    ("%d-%b-%Y",),
+    ("%d %b %Y",),
+    ("%d %B %Y",),
+)
+MOST_CATEGORIES: Final = 50  # longer lists are mostly codes and free text
+FEWEST_ROWS: Final = 20  # with fewer rows, distinct values do not suggest an ID column
+_MOST_ROWS_EACH: Final = 50  # more rows of one value are rarely those of one person
+_CODE: Final = re.compile(r"(?=.*\d)\S.{2,40}")
+_PERSONS: Final = re.compile(
+    r"(patient|person|subject|customer|client|member|participant|pupil|student|owner|holder"
+    r"|employee|worker|defendant|insured|debtor|donor|tenant|household|account|card)(?P<last>$)?"
+)
+_IDS: Final = re.compile(
+    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
+)
+_MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
+_FEWEST_REPEATS: Final = 10
+_FEWEST_DAYS: Final = 20
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_WORDS: Final = frozenset(
+    {
+        *("?", "-", "--", "---", ".", "..", "n.a.", "n/a", "na", "#n/a", "#na", "null", "none"),
+        *("unknown", "unk", "missing", "not known", "not available", "not stated", "not recorded"),
+        *("not applicable", "no answer", "refused", "undetermined", "pending"),
+        *("unbekannt", "k.a.", "k. a.", "keine angabe", "fehlt", "offen", "entf."),
+        *("inconnu", "non connu", "desconocido", "sin dato", "sconosciuto", "onbekend"),
+    }
+)
+
+
+def n_read(counts: Counter[str], *readers: Any) -> int:
+    """Return the largest number of cells that any single reader can parse."""
+    return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
+
+
+def formats_of(counts: Counter[str]) -> list[tuple[str, bool]]:
+    """Return the date formats that match any cells, and whether each is ambiguous.
+
+    A format is ambiguous if just as many cells match it with the day and month swapped.
+    """
+    used = []
+    for alike in _FORMATS:
+        read = {text: n_read(counts, _only(text)) for text in alike}
+        best = max(alike, key=read.__getitem__)
+        if read[best]:
+            used.append((best, len(alike) > 1 and min(read.values()) == read[best]))
+    return used
+
+
+def _only(text: str) -> Any:
+    """Return a function that parses dates in one format, but not dates in ISO format."""
+    read = day_reader([text], 9999)
+    return lambda cell: np.nan if not np.isnan(cell_day(cell)) else read(cell)
+
+
+def first_texts(counts: Counter[str]) -> Counter[str]:
+    """Return the counts of the first 2,000 distinct cells."""
+    return Counter(dict(itertools.islice(counts.items(), _ENOUGH)))
+
+
+def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
+    """Return the probable role of a column: "id", "person", or "" for a feature.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    plain : Feature
+        The column as a feature.
+    counts : Counter of str
+        Number of rows with each text.
+
+    Returns
+    -------
+    {"id", "person", ""}
+    """
+    n_rows, folded = counts.total(), name.casefold()
+    if n_rows < FEWEST_ROWS or isinstance(plain, Date):
+        return ""
+    is_numeric = isinstance(plain, Numeric)
+    if is_numeric and plain.step is None:  # type: ignore[union-attr]
+        return ""
+    unlike = len(counts) == n_rows
+    if unlike and _IDS.search(folded):
+        return "id"
+    person, named = _PERSONS.search(folded), bool(_IDS.search(folded))
+    if is_numeric:
+        is_name = named or (person is not None and person["last"] is not None)
+        if (person and named) or (is_name and repeats(counts)):
+            return "person"
+        numbers = np.array([cell_number(text) for text in counts])
+        return "id" if unlike and numbers.max() - numbers.min() == n_rows - 1 else ""
+    some = first_texts(counts)
+    readers = (cell_number, comma_number, day_reader([text for text, _ in formats_of(some)], 9999))
+    if n_read(some, *readers) >= MAJORITY * some.total():
+        return ""
+    if (person and len(counts) > MOST_CATEGORIES) or (named and repeats(counts)):
+        return "person"
+    return "id" if len(counts) > max(MOST_CATEGORIES, 0.9 * n_rows) else ""
+
+
+def repeats(counts: Counter[str]) -> bool:
+    """Return whether values occur in several rows each, as the IDs of persons do.
+
+    Parameters
+    ----------
+    counts : Counter of str
+        Number of rows with each text.
+
+    Returns
+    -------
+    bool
+        True if there are more than 50 values, at least two in a hundred rows, and the most
+        frequent one is in at most 50 rows.
+    """
+    n_rows, n_values = counts.total(), len(counts)
+    most = max(counts.values(), default=0)
+    return max(MOST_CATEGORIES, 0.02 * n_rows) < n_values < n_rows and most <= _MOST_ROWS_EACH
+
+
+def looks_like_codes(counts: Counter[str]) -> bool:
+    """Return whether almost all values are codes with a digit, and `repeats` holds."""
+    codes = sum(bool(_CODE.fullmatch(text)) for text in counts)
+    return repeats(counts) and codes >= 0.9 * len(counts)
+
+
+def looks_missing(text: str) -> bool:
+    """Return whether a text looks like a marker: a word such as "unknown", or -99."""
+    folded = text.strip().casefold()
+    negative = {str(marker) for marker in _MARKERS if marker < 0}
+    return folded in _WORDS or folded.removesuffix(".0") in negative
+
+
+def number_markers(
+    values: NDArray[np.float64], counts: NDArray[np.int64], *, all_extremes: bool = False
+) -> list[float]:
+    """Return numbers such as -99 that are far from all others or unusually frequent.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Distinct numbers, in ascending order.
+    counts : ndarray of shape (n_values,)
+        Number of cells with each.
+    all_extremes : bool, default=False
+        Whether, once an extreme marker is found, the next one is looked for.
+
+    Returns
+    -------
+    list of float
+        The numbers that look like markers, in ascending order.
+    """
+    listed = np.isin(values, list(_MARKERS))
+    often = counts[~listed & (values != 0.0)].max(initial=1)
+    found = {float(v) for v in values[listed & (counts >= max(_FEWEST_REPEATS, 5 * often))]}
+    rest = values
+    while len(rest) > 2 and (marker := _extreme(rest)) is not None:
+        found.add(marker)
+        rest = rest[rest != marker]
+        if not all_extremes:
+            break
+    return sorted(found)
+
+
+def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[float]:
+    """Return first days of a year, such as January 1, 1900, that are unusually frequent or far off.
+
+    Parameters
+    ----------
+    days : ndarray of shape (n_days,)
+        Distinct days since January 1, 1970, in ascending order.
+    counts : ndarray of shape (n_days,)
+        Number of cells with each.
+
+    Returns
+    -------
+    list of float
+        The days that look like markers; none if fewer than 20 other days occur.
+    """
+    listed = np.array([_is_default(day) for day in days.tolist()], dtype=bool)
+    rest = days[~listed]
+    if len(rest) < _FEWEST_DAYS:
+        return []
+    frequent = counts >= max(_FEWEST_REPEATS, 5 * counts[~listed].max())
+    gap = np.minimum(abs(days - rest[0]), abs(days - rest[-1]))
+    outside = (days < rest[0]) | (days > rest[-1])
+    far = outside & (gap > rest[-1] - rest[0])
+    return [float(day) for day in days[listed & (frequent | far)]]
+
+
+def _is_default(day: float) -> bool:
+    """Return whether a program may have set this day because it knew none."""
+    if not FIRST_DAY <= day <= LAST_DAY:
+        return False
+    whole = date.fromordinal(int(day) + _EPOCH)
+    return (whole.month, whole.day) == (1, 1) or whole in (date(1899, 12, 30), date(9999, 12, 31))
+
+
+def _extreme(values: NDArray[np.float64]) -> float | None:
+    """Return the smallest or the largest value, if it looks like a marker."""
+    for end, rest in ((values[0], values[1:]), (values[-1], values[:-1])):
+        gap = min(abs(end - rest[0]), abs(end - rest[-1]))
+        far = gap > rest[-1] - rest[0]
+        alone_below = end < 0 <= rest[0] and (end < -1 or rest[-1] > 2)  # -1, 0, 1 is a scale
+        if end in _MARKERS and (far or alone_below):
+            return float(end)
+    return None
