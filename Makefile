@@ -226,8 +226,9 @@ docs: $(VENV)/.test ## build the documentation into build/docs, warnings are err
 	$(BIN)/python $(SUPPORT)/documentation.py build/docs
 
 .PHONY: dist
-dist: $(VENV)/.test ## build the source archive and the wheel into dist/
+dist: $(VENV)/.test ## build the source archive and the wheel into dist/, and check them as an index would
 	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 .PHONY: clean
 clean: ## remove what tools left behind, keep .venv
