@@ -77,6 +77,19 @@ class Claim(Record):
         two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, for example out of 100.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.explain import claim
+    >>> older = claim(explanation, "age", 0, 1)    # the first bin and the second
+    >>> older.kind, older.low <= older.estimate <= older.high
+    ('difference', True)
     """
 
     kind: Literal["difference", "range", "sign", "rank", "decision"]
@@ -166,8 +179,15 @@ def claim(
 
     Examples
     --------
-    >>> print(claim(explanation, "marital", "divorced", "married"))  # doctest: +SKIP
-    At ε = 0.5, ...
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.explain import claim
+    >>> print(claim(explanation, "sex", "female", "male"))
+    At ε = 1, r...
     """
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")
