@@ -135,7 +135,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty minutes
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
-		--beside oldest binder-check
+		--beside oldest install-check binder-check
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file
@@ -196,6 +196,10 @@ fuzz: $(VENV)/.fuzz ## read hostile files for minutes (FUZZ_ARGS="--help")
 oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.toml names (Python 3.11 or 3.12)
 	@$(require-python)
 	$(PYTHON) $(SUPPORT)/oldest.py
+
+.PHONY: install-check
+install-check: $(VENV)/.test ## install the wheel on each Python that is here, time the first picture
+	$(BIN)/python $(SUPPORT)/install_check.py
 
 .PHONY: binder-check
 binder-check: ## check the Binder setup in a separate environment, without docker
