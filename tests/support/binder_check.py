@@ -90,7 +90,9 @@ def run_notebooks(clone: Path, binaries: Path) -> dict[str, float]:
     memory = {}
     for path in sorted((clone / "notebooks").glob("*.ipynb")):
         command, variables = prepared(
-            ["binder/start", *pytest, *NBVAL, f"notebooks/{path.name}"], clone, binaries
+            ["binder/start", "python", "-m", "pytest", *alone, *NBVAL, f"notebooks/{path.name}"],
+            clone,
+            binaries,
         )
         print("+ " + " ".join(command), flush=True)
         process = subprocess.Popen(command, cwd=clone, env=variables)
