@@ -76,17 +76,7 @@ def install(clone: Path, binaries: Path) -> None:
 
 def run_notebooks(clone: Path, binaries: Path) -> dict[str, float]:
     """Run every cell of every notebook as a visitor of Binder would; return megabytes of each."""
-    pytest = [
-        "python",
-        "-m",
-        "pytest",
-        "-c",
-        os.devnull,
-        "--rootdir",
-        ".",
-        "-p",
-        "no:cacheprovider",
-    ]
+    alone = ["-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider"]
     memory = {}
     for path in sorted((clone / "notebooks").glob("*.ipynb")):
         command, variables = prepared(
