@@ -88,7 +88,7 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
             Feature values of the same samples. SHAP's plots show these values, and use them for
-            colors. If `X` is None, the plots show the labels of the bins instead.
+            colors. If `X` is None, the plots show the bin labels instead.
 
         Returns
         -------

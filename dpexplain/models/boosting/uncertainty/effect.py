@@ -54,7 +54,7 @@ class _Effort:
     Attributes
     ----------
     n_people : int
-        Number of points of the population.
+        Number of points in the population.
     n_steps : int
         Number of Gauss-Newton steps.
     most_pairs : int
@@ -81,8 +81,8 @@ class EffectDraws:
     intercept : float
         Estimated intercept, in score units.
     errors : ndarray of shape (n_draws, n_values)
-        Errors of the curves and of the intercept, with columns in the order of `NoiseModel`. The
-        mean outer product of the rows is the posterior covariance.
+        Errors of the curves and the intercept, with columns in the order of `NoiseModel`. The mean
+        outer product of the rows is the posterior covariance.
     scale, shift : float
         Factor and offset that calibrate the released scores.
     """
@@ -97,7 +97,7 @@ class EffectDraws:
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> EffectDraws | None:
-    """Estimate the true curves of the population from released numbers only.
+    """Estimate the population's true curves from released numbers only.
 
     Parameters
     ----------

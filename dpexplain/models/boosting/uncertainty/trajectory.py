@@ -34,8 +34,8 @@ class Sums:
     missing : ndarray of shape (n_leaves,)
         Released minus expected sums, in standard deviations of their errors.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums with respect to each coefficient or correlation, in the
-        same unit.
+        Derivative of the expected sums with respect to each coefficient or correlation, in the same
+        units.
     """
 
     missing: FloatArray
@@ -103,7 +103,7 @@ class Trajectory:
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
-            Square of the correlation of each pair, zero on the diagonal.
+            Squared correlation of each pair; zero on the diagonal.
 
         Returns
         -------
