@@ -162,9 +162,10 @@ guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, att
 	$(PYTEST) $(PLAIN) -m "not browser" $(PYTEST_ARGS) \
 		tests/accounting tests/mechanisms tests/models tests/audit tests/attacks tests/hardening
 
+# `prepend`: the other mode puts modules in the place of functions that have their names.
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
-	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
+	$(PYTEST) $(PLAIN) --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
