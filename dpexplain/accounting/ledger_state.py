@@ -34,7 +34,11 @@ from dpexplain.accounting._ledger.entry import (
 )
 from dpexplain.accounting._ledger.odometer import odometer_epsilon
 from dpexplain.accounting._ledger.provenance import ReleasedFile
-from dpexplain.accounting._ledger.serialize import check_unicode
+from dpexplain.accounting._ledger.serialize import (
+    check_unicode,
+    number_from_json,
+    number_to_json,
+)
 from dpexplain.accounting._units.prices import (
     common_unit,
     exchanged_spending,
@@ -44,14 +48,8 @@ from dpexplain.accounting._units.prices import (
 from dpexplain.accounting._units.totals import UnitTotal
 from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.cap import Cap
-from dpexplain.accounting.events import Event, event_from_dict, event_to_dict
+from dpexplain.accounting.events import Event, event_from_dict
 from dpexplain.accounting.spending import Spending
-from dpexplain.accounting.summary import (
-    EntrySummary,
-    LedgerSummary,
-    number_from_json,
-    number_to_json,
-)
 from dpexplain.accounting.unit import (
     RECORD,
     Person,
@@ -244,37 +242,7 @@ class LedgerState:
         start = self.cap_epsilon if spends and self.cap_at_start is None else self.cap_at_start
         return replace(self, entries=(*self.entries, *entries), cap_at_start=start)
 
-    def summary(self) -> LedgerSummary:
-        """Summarize the state, with the epsilon of each entry and of all entries combined."""
-        units = self._unit_totals()
-        alone = [epsilon_of(entry.spending(self.adjacency), self.delta) for entry in self.entries]
-        naive = [epsilon_of(spending, self.delta) for spending in self.spent(self.total_unit)]
-        return LedgerSummary(
-            dataset=self.dataset,
-            delta=self.delta,
-            adjacency=self.adjacency,
-            cap_epsilon=self.cap_epsilon,
-            total_epsilon=self.total_epsilon(self.delta),
-            private_epsilon=units[0].epsilon,
-            replace_epsilon=units[0].replace_epsilon,
-            naive_epsilon=math.fsum(naive),
-            entries=tuple(
-                EntrySummary(
-                    label=entry.label,
-                    epsilon=epsilon if entry.private else math.inf,
-                    mu=entry.mu,
-                    private=entry.private,
-                    events=tuple(event_to_dict(event) for event in entry.events),
-                    unit=entry.unit.words,
-                )
-                for entry, epsilon in zip(self.entries, alone, strict=True)
-            ),
-            unit=self.total_unit.kind_words,
-            adaptive_epsilon=units[0].adaptive_epsilon,
-            units=units,
-        )
-
-    def _unit_totals(self) -> tuple[UnitTotal, ...]:
+    def unit_totals(self) -> tuple[UnitTotal, ...]:
         """Return totals for the ledger's unit, one record and each kind of person.
 
         Of several unnamed kinds of persons, only the first is included.
@@ -408,7 +376,7 @@ def _check_chain(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
 
 
 def state_of_older_summary(
-    content: Mapping[str, Any], entries: Sequence[EntrySummary]
+    content: Mapping[str, Any], charges: Iterable[tuple[str, Sequence[Mapping[str, Any]], str]]
 ) -> LedgerState:
     """Rebuild the state from an older summary that describes its units in words.
 
@@ -416,8 +384,8 @@ def state_of_older_summary(
     ----------
     content : mapping
         Limits of the ledger.
-    entries : sequence of EntrySummary
-        Charges of the ledger.
+    charges : iterable of (str, sequence of mapping, str)
+        Label, events and unit of each charge.
 
     Returns
     -------
@@ -427,11 +395,9 @@ def state_of_older_summary(
     """
     found = tuple(
         LedgerEntry(
-            entry.label,
-            tuple(event_from_dict(event) for event in entry.events),
-            unit_from_text(entry.unit, place),
+            label, tuple(event_from_dict(event) for event in events), unit_from_text(unit, place)
         )
-        for place, entry in enumerate(entries)
+        for place, (label, events, unit) in enumerate(charges)
     )
     return LedgerState(
         dataset=content["dataset"],

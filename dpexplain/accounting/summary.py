@@ -17,7 +17,9 @@ from dpexplain.accounting._ledger.serialize import (
     text_field,
 )
 from dpexplain.accounting._units.totals import UnitTotal, total_for
+from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.events import event_from_dict, event_to_dict
+from dpexplain.accounting.ledger_state import LedgerState, state_of_older_summary
 from dpexplain.accounting.unit import RECORD
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "counted_entries",
     "number_from_json",
     "number_to_json",
+    "summary_of",
 ]
 
 _ADJACENCY_WORDS = {
@@ -395,6 +398,46 @@ class ReleaseSet:
         )
 
 
+def summary_of(state: LedgerState) -> LedgerSummary:
+    """Summarize a ledger, with the epsilon of each entry and of all entries combined.
+
+    Parameters
+    ----------
+    state : LedgerState
+
+    Returns
+    -------
+    LedgerSummary
+    """
+    units = state.unit_totals()
+    alone = [epsilon_of(entry.spending(state.adjacency), state.delta) for entry in state.entries]
+    naive = [epsilon_of(spending, state.delta) for spending in state.spent(state.total_unit)]
+    return LedgerSummary(
+        dataset=state.dataset,
+        delta=state.delta,
+        adjacency=state.adjacency,
+        cap_epsilon=state.cap_epsilon,
+        total_epsilon=state.total_epsilon(state.delta),
+        private_epsilon=units[0].epsilon,
+        replace_epsilon=units[0].replace_epsilon,
+        naive_epsilon=math.fsum(naive),
+        entries=tuple(
+            EntrySummary(
+                label=entry.label,
+                epsilon=epsilon if entry.private else math.inf,
+                mu=entry.mu,
+                private=entry.private,
+                events=tuple(event_to_dict(event) for event in entry.events),
+                unit=entry.unit.words,
+            )
+            for entry, epsilon in zip(state.entries, alone, strict=True)
+        ),
+        unit=state.total_unit.kind_words,
+        adaptive_epsilon=units[0].adaptive_epsilon,
+        units=units,
+    )
+
+
 def counted_entries(count: int) -> str:
     """Format a number of entries.
 
@@ -416,8 +459,6 @@ _NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
     """Parse a summary written by an older version, and recompute its totals."""
-    from dpexplain.accounting.ledger_state import state_of_older_summary
-
     names = {field.name for field in fields(LedgerSummary)} - _NEW
     if set(content) != names:
         raise ValueError(
@@ -426,7 +467,8 @@ def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
     for name in ("total_epsilon", "private_epsilon", "replace_epsilon", "naive_epsilon"):
         not_negative(name, content[name])
     entries = [EntrySummary.from_dict(entry) for entry in list_field("entries", content)]
-    return state_of_older_summary(content, entries).summary()
+    charges = ((entry.label, entry.events, entry.unit) for entry in entries)
+    return summary_of(state_of_older_summary(content, charges))
 
 
 def _bound_words(epsilon: float) -> str:

@@ -109,8 +109,16 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 def _noise(case: CanaryCase, n_fits: int) -> list[str]:
-    audits = audit_noise(case.estimator, case.present)
-    return [problem for audit in audits for problem in audit.problems]
+    """Look at a few fits, which show gross mistakes, and then at many, each at half the doubt."""
+    found: list[str] = []
+    for n_draws, max_fits in ((100, 20), (1000, 200)):
+        audits = audit_noise(
+            case.estimator, case.present, n_draws=n_draws, max_fits=max_fits, alpha=5e-10
+        )
+        found = [problem for audit in audits for problem in audit.problems]
+        if found:
+            break
+    return found
 
 
 def _transcripts(case: CanaryCase, n_fits: int) -> list[str]:

@@ -16,6 +16,7 @@ from dpexplain.accounting.accountant import epsilon_of
 from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.accounting.rdp import moments_epsilon, rdp_epsilon
 from dpexplain.accounting.spending import Spending
+from dpexplain.accounting.summary import summary_of
 from dpexplain.certificate.certificate import Certificate
 from dpexplain.certificate.signing import sign
 from dpexplain.certificate.wording import Released, changed_words
@@ -134,7 +135,7 @@ def certificate_of(shown: Released, recorded: ReleasedFile, state: LedgerState) 
     -------
     Certificate
     """
-    guarantee, summary = shown.guarantee, state.summary()
+    guarantee, summary = shown.guarantee, summary_of(state)
     total = summary.total_for(guarantee.unit)
     return Certificate(
         dataset=state.dataset,

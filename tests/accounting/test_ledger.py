@@ -219,7 +219,7 @@ def test_whatever_is_charged_has_a_total(charges):
         LedgerEntry("fit", (kind("sums", multiplier, count),), unit)
         for multiplier, count, kind, unit in charges
     ]
-    totals = LedgerState("extremes").with_entries(tuple(entries)).summary().units
+    totals = LedgerState("extremes").with_entries(tuple(entries)).unit_totals()
     assert all(total.epsilon >= 0 for total in totals)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from audit_subjects import every_subject
+from dpexplain.audit import record
 from dpexplain.audit.noise_scale import NoiseAudit, audit_noise
 from dpexplain.audit.records import made_up_records
-from dpexplain.audit.subjects import audited
+from dpexplain.audit.subjects import audited, known_settings
 from dpexplain.mechanisms import NoiseSource
 
 pytestmark = pytest.mark.full
@@ -41,6 +45,19 @@ def test_every_release_has_the_noise_that_was_charged_for(subject):
     assert max(audit.n_draws for audit in audits) >= 1000
 
 
+# More trees and rounds release more noise per fit, so that fewer fits are needed.
+MANY_RELEASES = {"n_trees": 30, "trees_per_ensemble": 10, "max_rounds": 30}
+
+
+def most_released(estimator, records, least=40):
+    """Draws per fit of each label that releases many numbers; choices of splits do not count."""
+    _, transcript = record(estimator, *records)
+    draws: Counter[str] = Counter()
+    for phase, answer in zip(transcript.phases, transcript.answers, strict=True):
+        draws[phase.label] += len(answer)
+    return {label: n for label, n in draws.items() if n >= least and label != "splits"}
+
+
 @pytest.mark.parametrize("factor", [0.8, 1.2])
 @every_subject
 def test_a_fifth_too_little_or_too_much_noise_is_noticed(subject, factor):
@@ -51,14 +68,18 @@ def test_a_fifth_too_little_or_too_much_noise_is_noticed(subject, factor):
     ranks, has a scale of 0.854 known to 0.009, or of 1.134 known to 0.0112: more than six. Choices
     of splits depend little on their scale; their sampler is tested by itself.
     """
-    estimator = with_noise(audited(subject), factor)
-    audits = audit_noise(
-        estimator, made_up_records(estimator.schema, 30, 1), n_draws=5_000, max_fits=450
-    )
-    many = [audit for audit in audits if audit.n_draws >= 5_000 and audit.label != "splits"]
-    assert many
-    for audit in many:
-        assert any("times the noise" in problem for problem in audit.problems), audit
+    honest = audited(subject)
+    honest.set_params(**known_settings(subject.estimator_class, MANY_RELEASES))
+    records = made_up_records(honest.schema, 30, 1)
+    released = most_released(honest, records)
+    # Fits differ in their numbers of leaves, so a half more of them.
+    enough = math.ceil(1.5 * 5_000 / min(released.values()))
+    audits = audit_noise(with_noise(honest, factor), records, n_draws=5_000, max_fits=enough)
+    found = {audit.label: audit for audit in audits}
+    assert released
+    for label in released:
+        assert found[label].n_draws >= 5_000
+        assert any("times the noise" in problem for problem in found[label].problems), found[label]
 
 
 def noise_audit(z_of_fits):

@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 import time
-from contextlib import contextmanager
 
 import dask.array as da
 import dask.dataframe as dd
@@ -24,33 +23,27 @@ distributed = pytest.importorskip("distributed")
 CLASSIFIER = "DPExplainableBoostingClassifier"
 
 
-@contextmanager
-def local_cluster(folder):
-    """Two worker processes and a client."""
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    """A client of two worker processes, which are started anew when a test kills them."""
     with (
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
-            local_directory=str(folder),
+            local_directory=str(tmp_path_factory.mktemp("workers")),
         ) as local,
         distributed.Client(local) as client,
     ):
         yield client
 
 
-@pytest.fixture(scope="module")
-def workers(tmp_path_factory):
-    with local_cluster(tmp_path_factory.mktemp("workers")) as client:
-        yield client
-
-
 @pytest.fixture
-def mortal_workers(tmp_path):
-    """Workers of one test, which kills one of them."""
-    with local_cluster(tmp_path) as client:
-        yield client
+def mortal_workers(workers):
+    """Workers that a test may kill; another one stands in for each before the next test."""
+    yield workers
+    workers.wait_for_workers(2)
 
 
 def partitioned(table, n_partitions=5):

@@ -17,9 +17,14 @@ LONGEST_FOLDER, MODULES_AT_ROOT, USES_OF_A_NAME = 16, 5, 2
 # Conveniences on plain data, the only names for which something imports what stands on it.
 UPWARD = {"plot", "plot_importance", "to_shap"}
 # Methods on plain data that need what stands on them: none may be added.
-CONVENIENCES = {
-    ("dpexplain.accounting.summary", "_of_older_version"),
-    ("dpexplain.edit.operation", "apply"),
+CONVENIENCES = {("dpexplain.edit.operation", "apply")}
+# Bases with a single child that are ideas of their own. Any other goes back into its child.
+IDEAS = {
+    "LedgerReading": "what a ledger says, without anything that charges it",
+    "NoisyModel": "noise and effects of all curves together, without what they look like",
+    "NoisyFilters": "noise of all filters together, as NoisyModel for curves",
+    "InterpretData": "names of InterpretML that make sense for one score; InterpretManner has all",
+    "FromInterpret": "declarations in the manner of InterpretML, which are no part of a schema",
 }
 
 
@@ -77,6 +82,28 @@ def test_only_named_conveniences_import_what_stands_on_the_importer():
     print(f"\nupward lazy imports, by function: {dict(Counter(each.function for each in upward))}")
     others = {(each.importer, each.function) for each in upward if each.function not in UPWARD}
     assert others == CONVENIENCES
+
+
+def test_a_base_that_only_one_child_uses_is_an_idea_of_its_own():
+    found = import_graph.bases_of_one()
+    print(f"\n{len(found)} bases that only one child uses: {found}")
+    assert set(found) == set(IDEAS)
+
+
+def test_a_base_that_only_one_child_uses_is_found(tmp_path):
+    package = tmp_path / "dpexplain"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text(
+        "class Lonely: ...\nclass Shared: ...\nclass Caught(Exception): ...\nclass Named: ...\n"
+    )
+    (package / "b.py").write_text(
+        "from dpexplain import a\n"
+        "class Child(a.Lonely, a.Shared, a.Caught, a.Named): ...\n"
+        "class Other(a.Shared):\n    def of(self, named: a.Named): ...\n"
+        "try: ...\nexcept a.Caught: ...\n"
+    )
+    assert import_graph.bases_of_one(tmp_path) == {"Lonely": "Child"}
 
 
 def test_the_import_graph_sees_each_kind_of_import(tmp_path):

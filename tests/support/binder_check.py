@@ -68,7 +68,8 @@ def copy_tracked_files(clone: Path) -> None:
 
 def install(clone: Path, binaries: Path) -> None:
     """Install what Binder brings, then what it is asked for, then the checker."""
-    pip = ["python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    # What no notebook imports need not be compiled to bytecode.
+    pip = ["python", "-m", "pip", "install", "-q", "--no-compile", "--disable-pip-version-check"]
     run([*pip, *BROUGHT_BY_BINDER], clone, binaries)
     run([*pip, "-r", "binder/requirements.txt"], clone, binaries)
     run([*pip, *NEEDED_TO_CHECK], clone, binaries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +78,9 @@ def click(form: ReleaseForm, *names: str) -> None:
     """Click buttons of a form, one after another."""
     for name in names:
         form.buttons[name].click()
+
+
+def said(form: ReleaseForm, name: str) -> str:
+    """What is written at a field or in a message."""
+    place: str = form.fields[name].said if name in form.fields else form.messages[name].value
+    return unescape(place)

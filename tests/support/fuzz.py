@@ -28,6 +28,7 @@ import dpexplain.datasets
 from dpexplain import Comparison, PrivacyLedger, Schema
 from dpexplain.accounting.events import GaussianEvent, NonPrivateEvent
 from dpexplain.accounting.ledger_state import LedgerState
+from dpexplain.accounting.summary import summary_of
 from dpexplain.io import from_json, to_json
 from dpexplain_widgets.payload.payload import build_payload
 from example_explanations import (
@@ -109,7 +110,7 @@ def _show_schema(schema: Schema) -> None:
 
 def _show_ledger(state: LedgerState) -> None:
     repr(state)
-    _show_explanation(state.summary())
+    _show_explanation(summary_of(state))
 
 
 SCHEMAS = Path(dpexplain.datasets.__file__).parent / "schemas"

@@ -79,3 +79,41 @@ def above(found: list[Import]) -> dict[str, set[str]]:
                 waiting.append(name)
         reached[module] = seen
     return reached
+
+
+def bases_of_one(root: Path = ROOT) -> dict[str, str]:
+    """Classes that nothing uses but one child, with the name of the child.
+
+    A base that is also called, caught, compared with or named in a type is an idea of its own.
+    """
+    children: dict[str, list[str]] = defaultdict(list)
+    used: set[str] = set()
+    for path in sources(root).values():
+        tree = ast.parse(path.read_text())
+        inherited: set[int] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                for base in node.bases:
+                    name = _last_name(base)
+                    children[name].append(node.name)
+                    inherited |= {id(each) for each in ast.walk(base)}
+            elif isinstance(node, ast.Name | ast.Attribute) and id(node) not in inherited:
+                used.add(_last_name(node))
+    own = {
+        node.name
+        for path in sources(root).values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    return {
+        name: found[0]
+        for name, found in children.items()
+        if len(found) == 1 and name in own and name not in used
+    }
+
+
+def _last_name(node: ast.AST) -> str:
+    """Return ``C`` for ``C``, ``module.C`` and ``C[T]``."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -57,7 +57,9 @@ def main(*arguments: str) -> int:
         constraints.write_text("\n".join(lower_bounds()) + "\n", encoding="utf-8")
         python = str(environment / "bin" / "python")
         _run(sys.executable, "-m", "venv", str(environment))
-        install = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+        # What no test imports need not be compiled to bytecode.
+        pip = "pip install -q --no-compile --disable-pip-version-check"
+        install = (python, "-m", *pip.split())
         package = f"{REPOSITORY}[{','.join(EXTRAS)}]"
         _run(*install, "-c", str(constraints), "--editable", package, *NEEDED_TO_CHECK)
         print("\n".join(lower_bounds()), flush=True)

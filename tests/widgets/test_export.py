@@ -23,7 +23,7 @@ from dpexplain_widgets.export.export import check_releasable
 from dpexplain_widgets.export.page import state_of
 from dpexplain_widgets.payload.packing import inflated
 from dpexplain_widgets.payload.payload import build_payload
-from dpexplain_widgets.state.display_traits import TABS
+from dpexplain_widgets.state.state import TABS
 from example_filters import filter_comparison
 
 VIEWS = [getattr(dpexplain_widgets, name) for name in view_examples.view_names()]

@@ -13,7 +13,7 @@ from dpexplain.accounting._ledger.text import ledger_frame, ledger_html, ledger_
 from dpexplain.accounting._units.prices import common_unit
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger_state import LedgerEntry, LedgerState
-from dpexplain.accounting.summary import LedgerSummary, ReleaseSet, counted_entries
+from dpexplain.accounting.summary import LedgerSummary, ReleaseSet, counted_entries, summary_of
 from dpexplain.accounting.unit import RECORD, Unit, check_unit
 from dpexplain.exceptions import BudgetError
 
@@ -284,7 +284,7 @@ class LedgerReading:
         LedgerSummary
             Summary for views, files and reports; it cannot be charged.
         """
-        return self._store.current().summary()
+        return summary_of(self._store.current())
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
         """Return the privacy statement for the published entries and all fits.
@@ -308,7 +308,7 @@ class LedgerReading:
 
         state = self._store.current()
         if published is None:
-            return statement_of(state.summary())
+            return statement_of(summary_of(state))
         chosen = self._chosen(state, published)
         unit = state.unit or common_unit(chosen) or state.total_unit
         one, replaced = math.inf, math.inf
@@ -316,7 +316,7 @@ class LedgerReading:
             one = state.epsilon_for(unit, state.delta, chosen)
             replaced = state.replace_epsilon_for(unit, state.delta, chosen)
         return statement_of(
-            state.summary(), published, unit=unit.kind_words, epsilons=(one, replaced)
+            summary_of(state), published, unit=unit.kind_words, epsilons=(one, replaced)
         )
 
     @staticmethod

@@ -23,19 +23,24 @@ from dpexplain.explain._record import (
 from dpexplain.explain._text import short_number, signed_number
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.edits import described_edits
-from dpexplain.explain.bands._noisy_shape import NoisyShape
+from dpexplain.explain.bands._cautions import term_caution
+from dpexplain.explain.bands._noisy_part import NoisyPart
+from dpexplain.explain.bands.directions import directions_inside
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.noise_model import mean_absolute
 from dpexplain.tables.cells import DATE_UNIT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HTML_ROWS = 12
+# Half-width of the band if the joint errors are unknown; it holds for each bin separately.
+_POINTWISE = 2.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class ShapeFunction(NoisyShape, Binned, ModelDisplay):
+class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     """The contribution of one term to the score, bin by bin.
 
     Value bins come first: bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``, except
@@ -217,6 +222,21 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
                 )
             self._set("simultaneous_factor", factor)
 
+    def _check_effect(self) -> None:
+        given = (self.effect, self.effect_std, self.effect_factor)
+        if all(part is None for part in given):
+            return
+        if self.effect is None or self.effect_std is None or self.effect_factor is None:
+            raise ValueError(
+                "effect, effect_std and effect_factor must be given together or all omitted."
+            )
+        for name in ("effect", "effect_std"):
+            self._set(name, read_only(name, getattr(self, name), (self.n_bins,)))
+        factor = finite("effect_factor", self.effect_factor)
+        if factor < 0 or (self.effect_std < 0).any():
+            raise ValueError("effect_std and effect_factor must not be negative.")
+        self._set("effect_factor", factor)
+
     @property
     def constraint_words(self) -> str:
         """Constraint on the curve, such as ``"constrained to increase"``; empty if none."""
@@ -242,6 +262,84 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     def importance(self) -> float:
         """Mean absolute contribution over the records, in `score_unit`."""
         return float(self.weights @ np.abs(self.contribution))
+
+    @cached_property
+    def total_std(self) -> FloatArray | None:
+        """Standard deviation of each contribution (total uncertainty), in `score_unit`.
+
+        It combines privacy noise with random structure and sampling, if these are known. The result
+        is None if there is no privacy noise, or if it is unknown.
+        """
+        if self.noise_std is None:
+            return None
+        parts = (self.noise_std, self.structure_std, self.sampling_std)
+        squares = [np.square(part) for part in parts if part is not None]
+        return frozen(np.asarray(np.sqrt(np.sum(squares, axis=0))))
+
+    @property
+    def band_factor(self) -> float:
+        """Half-width of the band in standard deviations."""
+        return _POINTWISE if self.simultaneous_factor is None else self.simultaneous_factor
+
+    @property
+    def possible_directions(self) -> tuple[str, ...]:
+        """Directions that a curve inside the band can have over the ordered value bins.
+
+        ``("rising",)`` means that a rising curve fits inside the band and a falling curve does not.
+        If "constant" is included, a constant curve fits inside the band. The result is empty if
+        every curve inside the band changes direction. If `band` is None, only the curve itself is
+        considered.
+        """
+        band = self.band
+        ends = (self.contribution, self.contribution) if band is None else band
+        low, high = (end[: self.n_value_bins] for end in ends)
+        return directions_inside(low, high)
+
+    @property
+    def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
+        """Limits of the effect band; None if there is no estimate.
+
+        The band contains the entire true population curve with 95% confidence.
+        """
+        if self.effect is None or self.effect_std is None or self.effect_factor is None:
+            return None
+        half = self.effect_factor * self.effect_std
+        return self.effect - half, self.effect + half
+
+    @property
+    def effect_signal(self) -> npt.NDArray[np.bool_] | None:
+        """For each bin, whether the effect band excludes zero; None if there is no band."""
+        if self.effect_band is None:
+            return None
+        low, high = self.effect_band
+        return (low > 0) | (high < 0)
+
+    @cached_property
+    def effect_importance(self) -> float | None:
+        """Estimated mean absolute contribution in the population; None if not available."""
+        if self.effect is None or self.effect_std is None:
+            return None
+        return float(self.weights @ mean_absolute(self.effect, self.effect_std))
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning about a missing or weak effect estimate of this curve; empty otherwise.
+
+        For warnings that depend on the whole model, see :attr:`GlobalExplanation.effect_cautions`.
+        """
+        return term_caution(self)
+
+    @property
+    def effect_directions(self) -> tuple[str, ...] | None:
+        """Directions that a curve inside the effect band can have.
+
+        The directions mean the same as in `possible_directions`, which describes the released
+        curve. The result is None if there is no effect band.
+        """
+        if self.effect_band is None:
+            return None
+        low, high = (frozen(end[: self.n_value_bins]) for end in self.effect_band)
+        return directions_inside(low, high)
 
     def evaluate(self, values: npt.ArrayLike) -> FloatArray:
         """Return the contribution of each value.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
 
-_DRAWS = 2_000
+DRAWS = 2_000
 
 
 class NoisyModel:
@@ -286,7 +286,7 @@ class NoisyModel:
         return table.sort_values("importance", ascending=False, kind="stable")
 
     def _fill(self, table: pd.DataFrame, noise: NoiseModel) -> None:
-        errors = noise.draws(_DRAWS)
+        errors = noise.draws(DRAWS)
         shown = drawn_importances(self.terms, noise, errors)
         table["importance_std"] = shown.std(axis=0)
         corrected = table["corrected_importance"].to_numpy()
@@ -301,7 +301,7 @@ class NoisyModel:
 
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
         """Fill in the columns that describe the estimated effects."""
-        drawn = drawn_effects(self.terms, scatter, _DRAWS)
+        drawn = drawn_effects(self.terms, scatter, DRAWS)
         sizes = np.stack(
             [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
             axis=1,

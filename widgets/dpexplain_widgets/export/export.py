@@ -5,21 +5,17 @@ from __future__ import annotations
 import contextlib
 import html
 import math
-import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import traitlets
 
-import dpexplain.io
 from dpexplain._utils.version import __version__
 from dpexplain.accounting.summary import LedgerSummary
 from dpexplain.compare import Comparison, FilterComparison, MulticlassComparison, releasable
 from dpexplain.explain import GlobalExplanation, MulticlassExplanation
 from dpexplain.statement import PrivacyStatement, statement_of
 from dpexplain_widgets.export.fallback import fallback_html
-from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
 from dpexplain_widgets.export.page import offline_page, state_of
 from dpexplain_widgets.export.picture import static_svg
 from dpexplain_widgets.payload.filter_arrays import PRECISION_WORDS as FILTER_PRECISION_WORDS
@@ -280,151 +276,3 @@ def _statements(source: Any) -> list[PrivacyStatement]:
     if isinstance(source, Comparison | FilterComparison | MulticlassComparison):
         source = source.ledger
     return [statement_of(source)] if isinstance(source, LedgerSummary) else []
-
-
-class Exports:
-    """Mixin with the methods that export a view."""
-
-    def export_html(
-        self,
-        path: str | os.PathLike[str],
-        release_safe: bool = True,
-        *,
-        statement: PrivacyStatement | None = None,
-    ) -> Path:
-        """Write a page that shows this view without a kernel or a network.
-
-        Parameters
-        ----------
-        path : path-like
-            Destination; the file is written completely or not at all.
-        release_safe : bool, default=True
-            Whether to leave out everything that is not private: the reference, metrics computed
-            from records, and samples that are not public. These parts are then absent, not merely
-            hidden. False keeps them, with a warning at the top.
-        statement : PrivacyStatement or None, default=None
-            Statement shown below the view; None means a statement built from the attached ledger
-            or guarantee.
-
-        Returns
-        -------
-        Path
-            The file.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a part of the view does not state whether it is private, or if nothing in the view
-            may be released.
-        OSError
-            If the file cannot be written.
-
-        Notes
-        -----
-        Numbers are rounded for the page; see
-        :data:`dpexplain_widgets.payload.packing.PRECISION_WORDS`.
-        """
-        page = page_of(self, release_safe=release_safe, statement=statement)  # type: ignore[arg-type]
-        return dpexplain.io.write_file(path, page)
-
-    def export_svg(
-        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
-    ) -> Path:
-        """Write a figure of the view as SVG.
-
-        The buttons of the view save what is on the screen. This method draws a separate figure with
-        matplotlib, so it also works without a browser.
-
-        Parameters
-        ----------
-        path : path-like
-            Destination; the file is written completely or not at all.
-        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw: the shape of the selected term, the importances of all terms, the shape
-            of the selected term at every epsilon, or a metric at every epsilon.
-        release_safe : bool, default=True
-            Whether to leave out everything that is not private. If False, the figure may show
-            non-private parts, and is then watermarked.
-
-        Returns
-        -------
-        Path
-            The file; its ``<desc>`` contains the guarantee.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the figure must not be released, or cannot be drawn.
-        """
-        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
-
-    def export_png(
-        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
-    ) -> Path:
-        """Write a figure of the view as PNG; see :meth:`export_svg`.
-
-        Parameters
-        ----------
-        path : path-like
-            Destination; the file is written completely or not at all.
-        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw, as in :meth:`export_svg`.
-        release_safe : bool, default=True
-            Whether to leave out everything that is not private.
-
-        Returns
-        -------
-        Path
-            The file; its ``Description`` text chunk contains the guarantee.
-        """
-        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
-
-    def export_csv(
-        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
-    ) -> Path:
-        """Write the numbers behind the view as CSV.
-
-        Parameters
-        ----------
-        path : path-like
-            Destination; the file is written completely or not at all.
-        what : {"shape", "importance"}, default="shape"
-            What to write, for each fit shown: the bins of the selected term, or the importances of
-            all terms.
-        release_safe : bool, default=True
-            Whether to leave out everything that is not private.
-
-        Returns
-        -------
-        Path
-            The file. Each row contains the guarantee of its fit, in the columns epsilon, delta,
-            adjacency, private and guarantee. Cells that a spreadsheet could interpret as formulas
-            are prefixed with an apostrophe.
-        """
-        return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
-
-    def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
-        """Write the source of the view as JSON for :func:`dpexplain.io.load`.
-
-        Parameters
-        ----------
-        path : path-like
-            Destination; the file is written completely or not at all.
-        release_safe : bool, default=True
-            Whether to leave out everything that is not private.
-
-        Returns
-        -------
-        Path
-            The file, in which all numbers are stored exactly.
-
-        Raises
-        ------
-        TypeError
-            If the view was created from a payload or from several models.
-        """
-        source = self.origin.source  # type: ignore[attr-defined]
-        return dpexplain.io.save(releasable(source) if release_safe else source, path)
-
-    def _leaving(self, release_safe: bool) -> ViewState:
-        return releasable_view(self) if release_safe else self  # type: ignore[arg-type, return-value]

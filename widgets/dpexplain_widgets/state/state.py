@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import difflib
-import math
-from collections.abc import Iterable, Mapping
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 import traitlets
 
-from dpexplain_widgets.state.display_traits import DisplayTraits
-from dpexplain_widgets.state.filter_choice import FilterChoice
-from dpexplain_widgets.state.local_choice import LocalChoice
-from dpexplain_widgets.state.model_choice import ModelChoice
-from dpexplain_widgets.state.trait_types import Index
+from dpexplain_widgets.payload.payload import check_payload, models_of
+from dpexplain_widgets.state.places import (
+    check_input,
+    check_sample,
+    check_term,
+    check_threshold,
+    epsilon_place,
+    first_epsilon_index,
+    most_important,
+)
+from dpexplain_widgets.state.trait_types import Index, OneOf
+from dpexplain_widgets.views.registry import tabs
 
+TABS = tabs()
+AGAINST = ("reference", "epsilon", "model", "repeat")
+MAPS = ("mean", "contrast", "filter")
+ORDERS = ("last", "this", "schema", "name")
+CURVES = ("both", "released", "effect")
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
     "second_bin", "bin_range", "sample", "what_if", "threshold", "edits", "pinned_epsilon",
@@ -36,15 +45,24 @@ class Origin(NamedTuple):
     samples_public: bool = False
 
 
-class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
+class ViewState(traitlets.HasTraits):
     """State of a view, stored as traits that all views have.
 
     An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
-    with :meth:`dpexplain_widgets.views.base.View.link`. The choices of model, sample and filters,
-    and the display options, are described in the base classes.
+    with :meth:`dpexplain_widgets.views.base.View.link`.
 
     Attributes
     ----------
+    payload : dict
+        Data from which the view is drawn, at all epsilons.
+    model_name : str
+        Name of the selected model or class; "" if there is only one model.
+    other_model : str
+        Name of the model drawn for comparison, at the same or the nearest epsilon; "" if there is
+        none.
+    against : {"reference", "epsilon", "model", "repeat"}
+        What the disagreement view compares with: the non-private reference, the fit at the pinned
+        epsilon, the other model, or another fit with the same epsilon.
     epsilon_index : int
         Index of the selected epsilon in the payload. An index equal to the number of epsilons
         selects the non-private reference, if it is shown.
@@ -62,8 +80,65 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
         Whether the non-private reference, if any, is shown.
     repeat : int
         Index of the selected fit among those at the same epsilon.
+    sample : int or None
+        Index of the selected sample in the view. None means a typical sample, in which the value of
+        each term comes from its bin with the largest released count.
+    what_if : dict
+        Values that replace those of the sample, by term name: numbers within the public range,
+        categories, or None for missing. These values are hypothetical, so they may be shown to
+        anyone.
+    threshold : float or None
+        Prediction at which a decision changes; for a classifier, a probability. None means a
+        threshold of 0.5 for a classifier, and no threshold for a regression.
+    filter_arrays : bytes
+        Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
+        says where each array begins.
+    shown_map : {"mean", "contrast", "filter"}
+        What is drawn for each class: its mean filter, the contrast with another class, or one
+        filter.
+    filter_class : str
+        Selected class.
+    against_class : str
+        Second class of a contrast.
+    filter_index : int
+        Index of the selected filter of a class; the order is the same in all fits.
+    input_index : int or None
+        Index of the input, such as a pixel, whose weight is shown.
+    mask_noise : bool
+        Whether weights within two standard deviations of privacy noise are grayed out.
+    sort_filters : bool
+        Whether the filters of a class are sorted by signal-to-noise ratio.
+    contribution_opacity : float
+        Opacity of the contributions drawn over an image: 0 shows only the image, 0.5 shows both,
+        and 1 shows only the contributions.
+    tab : {"shape", "edit", "terms", "disagreement", "rank", "local"}
+        The open tab of an Explorer.
+    term_order : {"last", "this", "schema", "name"}
+        Order in which terms are listed: by importance at the largest epsilon, by importance in the
+        selected fit, as in the model, or by name.
+    term_search : str
+        Search text: only terms whose name contains it are listed; "" lists all terms.
+    above_noise_only : bool
+        Whether lists show only terms that rise above the noise.
+    same_axis : bool
+        Whether the score axis covers the curves of all epsilons.
+    even_bins : bool or None
+        Whether bins are drawn with equal widths; None chooses whichever is easier to read.
+    shown_curve : {"both", "released", "effect"}
+        Curves that are drawn: both, only the released curve with its noise, or only the estimated
+        effect.
+    small_multiples : bool
+        Whether the shape view shows all terms as small charts.
+    page_index : int
+        Index of the page of small charts; each page shows twelve terms.
+    replay_draw : int or None
+        Index of the simulated draw of the noise; None means the released curve.
     """
 
+    payload = traitlets.Dict().tag(sync=True)
+    model_name = traitlets.Unicode().tag(sync=True)
+    other_model = traitlets.Unicode().tag(sync=True)
+    against = OneOf(*AGAINST).tag(sync=True)
     epsilon_index = Index().tag(sync=True)
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
@@ -74,6 +149,28 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
     repeat = Index().tag(sync=True)
+    sample = Index(None, allow_none=True).tag(sync=True)
+    what_if = traitlets.Dict().tag(sync=True)
+    threshold = traitlets.Float(None, allow_none=True).tag(sync=True)
+    filter_arrays = traitlets.Bytes().tag(sync=True)
+    shown_map = OneOf(*MAPS).tag(sync=True)
+    filter_class = traitlets.Unicode().tag(sync=True)
+    against_class = traitlets.Unicode().tag(sync=True)
+    filter_index = Index(0).tag(sync=True)
+    input_index = Index(None, allow_none=True).tag(sync=True)
+    mask_noise = traitlets.Bool(False).tag(sync=True)
+    sort_filters = traitlets.Bool(True).tag(sync=True)
+    contribution_opacity = traitlets.Float(0.5, min=0.0, max=1.0).tag(sync=True)
+    tab = OneOf(*TABS).tag(sync=True)
+    term_order = OneOf(*ORDERS).tag(sync=True)
+    term_search = traitlets.Unicode().tag(sync=True)
+    above_noise_only = traitlets.Bool(False).tag(sync=True)
+    same_axis = traitlets.Bool(True).tag(sync=True)
+    even_bins = traitlets.Bool(None, allow_none=True).tag(sync=True)
+    shown_curve = OneOf(*CURVES).tag(sync=True)
+    small_multiples = traitlets.Bool(False).tag(sync=True)
+    page_index = Index(0).tag(sync=True)
+    replay_draw = Index(None, allow_none=True).tag(sync=True)
 
     page_traits: ClassVar[tuple[str, ...]] = STATE_TRAITS
     """Names of the traits that an exported page of the view contains."""
@@ -110,6 +207,40 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     def epsilon(self, epsilon: float) -> None:
         self.epsilon_index = epsilon_place(self.shown, epsilon)
 
+    @traitlets.validate("payload")
+    def _check_payload(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return check_payload(proposal["value"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise traitlets.TraitError(f"payload: {error}") from None
+
+    @traitlets.validate("model_name", "other_model")
+    def _check_model(self, proposal: Mapping[str, Any]) -> str:
+        name: str = proposal["value"]
+        names = self.model_names
+        none = proposal["trait"].name == "other_model" or not any(names)
+        if name in names or (name == "" and none):
+            return name
+        listed = ", ".join(repr(each[:60]) for each in names if each) or "without names here"
+        trait = proposal["trait"].name
+        raise traitlets.TraitError(f"{trait}={name[:60]!r} is not one of the models: {listed}.")
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models shown, in order."""
+        return tuple(model["name"] for model in models_of(self.payload)) if self.payload else ("",)
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The payload of the selected model."""
+        return self._model(self.model_name) or self.payload
+
+    def _model(self, name: str) -> dict[str, Any] | None:
+        """Return the payload of the model with this name, or None."""
+        if not self.payload or not name:
+            return None
+        return next((model for model in models_of(self.payload) if model["name"] == name), None)
+
     @traitlets.validate("epsilon_index")
     def _check_epsilon_index(self, proposal: Mapping[str, Any]) -> int:
         index: int = proposal["value"]
@@ -126,11 +257,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
 
     @traitlets.validate("term")
     def _check_term(self, proposal: Mapping[str, Any]) -> str:
-        name: str = proposal["value"]
-        names = self.term_names
-        if name in names or (name == "" and not names):
-            return name
-        raise traitlets.TraitError(_unknown_term(name, names))
+        return check_term(proposal["value"], self.term_names)
 
     @traitlets.validate("bin_index", "second_bin")
     def _check_bin_index(self, proposal: Mapping[str, Any]) -> int | None:
@@ -164,6 +291,58 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             f"pinned_epsilon={epsilon:g} must be None or one of {listed}; another epsilon needs a "
             "new fit."
         )
+
+    @traitlets.validate("sample")
+    def _check_sample(self, proposal: Mapping[str, Any]) -> int | None:
+        return check_sample(self.payload.get("samples"), proposal["value"])
+
+    @traitlets.validate("what_if")
+    def _check_what_if(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        places = {term["name"]: place for place, term in enumerate(self.payload.get("terms", ()))}
+        for name, value in proposal["value"].items():
+            if name not in places:
+                raise traitlets.TraitError(f"what_if: no term {str(name)[:60]!r}.")
+            check_input(self.payload, places[name], value)
+        return dict(proposal["value"])
+
+    @traitlets.validate("threshold")
+    def _check_threshold(self, proposal: Mapping[str, Any]) -> float | None:
+        return check_threshold(self.payload.get("link", ""), proposal["value"])
+
+    @property
+    def _filters(self) -> dict[str, Any] | None:
+        """Return the outline of the filters, or None if the model has no filters."""
+        return self.payload.get("filters") if self.payload else None
+
+    @traitlets.validate("filter_class", "against_class")
+    def _check_filter_class(self, proposal: Mapping[str, Any]) -> str:
+        name: str = proposal["value"]
+        classes = [] if self._filters is None else self._filters["classes"]
+        if name in classes or name == "":
+            return name
+        listed = ", ".join(repr(each[:40]) for each in classes[:12]) or "none, without filters"
+        trait = proposal["trait"].name
+        raise traitlets.TraitError(f"{trait}={name[:40]!r} must be one of the classes: {listed}.")
+
+    @traitlets.validate("filter_index", "input_index")
+    def _check_filter_place(self, proposal: Mapping[str, Any]) -> int | None:
+        index: int | None = proposal["value"]
+        trait = proposal["trait"].name
+        outline = self._filters
+        count = 1
+        if outline is not None:
+            of_class = trait == "filter_index"
+            count = outline["n_filters"] if of_class else len(outline["input_names"])
+        if index is None or 0 <= index < count:
+            return index
+        raise traitlets.TraitError(f"{trait}={index} must be one of 0 to {count - 1}.")
+
+    @traitlets.validate("page_index", "replay_draw")
+    def _check_not_negative(self, proposal: traitlets.Bunch) -> int | None:
+        value: int | None = proposal["value"]
+        if value is None or value >= 0:
+            return value
+        raise traitlets.TraitError(f"{proposal['trait'].name}={value} must not be negative.")
 
     def _checked_place(self, proposal: Mapping[str, Any], count: int, what: str) -> int | None:
         index: int | None = proposal["value"]
@@ -254,67 +433,3 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
             return []
         labels: list[str] = fit["terms"][self.term_names.index(self.term)]["labels"]
         return labels
-
-
-def most_important(payload: Mapping[str, Any]) -> str:
-    """Return the most important term at the largest epsilon; "" if there are no terms."""
-    fits = payload["fits"]
-    fit = fits[-1][0] if fits else payload["reference"]
-    if fit is None or not payload["terms"]:
-        return ""
-    sizes = [term["importance"] for term in fit["terms"]]
-    return str(payload["terms"][sizes.index(max(sizes))]["name"])
-
-
-def first_epsilon_index(payload: Mapping[str, Any]) -> int:
-    """Return the index of the largest epsilon that is at most 1; 0 if there is none."""
-    return max(0, sum(epsilon <= 1 for epsilon in payload["epsilons"]) - 1)
-
-
-def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
-    """Return the index of an epsilon in the payload; infinity means the reference.
-
-    Parameters
-    ----------
-    payload : dict
-        Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
-    epsilon : float
-        An epsilon in the payload, up to rounding; infinity for the reference.
-
-    Returns
-    -------
-    int
-        A value for `epsilon_index`.
-
-    Raises
-    ------
-    traitlets.TraitError
-        If no fit has this epsilon; the message lists the available ones.
-    """
-    epsilons = [*payload["epsilons"], *([math.inf] if payload["reference"] else [])]
-    if isinstance(epsilon, Real) and not isinstance(epsilon, bool):
-        for place, known in enumerate(epsilons):
-            if math.isclose(epsilon, known, rel_tol=1e-9):
-                return place
-    names = [
-        "float('inf') for the non-private reference" if math.isinf(known) else f"{known:.12g}"
-        for known in epsilons
-    ]
-    listed = ", ".join(names) or "none, because no model is shown"
-    raise traitlets.TraitError(
-        f"no fit with epsilon={_short(repr(epsilon))}; the epsilons are {listed}. Another epsilon "
-        "needs a new fit."
-    )
-
-
-def _unknown_term(name: str, names: Iterable[str]) -> str:
-    known = list(names)
-    listed = ", ".join(repr(_short(each)) for each in known[:12])
-    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-    close = difflib.get_close_matches(name[:200], [each[:200] for each in known], n=1)
-    hint = f" Did you mean {_short(close[0])!r}?" if close else ""
-    return f"no term {_short(name)!r}; the terms are {listed}{more}.{hint}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:59]}…"

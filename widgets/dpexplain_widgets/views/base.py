@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
@@ -11,23 +13,27 @@ import pandas as pd
 import traitlets
 from IPython.display import publish_display_data
 
+import dpexplain.io
+from dpexplain.accounting import Event, PrivacyLedger
+from dpexplain.compare import releasable
+from dpexplain.edit import EditLog
+from dpexplain.explain.additive.denoising import denoised_curve
+from dpexplain.io._edits import log_from_plain, log_to_plain
+from dpexplain.statement import PrivacyStatement
 from dpexplain_widgets.export.bundle import stylesheet
-from dpexplain_widgets.export.export import Exports
+from dpexplain_widgets.export.export import page_of, releasable_view
 from dpexplain_widgets.export.fallback import beside_view, still_bundle
+from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
 from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
-from dpexplain_widgets.state.editing import Editing
 from dpexplain_widgets.state.filter_selection import filter_frame
 from dpexplain_widgets.state.linking import Link, choices_of
+from dpexplain_widgets.state.measurement import Measure, Measurement
+from dpexplain_widgets.state.places import first_epsilon_index, most_important
 from dpexplain_widgets.state.selection import selection_frame
-from dpexplain_widgets.state.state import (
-    STATE_TRAITS,
-    Origin,
-    ViewState,
-    first_epsilon_index,
-    most_important,
-)
+from dpexplain_widgets.state.sources import explanation_of, whole_explanation_of
+from dpexplain_widgets.state.state import STATE_TRAITS, Origin, ViewState
 
 
 def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], bytes]:
@@ -42,7 +48,7 @@ def _content(source: Any, samples: Any, public: bool) -> tuple[dict[str, Any], b
     return build_payload(source, samples, samples_public=public), b""
 
 
-class View(Exports, Editing, ViewState, anywidget.AnyWidget):
+class View(ViewState, anywidget.AnyWidget):
     """Base class for interactive views of a comparison or explanation.
 
     Parameters
@@ -59,6 +65,21 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     **state
         Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
+    Attributes
+    ----------
+    edits : dict
+        Log of edits as plain values; empty if there are no edits. `edit_log` is the same log as an
+        object.
+    denoised : dict
+        Denoised curves that the page requested; an error message replaces a curve that could not be
+        computed. Each key identifies a model, epsilon, fit and term.
+    denoise_request : list
+        Key of the denoised curve that the page requests, as a list of one string.
+    evaluation : dict
+        Metrics of the edited model, and the cost of measuring them.
+    evaluation_request : int
+        Number of times the page has requested metrics.
+
     Raises
     ------
     TypeError
@@ -70,6 +91,14 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     _css = stylesheet()
     _still = traitlets.Unicode().tag(sync=True)
     """Name of the static output that a running view hides."""
+
+    edits = traitlets.Dict().tag(sync=True)
+    denoised = traitlets.Dict().tag(sync=True)
+    denoise_request = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    evaluation = traitlets.Dict().tag(sync=True)
+    evaluation_request = traitlets.Int(0).tag(sync=True)
+
+    _measurement: Measurement | None = None
 
     _shows: ClassVar[str] = "terms"
     """What a source must contain: "terms", "filters", "models" (terms or filters) or "anything"."""
@@ -157,6 +186,241 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         columns of :meth:`dpexplain.explain.WeightMap.frame`.
         """
         return selection_frame(self) if self.payload["filters"] is None else filter_frame(self)
+
+    @traitlets.validate("edits")
+    def _check_edits(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        value = dict(proposal["value"])
+        if value:
+            try:
+                log_from_plain(value, "edits")
+            except (TypeError, ValueError) as error:
+                raise traitlets.TraitError(f"edits: {error}") from None
+        return value
+
+    @property
+    def edit_log(self) -> EditLog:
+        """The edits made so far, as a log; setting it changes what the page shows."""
+        return log_from_plain(self.edits, "edits") if self.edits else EditLog()
+
+    @edit_log.setter
+    def edit_log(self, log: EditLog) -> None:
+        self.edits = log_to_plain(log)
+
+    @property
+    def edited(self) -> Any:
+        """The selected explanation, with the edits in the current state applied.
+
+        The value is a GlobalExplanation marked as edited. For a multiclass model, it is a
+        MulticlassExplanation, because an edit changes the curves of all classes.
+        """
+        return self.edit_log.apply(whole_explanation_of(self))
+
+    def to_model(self, model: Any) -> Any:
+        """Apply the edits to a fitted model.
+
+        Parameters
+        ----------
+        model : fitted additive model
+            Model that contains the edited terms. Its ledger is not charged, because edits have no
+            privacy cost.
+
+        Returns
+        -------
+        model
+            An edited copy.
+        """
+        return self.edit_log.apply(model)
+
+    def measure_edits(
+        self,
+        measure: Measure,
+        *,
+        ledger: PrivacyLedger | None = None,
+        price: Sequence[Event] = (),
+    ) -> None:
+        """Set how the metrics of an edited model are measured.
+
+        Parameters
+        ----------
+        measure : callable
+            Function that returns the metrics of an edited explanation, keyed by name. It either
+            uses public data, or releases noisy metrics of private data through mechanisms whose
+            events are given as `price`.
+        ledger : PrivacyLedger or None, default=None
+            Ledger of the private data.
+        price : sequence of Event, default=()
+            Privacy events of one measurement. The page shows the cost and asks for confirmation
+            before each measurement, and the ledger is charged before data are read. If `price` is
+            empty, the data are assumed to be public.
+
+        Raises
+        ------
+        ValueError
+            If only one of `ledger` and `price` is given.
+        """
+        self._measurement = Measurement(measure, ledger, tuple(price))
+        self.evaluation = self._measurement.pending()
+
+    @traitlets.observe("evaluation_request")
+    def _on_evaluation(self, change: Mapping[str, Any]) -> None:
+        if self._measurement is not None and change["new"] > change["old"]:
+            self.evaluation = self._measurement.of(lambda: self.edited)
+
+    @traitlets.observe("denoise_request")
+    def _on_denoise(self, change: Mapping[str, Any]) -> None:
+        if len(change["new"]) != 1 or not isinstance(change["new"][0], str):
+            return
+        key = change["new"][0]
+        try:
+            explanation = explanation_of(self)
+            curve: Any = denoised_curve(explanation, self.term).tolist()
+        except (ValueError, KeyError) as error:
+            curve = str(error)
+        self.denoised = {**self.denoised, key: curve}
+
+    def export_html(
+        self,
+        path: str | os.PathLike[str],
+        release_safe: bool = True,
+        *,
+        statement: PrivacyStatement | None = None,
+    ) -> Path:
+        """Write a page that shows this view without a kernel or a network.
+
+        Parameters
+        ----------
+        path : path-like
+            Destination; the file is written completely or not at all.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private: the reference, metrics computed
+            from records, and samples that are not public. These parts are then absent, not merely
+            hidden. False keeps them, with a warning at the top.
+        statement : PrivacyStatement or None, default=None
+            Statement shown below the view; None means a statement built from the attached ledger
+            or guarantee.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a part of the view does not state whether it is private, or if nothing in the view
+            may be released.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Numbers are rounded for the page; see
+        :data:`dpexplain_widgets.payload.packing.PRECISION_WORDS`.
+        """
+        page = page_of(self, release_safe=release_safe, statement=statement)
+        return dpexplain.io.write_file(path, page)
+
+    def export_svg(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write a figure of the view as SVG.
+
+        The buttons of the view save what is on the screen. This method draws a separate figure with
+        matplotlib, so it also works without a browser.
+
+        Parameters
+        ----------
+        path : path-like
+            Destination; the file is written completely or not at all.
+        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
+            What to draw: the shape of the selected term, the importances of all terms, the shape
+            of the selected term at every epsilon, or a metric at every epsilon.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private. If False, the figure may show
+            non-private parts, and is then watermarked.
+
+        Returns
+        -------
+        Path
+            The file; its ``<desc>`` contains the guarantee.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the figure must not be released, or cannot be drawn.
+        """
+        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "svg"))
+
+    def export_png(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write a figure of the view as PNG; see :meth:`export_svg`.
+
+        Parameters
+        ----------
+        path : path-like
+            Destination; the file is written completely or not at all.
+        what : {"shape", "importance", "epsilons", "metric"}, default="shape"
+            What to draw, as in :meth:`export_svg`.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file; its ``Description`` text chunk contains the guarantee.
+        """
+        return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
+
+    def export_csv(
+        self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
+    ) -> Path:
+        """Write the numbers behind the view as CSV.
+
+        Parameters
+        ----------
+        path : path-like
+            Destination; the file is written completely or not at all.
+        what : {"shape", "importance"}, default="shape"
+            What to write, for each fit shown: the bins of the selected term, or the importances of
+            all terms.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file. Each row contains the guarantee of its fit, in the columns epsilon, delta,
+            adjacency, private and guarantee. Cells that a spreadsheet could interpret as formulas
+            are prefixed with an apostrophe.
+        """
+        return dpexplain.io.write_file(path, csv_text(table_of(self._leaving(release_safe), what)))
+
+    def export_json(self, path: str | os.PathLike[str], release_safe: bool = True) -> Path:
+        """Write the source of the view as JSON for :func:`dpexplain.io.load`.
+
+        Parameters
+        ----------
+        path : path-like
+            Destination; the file is written completely or not at all.
+        release_safe : bool, default=True
+            Whether to leave out everything that is not private.
+
+        Returns
+        -------
+        Path
+            The file, in which all numbers are stored exactly.
+
+        Raises
+        ------
+        TypeError
+            If the view was created from a payload or from several models.
+        """
+        source = self.origin.source
+        return dpexplain.io.save(releasable(source) if release_safe else source, path)
+
+    def _leaving(self, release_safe: bool) -> ViewState:
+        return releasable_view(self) if release_safe else self
 
     def __repr__(self) -> str:
         """Return a one-line summary of the selection."""
