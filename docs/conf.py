@@ -22,9 +22,9 @@ author = "dpexplain contributors"
 project_copyright = author
 version = release = dpexplain.__version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "run_code", "reference_pages"]
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "run_code"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/**.md", "docs/reference/names/*.rst", "notebooks/*.ipynb"]
+include_patterns = ["*.md", "docs/**.md", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipynb_checkpoints"]
 
 # Notebooks are shown as they are stored: outputs of checked cells only, nothing is run.

@@ -108,7 +108,7 @@ class Site:
 
 def described_parts() -> list[str]:
     """Names of the packages that the reference describes, as its pages say."""
-    marker = ".. public:: "
+    marker = ".. automodule:: "
     return [
         line.removeprefix(marker)
         for page in sorted((REPOSITORY / "docs" / "reference").glob("*.md"))
