@@ -45,6 +45,7 @@ LAB_ARGS ?=
 BENCH_ARGS ?=
 PAPERS_ARGS ?=
 ATTACK_ARGS ?=
+OUTPUTS_ARGS ?=
 FUZZ_ARGS ?= --inputs 100000 --atheris 300
 AUDIT_ARGS ?=
 
@@ -219,8 +220,8 @@ format: $(VENV)/.test ## format the code, fix what ruff can fix
 	$(BIN)/ruff format .
 
 .PHONY: outputs
-outputs: $(VENV)/.test ## run the notebooks, keep the outputs of checked cells only, print CPU seconds
-	$(BIN)/python $(SUPPORT)/notebooks.py
+outputs: $(VENV)/.test ## run the notebooks, keep checked outputs and pictures of dashboards (OUTPUTS_ARGS="--help")
+	$(BIN)/python $(SUPPORT)/notebooks.py $(OUTPUTS_ARGS)
 
 .PHONY: pictures
 pictures: $(VENV)/.test ## take the screenshots of the README

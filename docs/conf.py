@@ -27,7 +27,7 @@ root_doc = "README"
 include_patterns = ["*.md", "docs/**.md", "notebooks/*.ipynb"]
 exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipynb_checkpoints"]
 
-# Notebooks are shown as they are stored: outputs of checked cells only, nothing is run.
+# Notebooks are shown as they are stored, with pictures of dashboards; nothing is run.
 nb_execution_mode = "off"
 myst_heading_anchors = 3
 

@@ -1,4 +1,4 @@
-"""Certificates, and their conversion to JSON, HTML and PDF."""
+"""Certificates, and their conversion to JSON, HTML, PDF and Markdown."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from dpexplain.accounting import Provenance
 from dpexplain.accounting._ledger.provenance import check_hash
 from dpexplain.accounting._ledger.serialize import not_negative, number_to_json
 from dpexplain.accounting.unit import Unit, unit_from_dict, unit_to_dict
+from dpexplain.certificate.card import card_of, data_of_card
 from dpexplain.certificate.pdf import data_of_pdf, pdf_of
 from dpexplain.certificate.printed import data_of_page, page_of
 from dpexplain.io.files import write_file
@@ -35,7 +36,7 @@ _LISTS = ("features", "mechanisms", "not_private")
 _NUMBERS = ("epsilon", "total_epsilon", "adaptive_epsilon", "cap_epsilon", "left_epsilon")
 _COUNTS = ("entry", "n_entries", "n_releases")
 _HASHES = ("release_sha256", "head")
-_PAGES = (".html", ".htm", ".pdf")
+_PAGES = (".html", ".htm", ".pdf", ".md")
 
 
 @dataclass(frozen=True)
@@ -264,14 +265,27 @@ class Certificate:
         """
         return pdf_of(self, self.to_json())
 
+    def card(self) -> str:
+        """Return the certificate as a model card, as Hugging Face and MLflow show it.
+
+        It says what the HTML page says and, in its metadata, states the guarantee in YAML. It also
+        contains the certificate as JSON, in a comment.
+
+        Returns
+        -------
+        str
+            Markdown.
+        """
+        return card_of(self, self.to_json())
+
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page, a PDF document or a JSON file.
+        """Save the certificate as an HTML page, a PDF document, a model card or a JSON file.
 
         Parameters
         ----------
         path : path-like
-            Destination, which must end in ``.html``, ``.htm``, ``.pdf`` or ``.json``. An existing
-            file is replaced.
+            Destination, which must end in ``.html``, ``.htm``, ``.pdf``, ``.md`` or ``.json``. An
+            existing file is replaced.
 
         Returns
         -------
@@ -287,14 +301,19 @@ class Certificate:
         try:
             written = self._written(Path(path).suffix.lower())
         except KeyError:
-            raise ValueError(f"{str(path)!r} must end in .html, .pdf or .json.") from None
+            raise ValueError(f"{str(path)!r} must end in .html, .pdf, .md or .json.") from None
         return write_file(path, written)
 
     def _written(self, suffix: str) -> bytes:
         """Return the content of a file with the given suffix, or raise KeyError."""
         if suffix == ".pdf":
             return self.pdf()
-        writers = {".json": self.to_json, ".html": self.html, ".htm": self.html}
+        writers = {
+            ".json": self.to_json,
+            ".html": self.html,
+            ".htm": self.html,
+            ".md": self.card,
+        }
         return writers[suffix]().encode()
 
     def signed(self, public_key: str, signature: str) -> Certificate:
@@ -323,7 +342,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     Parameters
     ----------
     path : path-like
-        An HTML page, a PDF document or a JSON file.
+        An HTML page, a PDF document, a model card or a JSON file.
 
     Returns
     -------
@@ -379,7 +398,8 @@ def _data_of(raw: bytes, suffix: str) -> str:
     """Return the JSON in a file whose format is determined by its suffix."""
     if suffix == ".pdf":
         return data_of_pdf(raw)
-    return data_of_page(raw.decode()) if suffix in _PAGES else raw.decode()
+    readers = {".html": data_of_page, ".htm": data_of_page, ".md": data_of_card}
+    return readers.get(suffix, str)(raw.decode())
 
 
 def _signature(content: object) -> tuple[str, str]:

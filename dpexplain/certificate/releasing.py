@@ -67,7 +67,7 @@ def release(
     Returns
     -------
     Certificate
-        The certificate; its method ``save`` writes an HTML page, a PDF document or a JSON file.
+        The certificate; its method ``save`` writes a page, a model card or a JSON file.
 
     Raises
     ------

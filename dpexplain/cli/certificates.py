@@ -22,7 +22,7 @@ def add_commands(commands: Any) -> None:
         examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
         '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
         "dpexplain release model.json --ledger data.ledger.json --key officer.pem \\\n"
-        "    --out certificate.html --out certificate.pdf",
+        "    --out certificate.pdf --out README.md",
     )
     release.add_argument("file", type=Path, help="explanation of one fit, as JSON")
     _add_sources(release)
@@ -38,7 +38,7 @@ def add_commands(commands: Any) -> None:
         type=Path,
         required=True,
         action="append",
-        help="certificate, as HTML, PDF or JSON; repeat it for several forms",
+        help="certificate, as HTML, PDF, JSON or a model card (.md); repeat it for several forms",
     )
     release.set_defaults(run=run_release)
 
@@ -50,7 +50,7 @@ def add_commands(commands: Any) -> None:
         examples="dpexplain verify certificate.html --ledger data.ledger.json --release model.json "
         "--schema schema.toml",
     )
-    verify.add_argument("file", type=Path, help="certificate, as HTML, PDF or JSON")
+    verify.add_argument("file", type=Path, help="certificate, as HTML, PDF, JSON or a model card")
     _add_sources(verify)
     verify.add_argument("--release", type=Path, required=True, help="the released file")
     verify.add_argument(
@@ -79,7 +79,7 @@ def run_release(asked: argparse.Namespace) -> None:
     given = [path for path in (asked.file, asked.ledger, asked.schema, asked.key) if path]
     files = [path for path in given if isinstance(path, Path)]
     for place in asked.out:
-        check_place(place, suffixes=(".html", ".htm", ".pdf", ".json"), kept=tuple(files))
+        check_place(place, suffixes=(".html", ".htm", ".pdf", ".md", ".json"), kept=tuple(files))
     for path in files:
         _check_file(path)
     certificate = release(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def to_shap(
     -------
     shap.Explanation
         Explanation whose ``values`` have shape (n_samples, n_terms), with a last axis for classes
-        if there are several. Its ``data`` are the values of `X` or, if `X` is None, bin labels.
+        if there are several. Its ``data`` are the values of `X` (floats, with NaN for empty cells,
+        if all of them are numbers) or, if `X` is None, bin labels.
         SHAP cannot store the guarantee or the noise, so keep the explanation with its plots.
 
     Raises
@@ -175,7 +177,7 @@ def _shap() -> Any:
     return shap
 
 
-def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[np.object_]:
+def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray[Any]:
     """Return the value of each term in each sample, or bin labels if `X` is None."""
     labels = np.array(explanation.bin_labels, dtype=object).reshape(explanation.contributions.shape)
     if X is None:
@@ -191,7 +193,17 @@ def _data(explanation: LocalExplanation, X: npt.ArrayLike | None) -> npt.NDArray
         column = _column(table, place, name)
         if column is not None:
             labels[:, place] = list(column)
-    return labels
+    return _numbers(labels)
+
+
+def _numbers(cells: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
+    """Convert a table of numbers to floats, which some of SHAP's plots require."""
+    empty = pd.isna(cells)
+    if not all(isinstance(cell, Real) for cell in cells[~empty]):
+        return cells
+    numbers = np.full(cells.shape, np.nan)
+    numbers[~empty] = cells[~empty]
+    return numbers
 
 
 def _column(table: pd.DataFrame | npt.NDArray[Any], place: int, name: str) -> Any:

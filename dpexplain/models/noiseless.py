@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from dpexplain.models.inputs import (
     reject_unsupported,
     rows_with_target,
 )
+from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Schema
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.targets import split_target
@@ -52,7 +53,7 @@ def _has(name: str) -> Any:
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
-class NoiselessModel(BaseEstimator):
+class NoiselessModel(VersionedEstimator):
     """Noiseless version of a private model, to measure the cost of noise. NOT PRIVATE.
 
     Parameters

@@ -44,9 +44,9 @@ def frame_of(X: object) -> pd.DataFrame | None:
     """
     if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
         return None
-    if _is_query(X):
+    if call := _executed_by(X):
         raise TypeError(
-            f"X is a {type(X).__name__}, a query that has not been executed; pass X.collect()."
+            f"X is a {type(X).__name__}, a query that has not been executed; pass X.{call}."
         )
     if not hasattr(X, "to_pandas"):
         return None
@@ -95,8 +95,18 @@ def _of_chunks(values: Any) -> Any:
     return pa.Table.from_batches([values]) if isinstance(values, pa.RecordBatch) else values
 
 
-def _is_query(X: object) -> bool:
-    return hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_pandas")
+def _executed_by(X: object) -> str:
+    """Return the call that executes a query; "" if `X` is not a query.
+
+    Queries are not executed here: rows could be in a different order each time.
+    """
+    if hasattr(X, "to_pandas"):
+        return ""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # polars
+        return "collect()"
+    stream = hasattr(X, "__arrow_c_stream__")
+    calls = {"fetchdf": "df()", "read_all": "read_all()"}  # DuckDB, Arrow
+    return next((call for name, call in calls.items() if stream and hasattr(X, name)), "")
 
 
 def _cells(column: Any) -> NDArray[Any]:

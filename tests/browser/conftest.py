@@ -228,3 +228,14 @@ def notebook_seven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Noteboo
 def lab(lab_server: JupyterLab) -> Iterator[JupyterLab]:
     yield lab_server
     lab_server.end_sessions()
+
+
+@pytest.fixture
+def new_notebook(lab: JupyterLab) -> Callable[[str, Sequence[str]], str]:
+    """Write a notebook with these cells into the folder of JupyterLab, and return its name."""
+
+    def write(name: str, sources: Sequence[str]) -> str:
+        nbformat.write(notebook(sources), lab.notebooks / name)
+        return name
+
+    return write

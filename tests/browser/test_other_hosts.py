@@ -1,16 +1,16 @@
-"""The Explorer in Voilà and in marimo: it draws, follows keys, and the kernel follows it."""
+"""The examples for Voilà and marimo: the Explorer draws, follows keys, and the kernel follows."""
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
+from pathlib import Path
 
-import nbformat
 import pytest
 
 import dpexplain.io
 import view_examples
 from jupyter_lab import RUN_MS, Marimo, Voila
-from page_checks import curve_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -18,50 +18,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 # that it asks the network for, as marimo does.
 WITHOUT_NETWORK = "net::"
 OF_VOILA = ("getter for the shared module", WITHOUT_NETWORK)
-# Two Explorers and a text that only the kernel can write.
-VOILA = (
-    "import dpexplain.io\nfrom dpexplain_widgets import Explorer\nfrom ipywidgets import HTML\n"
-    "first = Explorer(dpexplain.io.load('survey.json'), term='age', epsilon_index=2)\nfirst",
-    "second = Explorer(first.payload, term='age', epsilon_index=2)\n"
-    "link = first.link(second, ['epsilon_index'])\nsecond",
-    "heard = HTML('ε heard: 1')\n"
-    "first.observe(lambda change: setattr(heard, 'value', f'ε heard: {first.epsilon:g}'), "
-    "'epsilon_index')\nheard",
-)
-MARIMO = """
-import marimo
-
-app = marimo.App()
-
-
-@app.cell
-def _():
-    import marimo as mo
-
-    import dpexplain.io
-    from dpexplain_widgets import Explorer
-
-    first = mo.ui.anywidget(
-        Explorer(dpexplain.io.load("survey.json"), term="age", epsilon_index=2)
-    )
-    first
-    return first, mo
-
-
-@app.cell
-def _(first, mo):
-    first.value
-    mo.md(f"ε heard: {first.widget.epsilon:g}")
-    return
-"""
+CHART = ".dpx-plot :is(.dpx-curve-main, .dpx-bar-main)"
+MARKS = "marks => marks.map((mark) => mark.outerHTML).join()"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "howto" / "hosts"
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the comparison that the notebooks load."""
+    """The examples of the documentation, next to the comparison that they load."""
     notebooks = tmp_path / "notebooks"
-    notebooks.mkdir()
-    dpexplain.io.save(view_examples.comparison(), notebooks / "survey.json")
+    shutil.copytree(EXAMPLES, notebooks)
+    dpexplain.io.save(view_examples.comparison(), notebooks / "comparison.json")
     return notebooks
 
 
@@ -84,49 +51,42 @@ def serve(tmp_path):
 
 
 def scrub(page, view, to: str) -> None:
-    """Press a key on the scale of a view: its curve and the kernel must follow."""
-    before = curve_of(view)
+    """Press a key on the scale of a view: its chart and the kernel must follow."""
+    chart = view.locator(CHART)
+    before = chart.evaluate_all(MARKS)
     view.locator(".dpx-scrubber").focus()
     page.keyboard.press(to)
-    page.wait_for_function(
-        "([view, before]) => view.querySelector('.dpx-plot .dpx-curve-main')?.getAttribute('d')"
-        " !== before",
-        arg=[view.element_handle(), before],
-    )
+    view.locator(".dpx-epsilon", has_text="ε = 2").wait_for()
+    assert chart.evaluate_all(MARKS) != before
 
 
 def test_in_voila_keys_scrub_two_linked_explorers_and_the_kernel_hears(
     folder, serve, new_page, pictures
 ):
-    cells = [nbformat.v4.new_code_cell(source) for source in VOILA]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(content, folder / "app.ipynb")
     host = serve(Voila, folder)
     page = new_page(hosts=OF_VOILA)
-    page.goto(f"{host.url}/voila/render/app.ipynb", timeout=RUN_MS)
+    page.goto(f"{host.url}/voila/render/explore_in_voila.ipynb", timeout=RUN_MS)
     first, second = (page.locator(".dpx").nth(place) for place in (0, 1))
-    second.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
-    page.get_by_text("ε heard: 1", exact=True).wait_for()
+    first.locator(CHART).first.wait_for(timeout=RUN_MS)
+    page.get_by_text("Selected: ε = 1", exact=True).wait_for(timeout=RUN_MS)
 
     scrub(page, first, "ArrowRight")
-    page.get_by_text("ε heard: 2", exact=True).wait_for()
+    page.get_by_text("Selected: ε = 2", exact=True).wait_for()
     second.locator(".dpx-epsilon", has_text="ε = 2").wait_for()
-    assert curve_of(second) == curve_of(first)
     page.screenshot(path=pictures / "voila.png")
 
 
 def test_in_marimo_keys_scrub_and_cells_that_use_the_explorer_run_anew(
     folder, serve, new_page, pictures
 ):
-    (folder / "app.py").write_text(MARIMO, encoding="utf-8")
+    (folder / "explore_in_marimo.py").rename(folder / "app.py")
     host = serve(Marimo, folder)
     page = new_page(hosts=(WITHOUT_NETWORK,))
     page.goto(host.url, timeout=RUN_MS)
     view = page.locator(".dpx").first
-    view.locator(".dpx-plot .dpx-curve-main").first.wait_for(timeout=RUN_MS)
-    page.get_by_text("ε heard: 1", exact=True).wait_for()
+    view.locator(CHART).first.wait_for(timeout=RUN_MS)
+    page.get_by_text("Selected: ε = 1, ").wait_for()
 
     scrub(page, view, "ArrowRight")
-    page.get_by_text("ε heard: 2", exact=True).wait_for()
+    page.get_by_text("Selected: ε = 2, ").wait_for()
     page.screenshot(path=pictures / "marimo.png")

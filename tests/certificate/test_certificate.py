@@ -212,7 +212,7 @@ def test_pure_guarantee_is_certified_with_delta_zero(tmp_path):
 
 
 def test_file_name_decides_the_form(made):
-    with pytest.raises(ValueError, match=r"must end in \.html, \.pdf or \.json"):
+    with pytest.raises(ValueError, match=r"must end in \.html, \.pdf, \.md or \.json"):
         made.certificate.save(made.folder / "certificate.txt")
 
 

@@ -75,7 +75,7 @@ def test_failed_check_is_status_one_with_its_line(made, capsys):
     [
         (["verify", "none.html", *VERIFY[2:]], "none.html: no such file"),
         ([*RELEASE[:-1], "model.json"], "the command reads or updates this file"),
-        ([*RELEASE[:-1], "page.txt"], "must end in .html or .htm or .pdf or .json"),
+        ([*RELEASE[:-1], "page.txt"], "must end in .html or .htm or .pdf or .md or .json"),
         ([*RELEASE, "--schema", "none.toml"], "none.toml: no such file"),
         ([*RELEASE, "--entry", "0"], "entry=0 does not promise"),
         ([*RELEASE, "--person", "a\nb"], "person="),
@@ -106,9 +106,9 @@ def test_ledger_command_says_whether_the_ledger_is_chained(made, capsys):
 
 @pytest.mark.full
 def test_one_release_writes_several_forms_that_all_verify(made, capsys):
-    assert main([*RELEASE, "--out", "again.pdf", "--out", "again.json"]) == 0
+    assert main([*RELEASE, "--out", "again.pdf", "--out", "again.json", "--out", "again.md"]) == 0
     saved = capsys.readouterr().out
-    for name in ("again.html", "again.pdf", "again.json"):
+    for name in ("again.html", "again.pdf", "again.json", "again.md"):
         assert f"saved to {name}\n" in saved
         assert main(["verify", name, *VERIFY[2:]]) == 0
 

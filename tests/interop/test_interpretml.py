@@ -370,6 +370,27 @@ def test_an_exported_model_is_drawn_by_interpretml():
         assert len(figure.data) > 0
 
 
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_interpretml_shows_an_exported_model_in_a_notebook(monkeypatch):
+    for name in ("plotly", "dash", "dash_cytoscape"):
+        pytest.importorskip(name)
+    import interpret
+    import IPython.display
+    from interpret.provider import InlineProvider
+
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    before = interpret.get_visualize_provider()
+    interpret.set_visualize_provider(InlineProvider())
+    try:
+        interpret.show(to_interpret(linear(1).explain_global()).explain_global())
+    finally:
+        interpret.set_visualize_provider(before)
+    text = "".join(each.data for each in shown).replace("\\", "")
+    for name in FEATURES:
+        assert f'"{name}"' in text
+
+
 def test_the_explanation_of_one_class_is_no_model():
     explanation = fitted_classes().explain_global()
     with pytest.raises(ValueError, match="the explanation of all classes"):

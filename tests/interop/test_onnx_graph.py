@@ -1,4 +1,4 @@
-"""Predictions as ONNX graphs, equal to those of the model."""
+"""Predictions as ONNX graphs, equal to those of the model in two runtimes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fitted_models import FITTED, dated, fitted_binary, fitted_classes, in_days,
 pytestmark = pytest.mark.full
 
 onnxruntime = pytest.importorskip("onnxruntime")
+ReferenceEvaluator = pytest.importorskip("onnx.reference").ReferenceEvaluator
 
 
 def cells(X):
@@ -34,6 +35,9 @@ def test_the_graph_gives_the_scores_and_predictions_of_the_model(fitted):
     graph = to_onnx(model.explain_global())
     session = onnxruntime.InferenceSession(graph.SerializeToString())
     score, outcome = session.run(None, cells(X))
+    other = ReferenceEvaluator(graph).run(None, cells(X))
+    for theirs, ours in zip(other, (score, outcome), strict=True):
+        np.testing.assert_allclose(theirs, ours, atol=1e-12)
     expected = model.explain_local(X)
     np.testing.assert_allclose(score.squeeze(), expected.scores, atol=1e-12)
     predicted = model.predict_proba(X) if hasattr(model, "classes_") else expected.predictions
@@ -135,7 +139,10 @@ def test_filters_of_a_table_take_a_column_each():
     X, _ = table(n=60, seed=5)
     columns = {name: values for name, values in cells(X).items() if name != "grade"}
     expected = bank.probabilities(bank.inputs(X[["age", "job"]]))
-    np.testing.assert_allclose(probabilities(to_onnx(bank), columns), expected, atol=1e-12)
+    graph = to_onnx(bank)
+    np.testing.assert_allclose(probabilities(graph, columns), expected, atol=1e-12)
+    (other,) = ReferenceEvaluator(graph).run(["probability"], columns)
+    np.testing.assert_allclose(other, expected, atol=1e-12)
 
 
 def test_filters_without_a_preparation_are_refused():

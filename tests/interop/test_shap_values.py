@@ -10,9 +10,13 @@ import pandas as pd
 import pytest
 
 from dpexplain import (
+    Classes,
     DPExplainableBoostingClassifier,
     DPLocallyLinearClassifier,
+    DPLogisticRegression,
+    Numeric,
     PrivacyWarning,
+    Schema,
 )
 from dpexplain.explain import LocalExplanation
 from example_explanations import classifier
@@ -73,6 +77,52 @@ def test_the_beeswarm_is_colored_by_the_values_given():
         colored.append(sum(np.size(cloud) > 1 for cloud in clouds if cloud is not None))
         plt.close("all")
     assert colored == [0, 1]  # age alone is a number
+
+
+def numeric_table():
+    """A model of two numbers, and rows with an empty cell."""
+    X, score = table(n=400, seed=4)
+    X = pd.DataFrame({"age": X["age"], "visits": np.arange(400) % 7})
+    schema = Schema({"age": Numeric(17, 90), "visits": Numeric(0, 6)}, target=Classes(["a", "b"]))
+    model = DPLogisticRegression(epsilon=4, schema=schema)
+    model.fit(X, np.where(score > 3, "b", "a"))
+    rows = X.head(60).astype({"age": object})
+    rows.loc[rows.index[0], "age"] = None
+    return model, rows
+
+
+def test_a_table_of_numbers_has_numeric_data():
+    model, rows = numeric_table()
+    for given in (rows, rows.astype({"age": "Float64"}), rows.to_numpy(dtype=object)):
+        data = model.explain_local(rows).to_shap(given).data
+        assert data.dtype == float
+        assert np.isnan(data[0, 0])
+        np.testing.assert_array_equal(data[:, 1], rows["visits"])
+
+
+@pytest.mark.parametrize("plot", ["beeswarm", "violin", "heatmap", "scatter"])
+def test_plots_of_shap_that_need_numbers_draw_a_table_of_numbers(plot):
+    import shap
+
+    model, rows = numeric_table()
+    values = model.explain_local(rows).to_shap(rows)
+    getattr(shap.plots, plot)(values[:, 0] if plot == "scatter" else values, show=False)
+    assert any(axis.collections or axis.images for axis in plt.gcf().axes)
+    plt.close("all")
+
+
+def test_the_numbers_of_a_mixed_table_are_drawn_as_a_violin():
+    import shap
+
+    X, _ = table(n=50, seed=4)
+    local = fitted_binary().explain_local(X)
+    values = local.to_shap(X)
+    assert values.data.dtype == object
+    numbers = values[:, ["age"]]
+    numbers.data = numbers.data.astype(float)
+    shap.plots.violin(numbers, show=False)
+    assert plt.gcf().axes[0].collections
+    plt.close("all")
 
 
 def test_a_pair_of_features_keeps_its_bin():

@@ -12,8 +12,10 @@ from dpexplain import (
     Categorical,
     Classes,
     DPExplainableBoostingClassifier,
+    DPLogisticRegression,
     ExplainableBoostingClassifier,
     Numeric,
+    PrivacyLedger,
     Schema,
 )
 from dpexplain.mechanisms import secret_coins
@@ -153,6 +155,34 @@ def test_a_query_that_was_not_run_is_refused_before_a_charge():
     model = DPExplainableBoostingClassifier(epsilon=1, schema=SCHEMA)
     with pytest.raises(TypeError, match=r"pass X\.collect\(\)"):
         model.fit(polars_frame(X).lazy(), y)
+
+
+@pytest.mark.parametrize("execute", ["df", "pl", "to_arrow_table"])
+def test_the_result_of_a_duckdb_query_gives_the_model_of_its_rows(execute):
+    duckdb = pytest.importorskip("duckdb")
+    X, y = rows()
+    people = X.assign(income=y)
+    query = duckdb.connect().from_df(people)
+    settings = {"schema": SCHEMA, "reproducible_seed": 0}
+    usual = DPLogisticRegression(epsilon=1, **settings).fit(X, y)
+    model = DPLogisticRegression(epsilon=1, **settings)
+    model.fit(getattr(query, execute)(), "income")
+    np.testing.assert_array_equal(
+        model.predict_proba(getattr(query, execute)()), usual.predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize(("kind", "call"), [("relation", "df"), ("reader", "read_all")])
+def test_a_duckdb_query_that_was_not_run_is_refused_before_a_charge(kind, call):
+    duckdb = pytest.importorskip("duckdb")
+    X, y = rows()
+    ledger = PrivacyLedger("people", cap_epsilon=2)
+    model = DPLogisticRegression(epsilon=1, schema=SCHEMA, ledger=ledger)
+    query = duckdb.connect().from_df(X)
+    given = query if kind == "relation" else query.to_arrow_reader()
+    with pytest.raises(TypeError, match=rf"has not been executed; pass X\.{call}\(\)"):
+        model.fit(given, y)
+    assert not ledger.entries
 
 
 def test_errors_about_columns_are_those_of_pandas():

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+from unittest import SkipTest
+
 import pytest
 from sklearn.base import is_classifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_pipeline_consistency, estimator_checks_generator
 
 import dpexplain.models as models
 from dpexplain.models.private import PrivateEstimator
@@ -12,30 +17,28 @@ from private_models import known
 
 pytestmark = pytest.mark.full
 
-# A private fit must treat neighboring data sets alike, so it never raises because of a value
-# and accepts any number of records; without a schema it reports only that it stopped.
-NO_ERROR_MAY_DEPEND_ON_A_VALUE = {
-    "check_complex_data": "a cell that is no number goes to the missing bin",
-    "check_estimators_empty_data_messages": "zero records are fitted like any other number",
-    "check_supervised_y_no_nan": "a row whose target is no number is left out",
-    "check_classifiers_regression_target": "rows whose label is outside the schema are left out",
-    "check_classifiers_one_label": "whether a class occurs is private; noise decides the model",
-}
-# One record holds one class, from which no schema can be drafted.
-CLASSIFIER_ONLY = {
-    "check_fit2d_1sample": "without a schema the fit stops without a detail of the data",
-}
-# These compare the predictions of two fits, which fresh noise makes differ, or ask for the
-# accuracy that a few dozen records cannot give; they pass or fail by chance, so they do not run.
-DECIDED_BY_NOISE = {
-    "check_classifier_data_not_an_array",
-    "check_regressor_data_not_an_array",
-    "check_supervised_y_2d",
-    "check_regressors_int",
-    "check_fit_idempotent",
-    "check_classifiers_train",
-    "check_regressors_train",
-}
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "interoperability.md"
+
+
+def listed(heading):
+    """Read the checks and the reasons in the table of the page with this heading."""
+    lines = iter(PAGE.read_text(encoding="utf-8").splitlines())
+    next(line for line in lines if line.startswith(f"| {heading} |"))
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines)
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in rows][1:]
+    return dict(cells)
+
+
+# The page lists them for readers; the names end in "(classifiers)" if they concern these alone.
+FAILS = listed("fails for private models")
+NOT_RUN = listed("not run for private models")
+
+
+def reason_of(table, check, estimator):
+    """Return the reason in a table of the page; None if the check is not in it."""
+    named = f"`{check}`"
+    only = table.get(f"{named} (classifiers)") if is_classifier(estimator) else None
+    return table.get(named, only)
 
 
 def checks():
@@ -44,14 +47,12 @@ def checks():
         private = issubclass(estimator_class, PrivateEstimator)
         quick = {} if private else known(name, max_rounds=30)
         estimator = estimator_class(**quick)
-        exceptions = dict(NO_ERROR_MAY_DEPEND_ON_A_VALUE) if private else {}
-        if private and is_classifier(estimator):
-            exceptions |= CLASSIFIER_ONLY
         for instance, check in estimator_checks_generator(estimator):
             checked = check.func.__name__
-            if private and checked in DECIDED_BY_NOISE:
+            if private and reason_of(NOT_RUN, checked, estimator):
                 continue
-            yield pytest.param(instance, check, exceptions.get(checked), id=f"{name}-{checked}")
+            reason = reason_of(FAILS, checked, estimator) if private else None
+            yield pytest.param(instance, check, reason, id=f"{name}-{checked}")
 
 
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
@@ -62,3 +63,34 @@ def test_scikit_learn_conventions_hold_but_for_the_listed_exceptions(estimator, 
         return
     with pytest.raises((AssertionError, RuntimeError)):
         check(estimator)
+
+
+def test_the_page_lists_no_check_that_scikit_learn_does_not_have():
+    made = [getattr(models, name)() for name in models.__all__]
+    private = [each for each in made if isinstance(each, PrivateEstimator)]
+    there = {
+        check.func.__name__ for each in private for _, check in estimator_checks_generator(each)
+    }
+    assert len(FAILS) == 6
+    assert len(NOT_RUN) == 7
+    for named, reason in {**FAILS, **NOT_RUN}.items():
+        assert named.split("`")[1] in there
+        assert len(reason.split()) >= 5
+
+
+def test_scikit_learn_leaves_out_what_the_page_says_of_models_whose_fits_differ():
+    private, other = models.DPExplainableBoostingRegressor(), models.ExplainableBoostingRegressor()
+    assert get_tags(private).non_deterministic
+    assert not get_tags(other).non_deterministic
+    ran, usual = (
+        {check.func.__name__ for _, check in estimator_checks_generator(each)}
+        for each in (private, other)
+    )
+    page = PAGE.read_text(encoding="utf-8")
+    assert usual - ran == {
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+    }
+    assert all(f"`{name}`" in page for name in (*(usual - ran), "check_pipeline_consistency"))
+    with pytest.raises(SkipTest, match="non deterministic"):
+        check_pipeline_consistency("private", private)

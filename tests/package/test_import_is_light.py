@@ -53,6 +53,23 @@ def test_import_loads_nothing_heavy(name):
     assert not KEPT_OUT[name] & loaded
 
 
+def test_a_saved_comparison_is_explored_without_any_code_of_models(tmp_path):
+    path = dpexplain.io.save(view_examples.comparison(), tmp_path / "comparison.json")
+    program = (
+        "import json, sys, dpexplain, dpexplain_widgets\n"
+        f"view = dpexplain_widgets.Explorer(dpexplain.io.load({str(path)!r}))\n"
+        "assert 'image/png' in view._repr_mimebundle_()[0]\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert result.returncode == 0, result.stderr
+    loaded = set(json.loads(result.stdout))
+    assert "dpexplain_widgets.views.explorer" in loaded
+    parts = {f"dpexplain.{part}" for part in ("models", "binning", "mechanisms", "audit", "cli")}
+    assert not loaded & (parts | SAMPLERS | DATA | FIGURES | {"numba", "sklearn"})
+
+
 def test_a_public_name_loads_its_part_on_first_use():
     program = (
         "import sys, dpexplain\n"

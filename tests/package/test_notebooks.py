@@ -1,13 +1,22 @@
-"""Notebooks hold no outputs that could hold data, and their checked cells can fail."""
+"""Notebooks keep checked outputs and release-safe pictures alone, and their checks can fail."""
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 
+import nbformat
 import pytest
+from PIL import Image
 
-from notebooks import FOLDER, is_checked
+import view_examples
+from dpexplain_widgets import Explorer
+from dpexplain_widgets.export.fallback import beside_view
+from notebooks import FOLDER, is_checked, stripped
 
+MOST_BYTES = 60_000
+WITH_DASHBOARDS = ("01_explore", "02_choosing_epsilon", "03_repair_a_model", "10_pairs")
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 
 
@@ -16,7 +25,7 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)
-def test_only_checked_cells_keep_outputs_and_each_of_them_has_some(path):
+def test_checked_cells_keep_outputs_and_others_at_most_a_picture_of_private_fits(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert "widgets" not in notebook["metadata"]
     code = [
@@ -29,9 +38,62 @@ def test_only_checked_cells_keep_outputs_and_each_of_them_has_some(path):
         if is_checked(cell):
             assert cell["outputs"], "a checked cell without a stored output passes unchecked"
             assert cell["execution_count"] is not None
-        else:
-            assert cell["outputs"] == []
-            assert cell["execution_count"] is None
+            continue
+        assert cell["execution_count"] is None
+        if cell["outputs"]:
+            picture, table = (output["data"] for output in cell["outputs"])
+            assert (set(picture), set(table)) == ({"image/png"}, {"text/html"})
+            check_picture(base64.b64decode(picture["image/png"]))
+            assert "-DP" in "".join(table["text/html"])
+            assert "NOT PRIVATE" not in "".join(table["text/html"])
+            assert cell["metadata"]["mystnb"]["image"]["alt"].startswith("Importances")
+
+
+def check_picture(content):
+    """The file states the guarantee of all that it shows, and is small."""
+    with Image.open(io.BytesIO(content)) as image:
+        assert "-differential privacy" in image.text["Description"]
+    assert len(content) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", WITH_DASHBOARDS)
+def test_a_preview_of_a_notebook_with_a_dashboard_shows_its_picture(name):
+    notebook = json.loads((FOLDER / f"{name}.ipynb").read_text(encoding="utf-8"))
+    outputs = [out for cell in notebook["cells"] for out in cell.get("outputs", ())]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+
+
+def ran(source):
+    """A notebook with the static output of a view, as a run leaves it."""
+    still, sizes = Explorer(source)._still_bundle()
+    outputs = [
+        nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+        for data, metadata in (
+            ({"text/plain": "Explorer", "application/vnd.jupyter.widget-view+json": {}}, {}),
+            (beside_view(still, "abc"), sizes),
+        )
+    ]
+    cell = nbformat.v4.new_code_cell("explorer", outputs=outputs, execution_count=3)
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def test_the_picture_of_a_dashboard_stays_until_it_is_taken_anew():
+    comparison = view_examples.comparison(epsilons=(1.0,))
+    (first,) = stripped(ran(comparison), {}).cells
+    assert [set(out["data"]) for out in first.outputs] == [{"image/png"}, {"text/html"}]
+    assert "<img" not in first.outputs[1]["data"]["text/html"]
+    assert "abc" not in json.dumps(first.outputs)
+
+    later = ran(view_examples.comparison(epsilons=(1.0,), seed=1))
+    later.cells[0].id = first.id
+    (again,) = stripped(later, {first.id: (first.outputs, first.metadata)}).cells
+    assert again.outputs == first.outputs
+
+
+def test_a_dashboard_of_what_is_not_private_leaves_nothing():
+    reference = view_examples.comparison(epsilons=(1.0,)).reference
+    (cell,) = stripped(ran(reference), {}).cells
+    assert (cell.outputs, cell.execution_count) == ([], None)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda p: p.stem)

@@ -1,13 +1,20 @@
-"""Run notebooks and keep the outputs of checked cells only.
+"""Run notebooks, keep the outputs of checked cells and a picture of each dashboard.
 
-``python tests/support/notebooks.py`` rewrites every notebook: cells marked
-``# NBVAL_CHECK_OUTPUT`` keep what they print (nbval compares it), all others lose their
-outputs, and no widget state is stored, since it would hold data. Printed are the CPU seconds of
-each, with those of the processes that it starts.
+``python tests/support/notebooks.py [--pictures] [NAME ...]`` rewrites the notebooks, or those
+named: cells marked ``# NBVAL_CHECK_OUTPUT`` keep what they print (nbval compares it), cells that
+display a dashboard keep its picture and its table (nbval does not compare them), and all others
+lose their outputs. Pictures show private fits only, since those are what a dashboard leaves for
+viewers that run nothing. A picture that is there stays, unless ``--pictures`` takes it anew: noise
+makes each run differ. No widget state is stored, since it would hold data. Printed are the CPU
+seconds of each notebook, with those of the processes that it starts.
 """
 
 from __future__ import annotations
 
+import argparse
+import base64
+import io
+import re
 import resource
 import sys
 from pathlib import Path
@@ -22,14 +29,20 @@ def is_checked(cell: Any) -> bool:
     return cell["cell_type"] == "code" and MARK in cell["source"]
 
 
-def stripped(notebook: Any) -> Any:
-    """Return the notebook with outputs in checked cells only."""
+def stripped(notebook: Any, kept: dict[str, tuple[Any, Any]]) -> Any:
+    """Return the notebook with outputs of checked cells and pictures of dashboards only.
+
+    `kept` are pictures by the ID of their cell, which stay as they are.
+    """
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
-        cell["metadata"] = {}
-        if not is_checked(cell):
-            cell["outputs"], cell["execution_count"] = [], None
+        if is_checked(cell):
+            cell["metadata"] = {}
+        else:
+            found = pictured(cell["outputs"])
+            cell["outputs"], cell["metadata"] = kept.get(cell["id"], found) if found[0] else found
+            cell["execution_count"] = None
     notebook["metadata"] = {
         "kernelspec": {
             "display_name": "Python 3 (ipykernel)",
@@ -41,16 +54,54 @@ def stripped(notebook: Any) -> Any:
     return notebook
 
 
+def pictured(outputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the picture and the table of a dashboard, and metadata with words for the picture.
+
+    Some viewers remove pictures inside HTML, so the picture is an output of its own.
+    """
+    for output in outputs:
+        data = output.get("data", {})
+        if "dpx-still" not in data.get("text/html", "") or "image/png" not in data:
+            continue
+        (table,) = re.findall(
+            r"<img [^>]*>(<div>.*</div>)</div></div>$", data["text/html"], re.DOTALL
+        )
+        picture = {"image/png": data["image/png"]}
+        parts = [(picture, output["metadata"]), ({"text/html": table}, {})]
+        words = {"mystnb": {"image": {"alt": _title(data["image/png"])}}}
+        return [_display(*part) for part in parts], words
+    return [], {}
+
+
+def _display(data: dict[str, str], metadata: dict[str, Any]) -> Any:
+    import nbformat
+
+    return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+
+
+def _title(picture: str) -> str:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(base64.b64decode(picture))) as image:
+        return str(image.text["Title"])
+
+
 def main() -> None:
-    """Run every notebook, write it back and say what it took."""
+    """Run notebooks, write them back and say what they took."""
     import nbformat
     from nbclient import NotebookClient
 
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pictures", action="store_true", help="take pictures anew")
+    parser.add_argument("names", nargs="*", type=Path, help="notebooks; all if none is named")
+    asked = parser.parse_args()
     before = _cpu_seconds()
-    for path in sorted(FOLDER.glob("*.ipynb")):
+    for path in asked.names or sorted(FOLDER.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        there = {c.id: (c.outputs, c.metadata) for c in code if c.outputs and not is_checked(c)}
         NotebookClient(notebook, timeout=300, resources={"metadata": {"path": FOLDER}}).execute()
-        nbformat.write(stripped(notebook), path)
+        nbformat.write(stripped(notebook, {} if asked.pictures else there), path)
         after = _cpu_seconds()
         print(f"{path.name}: {after - before:.0f} CPU seconds", file=sys.stderr)
         before = after

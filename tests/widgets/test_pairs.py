@@ -12,7 +12,7 @@ import traitlets
 import view_examples
 from dpexplain_widgets import Explorer, ImportanceView, RankView
 from dpexplain_widgets.export.bundle import bundle
-from dpexplain_widgets.export.picture import static_svg
+from dpexplain_widgets.export.picture import Area, Line, picture_of, static_svg
 from dpexplain_widgets.payload.payload import build_payload
 from dpexplain_widgets.views.comparing import disagreement
 from pair_examples import PEOPLE, paired, swept
@@ -62,7 +62,7 @@ def test_figures_and_tables_of_a_pair_leave_the_view(tmp_path):
     table = explorer.export_csv(tmp_path / "pair.csv", release_safe=False)
     assert len(pd.read_csv(table)) == 12
     fit = explorer.payload["reference"]
-    assert "heat map" in static_svg(explorer.payload, fit, "age & job")
+    assert "job to the right, age upward" in static_svg(explorer.payload, fit, "age & job")
 
 
 def test_models_side_by_side_can_differ_in_their_pairs():
@@ -169,9 +169,34 @@ def test_pictures_leave_out_a_pair_that_the_model_does_not_have():
     explorer = Explorer(swept(), term="age & children")
     without, having = (explorer.payload["fits"][stop][0] for stop in (0, 2))
     assert "not in this model" in static_svg(explorer.payload, without, "age & children")
-    assert "heat map" in static_svg(explorer.payload, having, "age & children")
+    assert "children to the right, age upward" in static_svg(
+        explorer.payload, having, "age & children"
+    )
     assert "education &amp; chi" in static_svg(explorer.payload, having, "age")
     assert "education &amp; chi" not in static_svg(explorer.payload, without, "age")
+
+
+def test_the_picture_of_a_pair_has_a_cell_for_each_bin_and_crosses_out_noise():
+    explorer = Explorer(swept(), term="age & children")
+    (fit,) = explorer.payload["fits"][1]
+    (pair,) = [term for term in fit["terms"] if "axes" in term and not term.get("absent")]
+    marks = picture_of(explorer.payload, fit, "age & children").marks
+    cells = [mark for mark in marks if isinstance(mark, Area) and mark.points[0][0] >= 520]
+    crossed = [mark for mark in marks if isinstance(mark, Line)]
+
+    assert len(cells) == len(pair["labels"]) == 16
+    largest = max(map(abs, pair["contribution"]))
+    for cell, value in zip(cells, pair["contribution"], strict=True):
+        assert cell.opacity == pytest.approx(abs(value) / largest, abs=0.005)
+        assert value == 0 or (cell.fill == "#0072b2") is (value > 0)
+    first, last = cells[0].points, cells[-1].points
+    assert first[0][1] > last[0][1]
+    assert first[0][0] < last[0][0]
+    doubtful = [
+        cell.points[0] for cell, sure in zip(cells, pair["signal"], strict=True) if not sure
+    ]
+    assert [mark.points[0] for mark in crossed] == doubtful
+    assert 0 < len(doubtful) < 16
 
 
 def test_a_figure_of_a_pair_needs_a_model_that_has_it(tmp_path):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
@@ -46,6 +46,7 @@ from dpexplain.models.additive.term_noise import (
     with_pairs,
 )
 from dpexplain.models.inputs import as_table
+from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
 
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from dpexplain.models.boosting.uncertainty.effect import EffectDraws
 
 
-class AdditiveModel(BaseEstimator):
+class AdditiveModel(VersionedEstimator):
     """Base class for additive models, which implements prediction and explanation."""
 
     schema_: Schema

@@ -16,7 +16,9 @@ _LEFT = 160  # left end of the bars, after their names
 _SHAPE = 520  # left end of the shape
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GRAY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
+_ORANGE = "#b34300"
 _ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
+_ABOUT_CELLS = "Blue adds to the score, orange subtracts. Crossed out: may be noise."
 _ABOUT_BAND = "The band shows total uncertainty; the true effect can lie outside it."
 
 
@@ -92,7 +94,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
         _text(
             _SHAPE,
             height - 6,
-            _ABOUT_BAND if fit["terms"][place]["total_std"] else "",
+            _about_shape(payload["terms"][place], fit["terms"][place]),
             90,
             size=11,
             fill=_MUTED,
@@ -185,7 +187,7 @@ def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) ->
     if fit.get("absent"):
         return [_text(_SHAPE, _TOP + 20, "not in this model", 60)]
     if term["kind"] == "pair":
-        return [_text(_SHAPE, _TOP + 20, "heat map: open this page with scripts enabled", 60)]
+        return _heat_map(fit)
     n_special = len(fit["special"]) if term["kind"] == "numeric" else 0
     n_bins = len(fit["labels"]) - n_special
     values, counts = fit["contribution"][:n_bins], fit["count"][:n_bins]
@@ -212,6 +214,43 @@ def _shape(term: Mapping[str, Any], fit: Mapping[str, Any], *, private: bool) ->
         *(_text(_SHAPE - 6, y(v) + 4, f"{v:.2g}", 10, anchor="end") for v in (low, 0.0, high)),
     ]
     return [*parts, *_counts(edges, counts), *_ends(term, fit, n_bins, private=private)]
+
+
+def _about_shape(term: Mapping[str, Any], fit: Mapping[str, Any]) -> str:
+    if fit.get("absent"):
+        return ""
+    about = _ABOUT_CELLS if term["kind"] == "pair" else _ABOUT_BAND
+    return about if fit["total_std"] else about.partition(". ")[0] * (term["kind"] == "pair")
+
+
+def _heat_map(fit: Mapping[str, Any]) -> list[Mark]:
+    """Draw a pair of features, with the first row at the bottom, as the view does."""
+    rows, columns = fit["axes"]
+    n_rows, n_columns = len(rows["labels"]), len(columns["labels"])
+    values, signal = fit["contribution"], fit["signal"]
+    largest = max(map(abs, values)) or 1.0
+    across = _places(None, n_columns)
+    upward = [round(_TOP + _PLOT_HEIGHT * (1 - i / n_rows), 1) for i in range(n_rows + 1)]
+    parts: list[Mark] = []
+    for cell, value in enumerate(values):
+        row, column = divmod(cell, n_columns)
+        left, right, bottom, top = *across[column : column + 2], *upward[row : row + 2]
+        corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
+        ink = _BLUE if value > 0 else _ORANGE
+        parts.append(Area(corners, ink, round(abs(value) / largest, 2)))
+        if signal is not None and not signal[cell]:
+            parts.append(Line([(left, bottom), (right, top)], _GRAY))
+    ends = [(rows["labels"][0], upward[0]), (rows["labels"][-1], upward[-1] + 12)]
+    parts += [_text(_SHAPE - 6, y, words, 9, anchor="end") for words, y in ends]
+    y = _TOP + _PLOT_HEIGHT + 18
+    middle = f"{columns['name']} to the right, {rows['name']} upward"
+    return [
+        *parts,
+        _text(_SHAPE, y, columns["labels"][0], 16),
+        _text(WIDTH - 10, y, columns["labels"][-1], 16, anchor="end"),
+        _text((_SHAPE + WIDTH) / 2, y + 20, middle, 60, anchor="middle", fill=_MUTED),
+        _text((_SHAPE + WIDTH) / 2, y + 40, f"at most ±{largest:.3g}", 40, anchor="middle"),
+    ]
 
 
 def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:

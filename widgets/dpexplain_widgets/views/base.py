@@ -24,6 +24,7 @@ from dpexplain_widgets.export.bundle import stylesheet
 from dpexplain_widgets.export.export import page_of, releasable_view
 from dpexplain_widgets.export.fallback import beside_view, still_bundle
 from dpexplain_widgets.export.figure_files import csv_text, figure_file, table_of
+from dpexplain_widgets.export.hosts import framed, shown_as, without_page
 from dpexplain_widgets.export.picture import class_words
 from dpexplain_widgets.payload.filter_payload import filters_payload, shows_filters
 from dpexplain_widgets.payload.payload import build_payload
@@ -437,13 +438,16 @@ class View(ViewState, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the view's data, keyed by MIME type, with a static table and picture.
 
-        Hosts that show notebooks without running them display the table and the picture. The
-        result is None if the widget has no data to display.
+        Hosts that show notebooks without running them display the table and the picture. Hosts
+        that run notebooks but no widgets get an exported page instead of the view. The result is
+        None if the widget has no data to display.
         """
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
         (data, metadata), (still, sizes) = bundle, self._still_bundle()
+        if shown_as() == "page":
+            return {"text/plain": repr(self), **self._page_in(still)}, sizes
         return {**data, **still}, {**metadata, **sizes}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
@@ -452,6 +456,10 @@ class View(ViewState, anywidget.AnyWidget):
         If an output has several formats, JupyterLab chooses the view, and shows an error if the
         view no longer exists. The static formats are therefore displayed as a separate output.
         """
+        if shown_as() == "page":
+            if (bundle := self._repr_mimebundle_(**kwargs)) is not None:
+                publish_display_data(*bundle)  # type: ignore[no-untyped-call]
+            return
         if (view := super()._repr_mimebundle_(**kwargs)) is None:
             return
         still, sizes = self._still_bundle()
@@ -460,3 +468,11 @@ class View(ViewState, anywidget.AnyWidget):
 
     def _still_bundle(self) -> tuple[dict[str, str], dict[str, Any]]:
         return still_bundle(self.shown, self._fit(), self.term)
+
+    def _page_in(self, still: dict[str, str]) -> dict[str, str]:
+        """Put the exported page into static output, if anything in the view may be released."""
+        try:
+            page = page_of(self)
+        except (TypeError, ValueError) as error:
+            return without_page(str(error), still)
+        return framed(page, still)

@@ -1,0 +1,93 @@
+"""Choice between a live view and a page, by the host that shows the notebook."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+from collections.abc import Mapping
+from typing import Literal
+
+VARIABLE = "DPEXPLAIN_VIEWS"
+HEIGHT = 900  # of the page, in pixels
+
+# A host is known by a variable that it sets in the environment of the kernel or, as Hex does, among
+# the variables of the notebook.
+_WITHOUT_WIDGETS = ("DATABRICKS_RUNTIME_VERSION", "KAGGLE_KERNEL_RUN_TYPE", "HEX_PROJECT_ID")
+_IN_NOTEBOOK = "hex_project_id"
+
+# A viewer that removes the frame, as GitHub does, shows the picture and the table instead.
+_ONE_OF_BOTH = "<style>.dpx-page:has(>iframe)>.dpx-instead{display:none}</style>"
+
+
+def shown_as() -> Literal["widget", "page"]:
+    """Decide how views are displayed in the current host.
+
+    Returns
+    -------
+    {"widget", "page"}
+        "page" in hosts where custom widgets do not run (Databricks, Kaggle and Hex), "widget"
+        elsewhere. The environment variable ``DPEXPLAIN_VIEWS`` takes precedence.
+
+    Raises
+    ------
+    ValueError
+        If ``DPEXPLAIN_VIEWS`` has any other value.
+    """
+    asked = os.environ.get(VARIABLE, "")
+    if asked in ("widget", "page"):
+        return "page" if asked == "page" else "widget"
+    if asked:
+        raise ValueError(
+            f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it for the host's own."
+        )
+    known = any(name in os.environ for name in _WITHOUT_WIDGETS)
+    return "page" if known or hasattr(sys.modules.get("__main__"), _IN_NOTEBOOK) else "widget"
+
+
+def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
+    """Put a page into static output, in front of the picture and the table.
+
+    Parameters
+    ----------
+    page : str
+        A page that contains everything it needs.
+    still : mapping
+        Output by MIME type, with the picture and the table as ``text/html``. They are visible only
+        if the viewer removes the page.
+
+    Returns
+    -------
+    dict
+        Output by MIME type. The page runs in a frame of its own origin, so it cannot read the
+        notebook.
+    """
+    frame = (
+        f'<iframe srcdoc="{html.escape(page, quote=True)}" title="Interactive page" '
+        'sandbox="allow-scripts allow-downloads" loading="lazy" '
+        f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+    )
+    text = (
+        f'<div class="dpx-page">{_ONE_OF_BOTH}{frame}'
+        f'<div class="dpx-instead">{still["text/html"]}</div></div>'
+    )
+    return {**still, "text/html": text}
+
+
+def without_page(reason: str, still: Mapping[str, str]) -> dict[str, str]:
+    """Add to static output why there is no page.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence that says what must not be released, and what to do.
+    still : mapping
+        Output by MIME type.
+
+    Returns
+    -------
+    dict
+        Output by MIME type, with the sentence after the picture and the table.
+    """
+    words = html.escape(f"Widgets do not run here, and a page cannot be shown: {reason}")
+    return {**still, "text/html": f"{still['text/html']}<div>{words}</div>"}
