@@ -136,7 +136,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty minutes
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
-		--beside oldest binder-check
+		--beside oldest install-check binder-check
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file
@@ -163,9 +163,10 @@ guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, att
 	$(PYTEST) $(PLAIN) -m "not browser" $(PYTEST_ARGS) \
 		tests/accounting tests/mechanisms tests/models tests/audit tests/attacks tests/hardening
 
+# `prepend`: the other mode puts modules in the place of functions that have their names.
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
-	$(PYTEST) $(PLAIN) --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
+	$(PYTEST) $(PLAIN) --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
@@ -198,6 +199,10 @@ oldest: ## tests on the oldest numpy, pandas and scikit-learn that pyproject.tom
 	@$(require-python)
 	$(PYTHON) $(SUPPORT)/oldest.py
 
+.PHONY: install-check
+install-check: $(VENV)/.test ## install the wheel on each Python that is here, time the first picture
+	$(BIN)/python $(SUPPORT)/install_check.py
+
 .PHONY: binder-check
 binder-check: ## check the Binder setup in a separate environment, without docker
 	@$(require-python)
@@ -227,8 +232,9 @@ docs: $(VENV)/.test ## build the documentation into build/docs, warnings are err
 	$(BIN)/python $(SUPPORT)/documentation.py build/docs
 
 .PHONY: dist
-dist: $(VENV)/.test ## build the source archive and the wheel into dist/
+dist: $(VENV)/.test ## build the source archive and the wheel into dist/, and check them as an index would
 	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 .PHONY: clean
 clean: ## remove what tools left behind, keep .venv

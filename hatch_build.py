@@ -4,7 +4,7 @@ No file of the repository knows where it is hosted. Whoever builds a release say
 
     DPEXPLAIN_REPOSITORY=https://host/team/dpexplain make dist
 
-Without it, the README keeps its relative links, and no URLs are stated.
+Without it, no URLs are stated, and the README has no links and pictures that would lead nowhere.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 VARIABLE = "DPEXPLAIN_REPOSITORY"
 # The target of a Markdown link, or of an attribute of HTML.
 LINK = re.compile(r'(?P<before>\]\(|(?:src|srcset|href)=")(?![a-z]+:|#)(?P<path>[^)"\s]+)')
+LINK_WORDS = re.compile(r"\[([^]\[]+)\]\((?![a-z]+:)[^)]+\)")
+PICTURE = re.compile(r"<picture>.*?</picture>\n*", re.DOTALL)
 PAGES = {
     "Documentation": "docs/tutorials/index.md",
     "Changelog": "CHANGELOG.md",
@@ -37,6 +39,11 @@ def absolute_links(text: str, repository: str, tag: str) -> str:
     return LINK.sub(absolute, text)
 
 
+def without_relative_links(text: str) -> str:
+    """Keep the words of links, and leave out pictures, whose files are not part of a package."""
+    return LINK_WORDS.sub(r"\1", PICTURE.sub("", text))
+
+
 class RepositoryHook(MetadataHookInterface):
     """Fill in the fields that depend on where the repository is."""
 
@@ -51,4 +58,6 @@ class RepositoryHook(MetadataHookInterface):
                 "Repository": repository,
                 **{name: f"{repository}/blob/{tag}/{page}" for name, page in PAGES.items()},
             }
+        else:
+            text = without_relative_links(text)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -10,6 +10,13 @@ class PrivacyWarning(UserWarning):
 
     Examples are bounds computed from the data, an epsilon above 10, and a delta of at least 1
     divided by the number of records.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from dpexplain import PrivacyWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", PrivacyWarning)    # stop rather than warn
     """
 
 
@@ -18,6 +25,19 @@ class BudgetError(ValueError):
 
     A refused charge touches no data and leaves the ledger unchanged. If a database stopped
     responding, the charge may have been recorded; the message then says so.
+
+    Examples
+    --------
+    >>> from dpexplain import BudgetError, PrivacyLedger
+    >>> from dpexplain.accounting import PureEvent
+    >>> ledger = PrivacyLedger("polls", cap_epsilon=0.2)
+    >>> try:
+    ...     ledger.charge([PureEvent("pairs", epsilon=0.25)], label="choice")
+    ... except BudgetError:
+    ...     print("refused, and nothing was spent")
+    refused, and nothing was spent
+    >>> ledger.total_epsilon()
+    0.0
     """
 
 
@@ -26,4 +46,13 @@ class SchemaError(ValueError):
 
     The message may contain names, bounds and shapes, which are public, but never values from
     records.
+
+    Examples
+    --------
+    >>> from dpexplain import Numeric, SchemaError
+    >>> try:
+    ...     Numeric(90, 17)
+    ... except SchemaError as error:
+    ...     print(str(error)[:38])
+    Numeric: low=90 must be below high=17;
     """

@@ -25,6 +25,12 @@ class BudgetSplit:
         Parameter of all histograms combined.
     mu_train : float
         Parameter of all training releases combined.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import BudgetSplit
+    >>> round(BudgetSplit(mu_bins=0.1, mu_train=0.3).mu, 3)
+    0.316
     """
 
     mu_bins: float

@@ -52,6 +52,15 @@ class GaussianEvent:
         adjacency of the ledger that records the event; positive and finite.
     count : int, default=1
         Number of releases with this multiplier.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import GaussianEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("claims", cap_epsilon=1, delta=1e-6)
+    >>> event = GaussianEvent("boosting", noise_multiplier=50, count=100)
+    >>> entry = ledger.charge([event], label="trees")
+    >>> ledger.total_epsilon() < 1
+    True
     """
 
     label: str
@@ -97,6 +106,15 @@ class SubsampledGaussianEvent:
         Probability that a record is included, in (0, 1].
     count : int, default=1
         Number of releases, each with an independent sample.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import PrivacyLedger, SubsampledGaussianEvent
+    >>> ledger = PrivacyLedger("trips", cap_epsilon=4, delta=1e-5)
+    >>> steps = SubsampledGaussianEvent("gradients", 2, sampling_probability=0.1, count=100)
+    >>> entry = ledger.charge([steps], label="filters")
+    >>> ledger.total_epsilon() < 4
+    True
     """
 
     label: str
@@ -133,6 +151,12 @@ class LaplaceEvent:
         ledger that records the event; positive and finite.
     count : int, default=1
         Number of releases with this multiplier.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent
+    >>> LaplaceEvent("sums", noise_multiplier=4)
+    LaplaceEvent(label='sums', noise_multiplier=4.0, count=1)
     """
 
     label: str
@@ -163,6 +187,15 @@ class DiscreteLaplaceEvent:
         ledger that records the event.
     count : int, default=1
         Number of releases with this noise.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import DiscreteLaplaceEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("visits", cap_epsilon=1)
+    >>> event = DiscreteLaplaceEvent("sums", scale=200, sensitivity=100)
+    >>> entry = ledger.charge([event], label="means")
+    >>> round(ledger.total_epsilon(), 2)
+    0.5
     """
 
     label: str
@@ -207,6 +240,14 @@ class PureEvent:
         that records the event; positive and finite.
     count : int, default=1
         Number of releases with this epsilon.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import PrivacyLedger, PureEvent
+    >>> ledger = PrivacyLedger("repairs", cap_epsilon=1)
+    >>> entry = ledger.charge([PureEvent("pairs", epsilon=0.25, count=2)], label="choice")
+    >>> round(ledger.total_epsilon(), 2)
+    0.5
     """
 
     label: str
@@ -229,6 +270,15 @@ class NonPrivateEvent:
         Description of the use, such as "non-private reference".
     reason : str
         Explanation of why it is not private.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import NonPrivateEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("births")
+    >>> event = NonPrivateEvent("non-private reference", "has no noise")
+    >>> entry = ledger.charge([event], label="reference")
+    >>> ledger.total_epsilon()
+    inf
     """
 
     label: str
@@ -272,6 +322,12 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     ------
     TypeError
         If `event` is not an event.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import PureEvent, event_to_dict
+    >>> event_to_dict(PureEvent("pairs", epsilon=0.25))
+    {'type': 'pure', 'label': 'pairs', 'epsilon': 0.25, 'count': 1}
     """
     check_event(event)
     values = {field.name: getattr(event, field.name) for field in fields(event)}
@@ -295,6 +351,13 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     ------
     ValueError
         If the type is unknown, a field is missing or unknown, or a value is out of range.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent, event_from_dict, event_to_dict
+    >>> event = LaplaceEvent("sums", noise_multiplier=4)
+    >>> event_from_dict(event_to_dict(event)) == event
+    True
     """
     if not isinstance(content, Mapping):
         raise ValueError(f"an event is {shown(content)}; expected an object with a 'type'.")

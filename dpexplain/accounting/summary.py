@@ -56,6 +56,15 @@ class EntrySummary:
         The events as plain data; see `event_to_dict`.
     unit : str, default="one record"
         Unit of privacy that the noise of the events protects.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("wages", cap_epsilon=1)
+    >>> entry = ledger.charge([LaplaceEvent("sums", noise_multiplier=2)], label="means")
+    >>> (charge,) = ledger.summary().entries
+    >>> charge.label, round(charge.epsilon, 2), charge.private
+    ('means', 0.5, True)
     """
 
     label: str
@@ -150,6 +159,18 @@ class LedgerSummary:
     units : tuple of UnitTotal, default=()
         Totals for `unit`, for one record, and for each other unit in the ledger. Of several unnamed
         kinds of persons, only the first is included.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("stays", cap_epsilon=2)
+    >>> entry = ledger.charge([LaplaceEvent("sums", noise_multiplier=2)], label="means")
+    >>> entry = ledger.charge([LaplaceEvent("histograms", noise_multiplier=2)], label="counts")
+    >>> summary = ledger.summary()
+    >>> [charge.label for charge in summary.entries]
+    ['means', 'counts']
+    >>> round(summary.private_epsilon, 2)
+    1.0
     """
 
     dataset: str
@@ -341,6 +362,16 @@ class ReleaseSet:
         Delta of both epsilons.
     unit : str, default="one record"
         Unit of both epsilons.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("loans", cap_epsilon=2)
+    >>> entry = ledger.charge([LaplaceEvent("sums", noise_multiplier=2)], label="means")
+    >>> entry = ledger.charge([LaplaceEvent("histograms", noise_multiplier=2)], label="counts")
+    >>> published = ledger.release_set([0])
+    >>> published.labels, published.epsilon < published.total_epsilon
+    (('means',), True)
     """
 
     labels: tuple[str, ...]

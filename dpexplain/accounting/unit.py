@@ -38,7 +38,14 @@ _UNNAMED = "one person of an unnamed grouping"
 
 @dataclass(frozen=True)
 class Record:
-    """One record: a table row, including its target and person ID."""
+    """One record: a table row, including its target and person ID.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import RECORD, Record
+    >>> Record() == RECORD
+    True
+    """
 
     @property
     def words(self) -> str:

@@ -78,6 +78,15 @@ class ReleaseForm(VBox):
     ------
     TypeError
         If the name of an initial answer is unknown.
+
+    Examples
+    --------
+    >>> from dpexplain.app import ReleaseForm
+    >>> form = ReleaseForm(epsilon="1")
+    >>> form.fields["epsilon"].control.value
+    '1'
+    >>> sorted(form.buttons)[:3]
+    ['cancel', 'certificate', 'check']
     """
 
     def __init__(self, **answers: str) -> None:

@@ -54,6 +54,15 @@ class FinalModelAudit:
         Epsilon and delta of the guarantee.
     mu : float or None
         Gaussian-DP parameter of the guarantee; None if the guarantee does not state one.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_final_model, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> audit = audit_final_model(canary_case(subject), n_fits=20)
+    >>> audit.balanced.n_present
+    12
     """
 
     balanced: Guesses
@@ -127,6 +136,15 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     Returns
     -------
     FinalModelAudit
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_final_model, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> audit = audit_final_model(canary_case(subject), n_fits=20)    # 1,000 in earnest
+    >>> audit.epsilon
+    8.0
     """
     probes = case.present[0].drop_duplicates()
     present = np.arange(2 * n_fits) % 2 == 1

@@ -40,6 +40,15 @@ class CanaryCase:
     absent : tuple of DataFrame and Series
         Background records alone. Under replace-one adjacency, they are followed by a record that
         replaces the canary: its features are the same, and its target is at the opposite extreme.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> type(case.estimator).__name__
+    'DPLogisticRegression'
     """
 
     estimator: Any
@@ -79,6 +88,15 @@ def canary_case(
     Returns
     -------
     CanaryCase
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject, n_background=20)
+    >>> len(case.present[0]) - len(case.absent[0])
+    1
     """
     estimator_class = subject.estimator_class
     schema = Schema(features_for(estimator_class, _ONE_FEATURE), target=subject.target)

@@ -54,6 +54,12 @@ class Mutant:
         Whether the mistake can be detected only if no other record has the canary's class.
     settings : mapping, default={}
         Parameters under which the mistake can be detected, for the estimators that have them.
+
+    Examples
+    --------
+    >>> from dpexplain.audit import MUTANTS, Mutant
+    >>> all(isinstance(mutant, Mutant) and mutant.seen_by for mutant in MUTANTS)
+    True
     """
 
     name: str

@@ -50,6 +50,16 @@ class NoiseAudit:
         Correlations of the noise, keyed "between fits" and "between releases": the mean product of
         paired values, times the square root of the number of products. They are approximately
         standard normal if all noise is independent.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_noise, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> audit = audit_noise(case.estimator, case.present, n_draws=200)[0]
+    >>> audit.scale_limits[0] < audit.scale < audit.scale_limits[1]
+    True
     """
 
     label: str
@@ -103,6 +113,16 @@ def audit_noise(
     Returns
     -------
     list of NoiseAudit
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_noise, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> audits = audit_noise(case.estimator, case.present, n_draws=50)
+    >>> all(audit.n_draws >= 50 for audit in audits)
+    True
     """
     fits: list[dict[str, list[NDArray[np.float64]]]] = []
     drawn: Counter[str] = Counter()

@@ -38,6 +38,16 @@ class Transcript:
         Exact sums on the integer lattice. They may be recorded only for public or simulated data.
     answers : list of ndarray of int64
         Released answers, in lattice steps.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case, record
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> _, transcript = record(case.estimator, *case.present)
+    >>> sorted({phase.label for phase in transcript.phases})
+    ['gradients', 'histograms', 'second moments']
     """
 
     phases: list[AnyPhase] = field(default_factory=list)
@@ -224,6 +234,16 @@ def record(
     ------
     ValueError
         If the estimator has no schema or no structure seed.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case, record
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> model, transcript = record(case.estimator, *case.present)
+    >>> len(transcript.queries) == len(transcript.answers)
+    True
     """
     if estimator.schema is None or estimator.structure_seed is None:
         raise ValueError(

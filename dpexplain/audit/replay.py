@@ -51,6 +51,17 @@ class ReplayReport:
         differ by more than the stated sensitivity, if it should use disjoint subsets of the records
         but does not, or if the charged events do not cover it. It is also a fault if the charged
         events cost more than the guarantee allows.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case, record, replay
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> model, transcript = record(case.estimator, *case.present)
+    >>> report = replay(case.estimator, case.absent, model, transcript)
+    >>> report.spent_mu <= report.claimed_mu
+    True
     """
 
     spent_mu: float
@@ -111,6 +122,17 @@ def replay(
     Returns
     -------
     ReplayReport
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case, record, replay
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> case = canary_case(subject)
+    >>> model, transcript = record(case.estimator, *case.present)
+    >>> report = replay(case.estimator, case.absent, model, transcript)
+    >>> report.differences, report.overspent
+    ((), ())
     """
     mu, epsilon, reach = _claims(model, unit)
     try:

@@ -175,6 +175,12 @@ def private_estimators() -> dict[str, type[Any]]:
     dict of str to type
         Estimator classes in the order of ``__all__``, except that those with pure mechanisms come
         last.
+
+    Examples
+    --------
+    >>> from dpexplain.audit import private_estimators
+    >>> "DPExplainableBoostingClassifier" in private_estimators()
+    True
     """
     found = {name: getattr(models, name) for name in models.__all__}
     private = {
@@ -197,6 +203,14 @@ class Subject:
         A target that the estimator accepts.
     settings : mapping
         Parameters that select a variant of the model, such as an objective.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> subject.estimator_class.__name__
+    'DPLogisticRegression'
     """
 
     estimator_class: type[Any]
@@ -236,6 +250,13 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     ------
     ValueError
         If an estimator accepts none of the targets tried.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLogisticRegression
+    >>> from dpexplain.audit import subjects
+    >>> [type(subject.target).__name__ for subject in subjects([DPLogisticRegression])]
+    ['Classes', 'Classes']
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:

@@ -46,6 +46,15 @@ class FeatureBins:
         Schema entry of the feature.
     edges : ndarray of shape (n_value_bins + 1,) or None
         Strictly increasing bin edges in the feature's units; None for a categorical feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric
+    >>> from dpexplain.binning import FeatureBins
+    >>> bins = FeatureBins("age", Numeric(0, 90), edges=np.array([0, 30, 60, 90]))
+    >>> bins.n_bins    # three value bins, and one for missing values
+    4
     """
 
     name: str
@@ -112,6 +121,16 @@ def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureB
         The merged bins.
     bin_of_cell : ndarray of shape (cells.n_bins,), dtype uint8 or uint16
         Index of the bin that contains each cell; missing values keep a separate bin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric
+    >>> from dpexplain.binning import FeatureBins, merge_bins
+    >>> cells = FeatureBins("age", Numeric(0, 60), edges=np.array([0, 20, 40, 60]))
+    >>> bins, bin_of_cell = merge_bins(cells, first_cells=[0, 2])
+    >>> bins.edges, bin_of_cell
+    (array([ 0, 40, 60]), array([0, 0, 1, 2], dtype=uint8))
     """
     assert cells.edges is not None
     starts = np.asarray(first_cells, dtype=np.intp)

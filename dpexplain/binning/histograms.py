@@ -36,6 +36,14 @@ class NoisyHistograms:
         Standard deviation of the noise on each count, in records.
     people : NoisyCount or None, default=None
         Noisy number of records, if it was released separately; otherwise None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import NoisyHistograms
+    >>> ages = NoisyHistograms((np.array([12.3, 40.1, -0.7]),), noise_std=1.5)
+    >>> ages.counts[0]
+    array([12.3, 40.1, -0.7])
     """
 
     counts: tuple[NDArray[np.float64], ...]
@@ -94,6 +102,13 @@ class NoisyCount:
         Noisy number of records; may be negative.
     noise_std : float
         Standard deviation of its noise, in records.
+
+    Examples
+    --------
+    >>> from dpexplain.binning import NoisyCount
+    >>> people = NoisyCount(value=1003.2, noise_std=5.0)
+    >>> f"{people.value:.0f} ± {2 * people.noise_std:.0f} people"
+    '1003 ± 10 people'
     """
 
     value: float
@@ -123,6 +138,15 @@ def release_count(
     Returns
     -------
     NoisyCount
+
+    Examples
+    --------
+    >>> from dpexplain.binning import release_count
+    >>> from dpexplain.mechanisms import Mechanism, NoiseSource
+    >>> mechanism = Mechanism(NoiseSource())
+    >>> people = release_count(1_000, mechanism, noise_multiplier=20)
+    >>> people.noise_std
+    20.0
     """
     with mechanism.phase(count_phase(noise_multiplier, sensitivity)):
         steps = mechanism.release(np.array([n_samples * COUNT_LATTICE], dtype=np.int64))
@@ -144,6 +168,13 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
     Returns
     -------
     Phase
+
+    Examples
+    --------
+    >>> from dpexplain.binning import count_phase
+    >>> phase = count_phase(noise_multiplier=20, sensitivity=1)
+    >>> phase.sigma_int / phase.sensitivity_int
+    20.0
     """
     steps = sensitivity * COUNT_LATTICE
     return Phase("count", steps, noise_multiplier * steps, 1)
@@ -164,6 +195,18 @@ def coarse_cells(cells: FeatureBins, n_cells: int) -> tuple[FeatureBins, Index]:
     coarse : FeatureBins
     coarse_of_cell : ndarray of shape (cells.n_bins,)
         Index of the coarse cell that contains each cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric
+    >>> from dpexplain.binning import FeatureBins, coarse_cells
+    >>> cells = FeatureBins("age", Numeric(0, 60), edges=np.array([0, 10, 20, 30, 40, 50, 60]))
+    >>> coarse, coarse_of_cell = coarse_cells(cells, n_cells=3)
+    >>> coarse.edges
+    array([ 0, 20, 40, 60])
+    >>> coarse_of_cell    # the last cell holds missing values
+    array([0, 0, 1, 1, 2, 2, 3], dtype=uint8)
     """
     together = -(-cells.n_value_bins // n_cells)
     if cells.edges is None or together == 1:
@@ -198,6 +241,17 @@ def release_histograms(
     Returns
     -------
     NoisyHistograms
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import release_histograms
+    >>> from dpexplain.mechanisms import Mechanism, NoiseSource
+    >>> mechanism = Mechanism(NoiseSource())
+    >>> counts = [np.array([500, 480, 20])]    # of one feature
+    >>> histograms = release_histograms(counts, mechanism, noise_multiplier=20)
+    >>> histograms.counts[0].shape, histograms.noise_std
+    ((3,), 20.0)
     """
     phase = histogram_phase(noise_multiplier, sensitivity, sum(map(len, cell_counts)))
     with mechanism.phase(phase):
@@ -222,6 +276,13 @@ def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) 
     Returns
     -------
     Phase
+
+    Examples
+    --------
+    >>> from dpexplain.binning import histogram_phase
+    >>> phase = histogram_phase(noise_multiplier=20, sensitivity=1, n_values=64)
+    >>> phase.n_values, phase.sigma_int / phase.sensitivity_int
+    (64, 20.0)
     """
     steps = sensitivity * COUNT_LATTICE
     return Phase("histograms", steps, noise_multiplier * steps, n_values)
@@ -257,6 +318,19 @@ def merge_sparse_cells(
     bins : FeatureBins
     bin_of_cell : ndarray of shape (cells.n_bins,)
         Index of the bin that contains each cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric
+    >>> from dpexplain.binning import FeatureBins, merge_sparse_cells
+    >>> cells = FeatureBins("age", Numeric(0, 60), edges=np.array([0, 20, 40, 60]))
+    >>> counts = np.array([50.0, 2.0, 48.0, 0.0])
+    >>> bins, bin_of_cell = merge_sparse_cells(
+    ...     cells, counts, min_count=5, noise_std=2, noise_ratio=2
+    ... )
+    >>> bins.edges
+    array([ 0, 20, 60])
     """
     if cells.edges is None:
         return cells, np.arange(cells.n_bins, dtype=np.uint16)
@@ -288,5 +362,12 @@ def counts_per_bin(
     Returns
     -------
     ndarray of shape (n_bins,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import counts_per_bin
+    >>> counts_per_bin(np.array([3.0, 4.5, 1.0]), np.array([0, 0, 1]), n_bins=2)
+    array([7.5, 1. ])
     """
     return np.bincount(bin_of_cell, weights=counts, minlength=n_bins).astype(np.float64)

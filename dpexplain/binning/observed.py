@@ -33,6 +33,15 @@ def quantile_bins(
     FeatureBins
         The outer edges are the public bounds of the schema (half a step further out if the schema
         specifies a step).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain import Numeric
+    >>> from dpexplain.binning import quantile_bins
+    >>> ages = np.array([20.0, 30.0, 31.0, 32.0, 50.0, 80.0])
+    >>> quantile_bins("age", Numeric(0, 90), ages, max_bins=2).edges
+    array([ 0. , 31.5, 90. ])
     """
     if isinstance(feature, Categorical):
         return FeatureBins(name, feature)

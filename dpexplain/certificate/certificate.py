@@ -100,6 +100,25 @@ class Certificate:
     --------
     release : Create a certificate.
     verify : Verify a certificate.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, certificate, io
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file, path = Path(folder.name, "model.json"), Path(folder.name, "ledger.json")
+    >>> ledger = PrivacyLedger("certified stays", cap_epsilon=2, path=path)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema, ledger=ledger)
+    >>> _ = io.save(model.fit(stays.X, stays.y).explain_global(), file)
+    >>> page = certificate.release(file, ledger, schema=stays.schema, purpose="annual report")
+    >>> page.protects, page.adjacency
+    ('one record', 'add_remove')
+    >>> "annual report" in page.html()
+    True
+    >>> folder.cleanup()
     """
 
     dataset: str
@@ -335,6 +354,24 @@ def load(path: str | os.PathLike[str]) -> Certificate:
         If the file is not a certificate, or was changed after it was written.
     OSError
         If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, certificate, io
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file, path = Path(folder.name, "model.json"), Path(folder.name, "ledger.json")
+    >>> ledger = PrivacyLedger("loaded stays", cap_epsilon=2, path=path)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema, ledger=ledger)
+    >>> _ = io.save(model.fit(stays.X, stays.y).explain_global(), file)
+    >>> page = certificate.release(file, ledger, schema=stays.schema, purpose="annual report")
+    >>> saved = page.save(Path(folder.name, "certificate.html"))
+    >>> certificate.load(saved) == page
+    True
+    >>> folder.cleanup()
     """
     raw, suffix = Path(path).read_bytes(), Path(path).suffix.lower()
     try:

@@ -83,6 +83,23 @@ def release(
         raised, nothing is recorded.
     BudgetError
         If the ledger cannot be read or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, certificate, io
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file, path = Path(folder.name, "model.json"), Path(folder.name, "ledger.json")
+    >>> ledger = PrivacyLedger("released stays", cap_epsilon=2, path=path)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema, ledger=ledger)
+    >>> _ = io.save(model.fit(stays.X, stays.y).explain_global(), file)
+    >>> page = certificate.release(file, ledger, schema=stays.schema, purpose="annual report")
+    >>> page.epsilon, ledger.entries[0].label
+    (1.0, 'DPExplainableBoostingClassifier (epsilon=1)')
+    >>> folder.cleanup()
     """
     shown, sha256 = released_model(path), file_hash(path)
     signing = None if key is None else sign(key)
@@ -197,6 +214,17 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     -------
     str
         Hash of the file's bytes in hexadecimal digits, as printed by ``sha256sum``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain.certificate import file_hash
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "model.json")
+    ...     _ = file.write_text("{}")
+    ...     file_hash(file)[:16]
+    '44136fa355b3678a'
     """
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 

@@ -44,6 +44,12 @@ class Check:
         Result.
     words : str
         Description of the result.
+
+    Examples
+    --------
+    >>> from dpexplain.certificate import Check
+    >>> Check("chain", "passed", "the ledger was in the state that the certificate names").name
+    'chain'
     """
 
     name: str
@@ -59,6 +65,25 @@ class Verification:
     ----------
     checks : tuple of Check
         Checks, in the order in which they were performed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, certificate, io
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file, path = Path(folder.name, "model.json"), Path(folder.name, "ledger.json")
+    >>> ledger = PrivacyLedger("checked stays", cap_epsilon=2, path=path)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema, ledger=ledger)
+    >>> _ = io.save(model.fit(stays.X, stays.y).explain_global(), file)
+    >>> page = certificate.release(file, ledger, schema=stays.schema, purpose="annual report")
+    >>> saved = page.save(Path(folder.name, "certificate.html"))
+    >>> verification = certificate.verify(saved, path, file)
+    >>> [check.name for check in verification.checks if check.status == "failed"]
+    []
+    >>> folder.cleanup()
     """
 
     checks: tuple[Check, ...]
@@ -121,6 +146,24 @@ def verify(
     Verification
         Result with ``passed``, ``checks`` and ``text()``. An invalid file results in a failed
         check, not an exception.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, certificate, io
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file, path = Path(folder.name, "model.json"), Path(folder.name, "ledger.json")
+    >>> ledger = PrivacyLedger("verified stays", cap_epsilon=2, path=path)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema, ledger=ledger)
+    >>> _ = io.save(model.fit(stays.X, stays.y).explain_global(), file)
+    >>> page = certificate.release(file, ledger, schema=stays.schema, purpose="annual report")
+    >>> saved = page.save(Path(folder.name, "certificate.html"))
+    >>> certificate.verify(saved, path, file).passed
+    True
+    >>> folder.cleanup()
     """
     return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
 

@@ -47,6 +47,18 @@ class Comparison(Fits[GlobalExplanation]):
     ValueError
         If the epsilons are not the keys of the explanations, or the explanations belong to
         different models.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> comparison.epsilons, list(comparison.explanations)
+    ((0.5, 4.0), [0.5, 4.0])
+    >>> comparison.explanations[4][0].guarantee.epsilon
+    4.0
     """
 
     epsilons: tuple[float, ...]

@@ -48,6 +48,18 @@ class Faithfulness:
         of the other explanation.
     k : int
         Number of top terms compared in `top_k_overlap`.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.compare import faithfulness
+    >>> agreement = faithfulness(comparison.explanations[4][0], comparison.reference)
+    >>> -1 <= agreement.rank_correlation <= 1, agreement.k
+    (True, 5)
     """
 
     distance: float
@@ -84,6 +96,18 @@ def faithfulness(
     ValueError
         If the explanations have different terms, or if a term differs in its type, its categories
         or its special bins.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import faithfulness
+    >>> faithfulness(explanation, explanation).sign_agreement
+    1.0
     """
     check_count("k", k)
     _check_terms(explanation, other)
@@ -124,6 +148,18 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     -------
     float
         Distance, in units of the score.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import shape_distance
+    >>> shape_distance(explanation["age"], explanation["age"])
+    0.0
     """
     a, b, weights = _on_common_bins(shape, other)
     return float(np.sqrt(weights @ (a - b) ** 2))
@@ -172,6 +208,20 @@ def local_sign_agreement(explanation: LocalExplanation, other: LocalExplanation)
     ------
     ValueError
         If the samples or terms differ.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import local_sign_agreement
+    >>> invented = stays.schema.simulate(5, seed=0)[0]
+    >>> local = explanation.explain_local(invented, samples_public=True)
+    >>> local_sign_agreement(local, local)
+    1.0
     """
     a, b = explanation.contributions, other.contributions
     if explanation.term_names != other.term_names or a.shape != b.shape:
@@ -203,6 +253,19 @@ def truth_in_bins(
     -------
     GlobalExplanation
         An explanation with exact curves and no noise, marked as not private.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import faithfulness, truth_in_bins
+    >>> truth = truth_in_bins(explanation, stays.truth.shapes, stays.X)
+    >>> faithfulness(explanation, truth).distance > 0
+    True
     """
     guarantee = Guarantee.not_private("known truth")
     terms = []

@@ -46,6 +46,18 @@ class FilterComparison(Fits[FilterBank]):
     ValueError
         If the epsilons are not the keys of the explanations, or the explanations belong to
         different models.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> comparison.epsilons
+    (1.0, 4.0)
+    >>> comparison.explanations[4][0].classes
+    ('no', 'yes')
     """
 
     epsilons: tuple[float, ...]

@@ -44,6 +44,18 @@ def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
     ----------
     Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Transactions on
     Aerospace and Electronic Systems 52 (2016).
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> from dpexplain.compare import match_filters
+    >>> first, second = (comparison.explanations[epsilon][0] for epsilon in (1, 4))
+    >>> match_filters(first, to=second).classes == first.classes
+    True
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -145,6 +157,18 @@ class FilterAgreement:
     predictions : float
         Proportion of samples for which both models predict the same class; NaN if there are no
         samples.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> from dpexplain.compare import filter_agreement
+    >>> agreement = filter_agreement(comparison.explanations[4][0], comparison.reference)
+    >>> -1 <= agreement.contrasts <= 1
+    True
     """
 
     filters: float
@@ -178,6 +202,17 @@ def filter_agreement(
     ------
     ValueError
         If the models differ in classes, inputs or number of filters.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.compare import filter_agreement
+    >>> round(filter_agreement(bank, bank).class_means, 6)
+    1.0
     """
     check_same_inputs(bank, other)
     matched = match_filters(bank, other)

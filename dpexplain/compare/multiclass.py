@@ -30,6 +30,18 @@ class MulticlassComparison(ByClass[Comparison]):
     ------
     ValueError
         If the explanations are inconsistent.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema, sweep
+    >>> iris = load_iris(as_frame=True)
+    >>> schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
+    >>> model = DPExplainableBoostingClassifier(epsilon=4, schema=schema)
+    >>> model = DPExplainableBoostingClassifier(schema=schema)
+    >>> comparison = sweep(model, iris.data, iris.target, epsilons=(1, 4), progress=False)
+    >>> len(comparison.by_class)
+    3
     """
 
     by_class: tuple[Comparison, ...]

@@ -55,6 +55,19 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
         If the term does not exist.
     ValueError
         If the explanation is not private, or its noise is unknown.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import epsilon_to_stand_out
+    >>> needed = epsilon_to_stand_out(explanation, "age")    # NaN if this cannot be determined
+    >>> needed != needed or needed > 0
+    True
     """
     _one_fit(source)[term]  # raises KeyError for an unknown name before any other error
     return _needed_by_term(source, (term,))[term]
@@ -78,6 +91,18 @@ def epsilons_to_stand_out(source: GlobalExplanation | Comparison) -> dict[str, f
     ------
     ValueError
         If the explanation is not private, or its noise is unknown.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import epsilons_to_stand_out
+    >>> list(epsilons_to_stand_out(explanation)) == list(explanation)
+    True
     """
     return _needed_by_term(source, tuple(_one_fit(source)))
 
@@ -101,6 +126,19 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     ------
     KeyError, ValueError
         As for :func:`epsilon_to_stand_out`.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.compare import stand_out_words
+    >>> sentence = stand_out_words(explanation, "age")
+    >>> "age" in sentence
+    True
     """
     epsilon, name = epsilon_to_stand_out(source, term), shorten(term)
     measured = list(_fits_by_epsilon(source))
@@ -269,6 +307,20 @@ def epsilon_for_metric(
     ValueError
         If there are no metrics, there are several and `metric` is not given, or a number is out of
         range.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(
+    ...     model, stays.X[:400], stays.y[:400], epsilons=(0.5, 4), progress=False,
+    ...     evaluate=(stays.X[400:], stays.y[400:]),
+    ... )
+    >>> from dpexplain.compare import epsilon_for_metric
+    >>> epsilon_for_metric(comparison, target=0.999)
+    inf
     """
     from scipy.special import ndtri
 

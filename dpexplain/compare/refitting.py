@@ -52,8 +52,15 @@ class Refitter:
 
     Examples
     --------
-    >>> refit = Refitter(estimator, X, y, data="simulated")  # doctest: +SKIP
-    >>> Explorer(comparison, refit=refit)  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.compare import Refitter
+    >>> from dpexplain_widgets import Explorer
+    >>> refit = Refitter(model, stays.X, stays.y, data="simulated")
+    >>> explorer = Explorer(comparison, refit=refit)    # choose any epsilon, and fit
     """
 
     def __init__(

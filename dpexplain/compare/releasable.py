@@ -45,7 +45,15 @@ def releasable(source: Source) -> Source:
 
     Examples
     --------
-    >>> dpexplain.io.save(releasable(comparison), "for_everyone.json")  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.compare import releasable
+    >>> everyone = releasable(comparison)
+    >>> comparison.reference is None, everyone.reference is None
+    (False, True)
     """
     if isinstance(source, Fits):
         return _of_comparison(source)

@@ -139,8 +139,13 @@ def sweep(
 
     Examples
     --------
-    >>> comparison = sweep(estimator, X, y, epsilons=(0.5, 1, 2))  # doctest: +SKIP
-    >>> comparison.explanations[0.5][0].importances()  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> len(comparison.explanations[4][0].importances())
+    12
     """
     check_estimator(estimator)
     check_count("n_repeats", n_repeats)

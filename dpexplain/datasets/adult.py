@@ -52,6 +52,13 @@ def load_adult(subset: Literal["train", "test", "all"] = "train") -> Dataset:
     ----------
     .. [1] Barry Becker and Ronny Kohavi, "Adult", UCI Machine Learning Repository, 1996,
        doi:10.24432/C5XW20.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_adult
+    >>> adult = load_adult()
+    >>> adult.X.shape
+    (32561, 14)
     """
     if subset not in _FILES:
         raise ValueError(f"subset={subset!r} must be 'train', 'test' or 'all'.")

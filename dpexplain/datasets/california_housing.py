@@ -67,6 +67,13 @@ def load_california_housing() -> Dataset:
     ----------
     .. [1] R. Kelley Pace and Ronald Barry, "Sparse Spatial Autoregressions", Statistics and
        Probability Letters 33 (1997), 291-297.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_california_housing
+    >>> houses = load_california_housing()
+    >>> houses.X.shape
+    (20640, 8)
     """
     schema = bundled_schema("california_housing")
     frame = pd.read_csv(local_path(_FILE))

@@ -52,6 +52,13 @@ def load_fair() -> Dataset:
     ----------
     .. [1] Ray C. Fair, "A Theory of Extramarital Affairs", Journal of Political Economy 86
        (1978), 45-61.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_fair
+    >>> survey = load_fair()
+    >>> survey.X.shape, survey.schema.target.names
+    ((6366, 8), ('no', 'yes'))
     """
     frame = statsmodels_frame("fair")
     schema = bundled_schema("fair")

@@ -68,6 +68,13 @@ def load_mnist(subset: Subset = "train") -> Dataset:
     References
     ----------
     .. [1] LeCun, Cortes and Burges, "The MNIST Database of Handwritten Digits", 1998.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_mnist
+    >>> digits = load_mnist("test")
+    >>> digits.X.shape
+    (10000, 784)
     """
     return _images(
         "mnist",
@@ -108,6 +115,13 @@ def load_fashion_mnist(subset: Subset = "train") -> Dataset:
     ----------
     .. [1] Xiao, Rasul and Vollgraf, "Fashion-MNIST: a Novel Image Dataset for Benchmarking
        Machine Learning Algorithms", 2017, arXiv:1708.07747.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_fashion_mnist
+    >>> clothes = load_fashion_mnist("test")
+    >>> clothes.X.shape
+    (10000, 784)
     """
     return _images(
         "fashion_mnist",

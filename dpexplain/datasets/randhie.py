@@ -33,6 +33,13 @@ def load_randhie() -> Dataset:
        Applications", Cambridge University Press, 2005.
     .. [2] Joseph P. Newhouse, "Free for All? Lessons from the RAND Health Insurance
        Experiment", Harvard University Press, 1993.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_randhie
+    >>> insurance = load_randhie()
+    >>> insurance.X.shape, insurance.schema.target.high
+    ((20190, 9), 77.0)
     """
     frame = statsmodels_frame("randhie")
     schema = bundled_schema("randhie")

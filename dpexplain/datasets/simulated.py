@@ -120,6 +120,13 @@ class SimulatedDataset(Dataset):
         Reference to cite.
     truth : AdditiveTruth
         Model from which the target was drawn.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> stays.X.shape, len(stays.truth.shapes) == stays.X.shape[1]
+    ((500, 12), True)
     """
 
     truth: AdditiveTruth = field(kw_only=True)

@@ -33,6 +33,13 @@ def load_telco_churn() -> Dataset:
         If the file has the wrong checksum.
     ConnectionError
         If the file is not on this machine and cannot be downloaded.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_telco_churn
+    >>> customers = load_telco_churn()
+    >>> customers.X.shape
+    (7043, 19)
     """
     schema = bundled_schema("telco_churn")
     frame = pd.read_csv(local_path(_FILE), na_values={"TotalCharges": [" "]})

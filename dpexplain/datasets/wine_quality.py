@@ -57,6 +57,13 @@ def load_wine_quality(
     .. [1] Paulo Cortez, António Cerdeira, Fernando Almeida, Telmo Matos and José Reis,
        "Modeling wine preferences by data mining from physicochemical properties", Decision
        Support Systems 47 (2009), 547-553.
+
+    Examples
+    --------
+    >>> from dpexplain.datasets import load_wine_quality
+    >>> wines = load_wine_quality("red")
+    >>> wines.X.shape
+    (1599, 11)
     """
     if colour not in _FILES:
         raise ValueError(f"colour={colour!r} must be 'both', 'red' or 'white'.")

@@ -7,7 +7,8 @@ redo, branches and checkpoints, and replays them on an explanation or on a fitte
 
 >>> from dpexplain.edit import EditLog, repair
 >>> log = EditLog().edit(repair("age", "increasing"), note="risk rises with age")
->>> edited = log.apply(model)  # doctest: +SKIP
+>>> log
+EditLog(1 edit; ...)
 """
 
 from __future__ import annotations

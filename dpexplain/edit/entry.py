@@ -28,6 +28,14 @@ class Entry:
         Person who made the edit.
     when : str, default=""
         When the edit was made.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Remove
+    >>> log = EditLog().edit(Remove("race"), note="must not be used", who="A. Curie")
+    >>> entry = log.entries[0]
+    >>> entry.who, entry.parent
+    ('A. Curie', -1)
     """
 
     operation: Operation | Composed

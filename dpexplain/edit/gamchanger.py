@@ -41,6 +41,23 @@ class ImportedEdits:
         A log with one entry for each edit that could be imported.
     problems : tuple of str
         Edits that could not be imported, with the reasons.
+
+    Examples
+    --------
+    >>> import json
+    >>> from dpexplain.edit import from_gamchanger
+    >>> from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+    >>> guarantee = Guarantee(1.0, 1e-6, "add_remove", True)
+    >>> age = ShapeFunction(
+    ...     "age", "numeric", contribution=[-0.5, 0.1, 0.4], count=[210.3, 305.8, 90.1],
+    ...     guarantee=guarantee, bin_edges=[17, 30, 60, 90],
+    ... )
+    >>> explanation = GlobalExplanation((age,), 0.0, "identity", guarantee=guarantee)
+    >>> points = {"0": {"x": 17, "y": -0.4}, "1": {"x": 30, "y": 0.1}, "2": {"x": 60, "y": 0.3}}
+    >>> edit = {"featureName": "age", "type": "set", "state": {"pointData": points}}
+    >>> imported = from_gamchanger(json.dumps({"historyList": [edit]}), explanation)
+    >>> len(imported.log.entries), imported.problems
+    (1, ())
     """
 
     log: EditLog
@@ -72,6 +89,23 @@ def from_gamchanger(
     ------
     ValueError
         If the text is not a GAM Changer history.
+
+    Examples
+    --------
+    >>> import json
+    >>> from dpexplain.edit import from_gamchanger
+    >>> from dpexplain.explain import GlobalExplanation, Guarantee, ShapeFunction
+    >>> guarantee = Guarantee(1.0, 1e-6, "add_remove", True)
+    >>> age = ShapeFunction(
+    ...     "age", "numeric", contribution=[-0.5, 0.1, 0.4], count=[210.3, 305.8, 90.1],
+    ...     guarantee=guarantee, bin_edges=[17, 30, 60, 90],
+    ... )
+    >>> explanation = GlobalExplanation((age,), 0.0, "identity", guarantee=guarantee)
+    >>> points = {"0": {"x": 17, "y": -0.4}, "1": {"x": 30, "y": 0.1}, "2": {"x": 60, "y": 0.3}}
+    >>> edit = {"featureName": "age", "type": "set", "state": {"pointData": points}}
+    >>> imported = from_gamchanger(json.dumps({"historyList": [edit]}), explanation)
+    >>> imported.log.apply(explanation)["age"].contribution
+    array([-0.4,  0.1,  0.3])
     """
     document = parse(text, max_bytes)
     history = document.get("historyList") if isinstance(document, dict) else None

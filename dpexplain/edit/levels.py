@@ -25,6 +25,13 @@ class Set(Operation):
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
         Contribution, in units of the score. A sequence has one value for each chosen bin, in order.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Set
+    >>> log = EditLog().edit(Set("age", value=0.0, names=["missing"]))
+    >>> log.operations[-1].words
+    "set age for 'missing' to 0"
     """
 
     value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
@@ -67,6 +74,13 @@ class Shift(Operation):
         As in :class:`Operation`; the mean changes by default.
     by : float
         Constant to add, in units of the score.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Shift
+    >>> log = EditLog().edit(Shift("age", by=-0.1, within=(17, 20)))
+    >>> log.operations[-1].words
+    'shift age between 17 and 20 by -0.1'
     """
 
     by: float = dataclasses.field(kw_only=True)
@@ -100,6 +114,13 @@ class Scale(Operation):
     factor : float
         Factor by which the contributions are multiplied: 0 flattens the curve, and -1 turns it
         upside down.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Scale
+    >>> log = EditLog().edit(Scale("age", factor=0.5, within=(80, 90)), note="few records")
+    >>> log.operations[-1].words
+    'scale age between 80 and 90 by the factor 0.5'
     """
 
     factor: float = dataclasses.field(kw_only=True)
@@ -130,6 +151,13 @@ class Interpolate(Operation):
         As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
         Indices of chosen bins that keep their values, in addition to the first and last ones.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Interpolate
+    >>> log = EditLog().edit(Interpolate("age", within=(30, 60)))
+    >>> log.operations[-1].words
+    'interpolate age between 30 and 60'
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
@@ -171,6 +199,13 @@ class Align(Operation):
         As in :class:`Operation`; the mean changes by default, unless `to` is "average".
     to : {"left", "right", "average"}
         Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Align, EditLog
+    >>> log = EditLog().edit(Align("age", to="left", within=(30, 50)), note="few records")
+    >>> log.operations[-1].words
+    'align age between 30 and 50 to the leftmost bin'
     """
 
     to: Literal["left", "right", "average"] = dataclasses.field(kw_only=True)

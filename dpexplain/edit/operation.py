@@ -47,6 +47,15 @@ class Operation(ABC):
         "keep" for operations that shape a curve, and "change" for operations that set values.
     of_class : str, default=""
         Class whose score is edited, if there are several classes; "" for all classes.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Operation, Shift
+    >>> shift = Shift("age", by=0.1, within=(17, 30), mean="intercept")
+    >>> isinstance(shift, Operation), shift.terms
+    (True, ('age',))
+    >>> shift.words
+    'shift age between 17 and 30, absorbed into the intercept by +0.1'
     """
 
     term: str

@@ -49,6 +49,12 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
     -------
     dict
         JSON object; parameters that have their default value are omitted.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Shift, operation_to_plain
+    >>> operation_to_plain(Shift("age", by=0.1, bins=[3]))
+    {'operation': 'shift', 'term': 'age', 'bins': [3], 'by': 0.1}
     """
     if isinstance(operation, Composed):
         steps = [operation_to_plain(step) for step in operation.steps]
@@ -83,6 +89,13 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
     ------
     ValueError
         If `plain` is not an operation, or a parameter is missing, unknown or out of range.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Shift, operation_from_plain, operation_to_plain
+    >>> shift = Shift("age", by=0.1, bins=[3])
+    >>> operation_from_plain(operation_to_plain(shift)) == shift
+    True
     """
     if not isinstance(plain, Mapping) or not isinstance(plain.get("operation"), str):
         raise ValueError("an operation is an object with the field 'operation', its name.")

@@ -40,6 +40,13 @@ class Smooth(Operation):
     along : str, default=""
         For a pair, the feature along which each line of cells is smoothed; "" to smooth in both
         directions at once. Features along which cells are smoothed must have ordered bins.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Smooth
+    >>> log = EditLog().edit(Smooth("age"))
+    >>> log.operations[-1].words
+    'smooth age as noise allows'
     """
 
     reach: float | None = dataclasses.field(default=None, kw_only=True)
@@ -133,6 +140,13 @@ class Flatten(Operation):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Flatten
+    >>> log = EditLog().edit(Flatten("age"), note="the band contains zero")
+    >>> log.operations[-1].words
+    'flatten inside the noise band age'
     """
 
     kind: ClassVar[str] = "flatten inside the noise band"
@@ -160,6 +174,13 @@ class Denoise(Operation):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Denoise, EditLog
+    >>> log = EditLog().edit(Denoise("age"))
+    >>> log.operations[-1].words
+    'denoise age'
     """
 
     kind: ClassVar[str] = "denoise"
@@ -184,6 +205,13 @@ class Stretch(Operation):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Stretch
+    >>> log = EditLog().edit(Stretch("age"))
+    >>> log.operations[-1].words
+    'stretch age'
     """
 
     kind: ClassVar[str] = "stretch"
@@ -239,6 +267,13 @@ class Recover(Operation):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Recover
+    >>> log = EditLog().edit(Recover("age"))
+    >>> log.operations[-1].words
+    'recover age'
     """
 
     kind: ClassVar[str] = "recover"
@@ -298,6 +333,15 @@ class Monotone(Operation):
         Direction of the new curve.
     along : str, default=""
         For a pair, the feature whose effect becomes monotone; its bins must be ordered.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Monotone
+    >>> log = EditLog().edit(
+    ...     Monotone("age", direction="increasing"), note="risk rises with age"
+    ... )
+    >>> log.operations[-1].words
+    'make increasing: age'
     """
 
     direction: Literal["increasing", "decreasing"] = dataclasses.field(kw_only=True)
@@ -353,6 +397,15 @@ class Convex(Operation):
         As in :class:`Operation`; the mean is kept by default.
     bend : {"convex", "concave"}
         Curvature of the new curve.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Convex, EditLog
+    >>> log = EditLog().edit(
+    ...     Convex("age", bend="convex"), note="risk rises faster and faster"
+    ... )
+    >>> log.operations[-1].words
+    'make convex: age'
     """
 
     bend: Literal["convex", "concave"] = dataclasses.field(kw_only=True)

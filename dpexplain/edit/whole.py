@@ -23,6 +23,15 @@ class Merge(Operation):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean is kept by default. The bins to merge must be given.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Merge
+    >>> log = EditLog().edit(
+    ...     Merge("job", names=["nurse", "carer"]), note="one occupation with two names"
+    ... )
+    >>> log.operations[-1].words
+    "merge job for 'nurse', 'carer'"
     """
 
     kind: ClassVar[str] = "merge"
@@ -66,6 +75,13 @@ class Remove(_WholeTerm):
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`. In models of this library, terms have mean 0, so removing a term
         does not change the mean score; in other models, ``mean="intercept"`` keeps the mean score.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Remove
+    >>> log = EditLog().edit(Remove("race"), note="must not be used")
+    >>> log.operations[-1].words
+    'remove race'
     """
 
     kind: ClassVar[str] = "remove"
@@ -90,6 +106,13 @@ class Revert(_WholeTerm):
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`, but only `term` and `of_class` may be given.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, Revert
+    >>> log = EditLog().edit(Revert("age"))
+    >>> log.operations[-1].words
+    'revert age'
     """
 
     kind: ClassVar[str] = "revert"
@@ -129,6 +152,13 @@ class Composed:
         Operations in the order in which they are applied; composed operations are expanded.
     title : str, default=""
         Title of the combined step, which precedes the descriptions of the operations.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import Composed, Monotone, Smooth
+    >>> step = Composed([Smooth("age"), Monotone("age", direction="increasing")])
+    >>> len(step.steps), step.terms
+    (2, ('age',))
     """
 
     steps: tuple[Operation, ...]
@@ -195,6 +225,13 @@ def repair(
     effect of another feature, especially if the fit stops early. Re-estimation then moves the curve
     away from the truth, and the released leaf sums do not reveal this. The edit record contains a
     warning. Use :class:`Smooth` and :class:`Monotone` if features are known to be correlated.
+
+    Examples
+    --------
+    >>> from dpexplain.edit import EditLog, repair
+    >>> log = EditLog().edit(repair("age", "increasing"), note="risk rises with age")
+    >>> len(log.operations[-1].steps)
+    2
     """
     chosen = Selection(bins, within)
     about = {"bins": chosen.bins, "within": chosen.within, "of_class": of_class}

@@ -28,6 +28,13 @@ class Finding:
     certainty : float or None
         Confidence level at which noise can be ruled out as the cause of the alarm, jointly for all
         tests of the fit; None for a note.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Finding
+    >>> finding = Finding("last bin", "age", "about 99% of age is in the last bin", 0.999)
+    >>> finding.words
+    'about 99% of age is in the last bin'
     """
 
     kind: str

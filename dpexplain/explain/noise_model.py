@@ -106,6 +106,13 @@ class NoiseModel(Record):
     ------
     ValueError
         If shapes are inconsistent or a number is not finite.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import NoiseModel
+    >>> noise = NoiseModel([2], factor=[[0.1], [0.1], [0.0]], remainder_std=[0.05, 0.05, 0.02])
+    >>> noise.sizes
+    (2,)
     """
 
     sizes: tuple[int, ...]

@@ -69,7 +69,16 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
 
     Examples
     --------
-    >>> to_interpret(model.explain_global()).to_json("model.json")  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.interop import to_interpret
+    >>> ebm = to_interpret(explanation)
+    >>> ebm.predict(stays.X[:2]).shape
+    (2,)
     """
     parts = explained_classes(explanation)
     first = parts[0]

@@ -52,7 +52,16 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
 
     Examples
     --------
-    >>> onnx.save(to_onnx(model.explain_global()), "model.onnx")  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.interop import to_onnx
+    >>> graph = to_onnx(explanation)    # onnx.save(graph, "model.onnx") writes a file
+    >>> len(graph.graph.input)
+    12
     """
     if isinstance(explanation, FilterBank):
         return filter_graph(explanation)

@@ -70,7 +70,18 @@ def to_shap(
 
     Examples
     --------
-    >>> shap.plots.beeswarm(model.explain_local(X).to_shap(X))  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> invented = stays.schema.simulate(20, seed=0)[0]
+    >>> local = explanation.explain_local(invented, samples_public=True)
+    >>> from dpexplain.interop.shap_values import to_shap
+    >>> values = to_shap(local, invented)    # for example for shap.plots.beeswarm
+    >>> values.values.shape
+    (20, 12)
     """
     if not isinstance(explanation, LocalExplanation | MulticlassLocalExplanation):
         raise TypeError(

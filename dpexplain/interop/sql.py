@@ -85,7 +85,16 @@ def to_sql(
 
     Examples
     --------
-    >>> print(to_sql(model.explain_global(), table="visits", dialect="duckdb"))  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.interop import to_sql
+    >>> query = to_sql(explanation, table="visits", dialect="duckdb")
+    >>> query.split()[0], "visits" in query
+    ('--', True)
     """
     parts = explained_classes(explanation)
     if dialect not in DIALECTS:

@@ -41,6 +41,17 @@ def save(obj: Saveable, path: str | os.PathLike[str]) -> Path:
         If the object is of an unsupported type, or the arguments are in the wrong order.
     OSError
         If the folder does not exist or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain import PrivacyLedger, io
+    >>> ledger = PrivacyLedger("fines", cap_epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = io.save(ledger.summary(), Path(folder, "ledger.json"))
+    ...     io.load(path).dataset
+    'fines'
     """
     if isinstance(obj, str | os.PathLike) and not isinstance(path, str | os.PathLike):
         raise TypeError(f"io.save's arguments are (object, path): io.save(obj, {str(obj)!r}).")
@@ -66,6 +77,15 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     ------
     OSError
         If the folder does not exist or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain.io import write_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_file(Path(folder, "note.txt"), "approved").read_text()
+    'approved'
     """
     target = Path(path)
     _check_folder(target)

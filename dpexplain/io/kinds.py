@@ -109,6 +109,15 @@ EditLog or Guarantee
     ------
     TypeError
         If the object is of an unsupported type.
+
+    Examples
+    --------
+    >>> import json
+    >>> from dpexplain import PrivacyLedger
+    >>> from dpexplain.io import to_json
+    >>> document = json.loads(to_json(PrivacyLedger("rents", cap_epsilon=1).summary()))
+    >>> sorted(document)
+    ['content', 'format', 'version']
     """
     for name, kind in _KINDS.items():
         if type(obj) is kind.type:
@@ -138,6 +147,14 @@ def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
     ValueError
         If the document is too long or has an unknown format or version, unknown or missing fields,
         wrong types or shapes, or numbers that are out of range.
+
+    Examples
+    --------
+    >>> from dpexplain import PrivacyLedger
+    >>> from dpexplain.io import from_json, to_json
+    >>> summary = PrivacyLedger("sales", cap_epsilon=1).summary()
+    >>> from_json(to_json(summary)) == summary
+    True
     """
 
     def read(name: str, content: Any) -> Any:

@@ -29,7 +29,17 @@ _BYTES_AT_ONCE = 2**20  # OpenSSL counts them in 32 bits
 
 
 class Coins(Protocol):
-    """Interface for random draws that assign records to samples, bags or trees."""
+    """Interface for random draws that assign records to samples, bags or trees.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import Coins, SeededCoins
+    >>> def sample_size(coins: Coins) -> int:
+    ...     return int(coins.heads(100, 0.1).sum())
+    >>>
+    ... sample_size(SeededCoins(0)) < 100
+    True
+    """
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n independent Bernoulli variables.
@@ -78,7 +88,14 @@ class Coins(Protocol):
 
 
 class SecretCoins:
-    """Stateless source of secret random draws from a cryptographic generator."""
+    """Stateless source of secret random draws from a cryptographic generator.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import SecretCoins
+    >>> sorted(SecretCoins().permutation(4).tolist())
+    [0, 1, 2, 3]
+    """
 
     def heads(self, n: int, probability: float) -> NDArray[np.bool_]:
         """Draw n Bernoulli variables.
@@ -173,6 +190,12 @@ class SeededCoins:
     ----------
     seed : int or numpy.random.Generator
         Seed of the draws; anyone who knows it can reproduce every draw.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import SeededCoins
+    >>> bool((SeededCoins(7).permutation(4) == SeededCoins(7).permutation(4)).all())
+    True
     """
 
     def __init__(self, seed: int | np.random.Generator) -> None:
@@ -250,6 +273,12 @@ def secret_coins() -> SecretCoins:
     Returns
     -------
     SecretCoins
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import secret_coins
+    >>> sorted(secret_coins().permutation(4).tolist())
+    [0, 1, 2, 3]
     """
     return SecretCoins()
 

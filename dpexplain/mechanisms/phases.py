@@ -133,6 +133,13 @@ class Phase(NoisyPhase):
         margin: the accounted cost is a valid bound from about 204 steps on.
     n_values : int
         Total number of values in the releases of the phase.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import Phase
+    >>> phase = Phase("histograms", sensitivity_int=2**20, sigma_int=20 * 2**20, n_values=64)
+    >>> phase.label, phase.n_values
+    ('histograms', 64)
     """
 
     label: str
@@ -204,6 +211,16 @@ class SampledPhase(Phase):
         bounded by an equal part of the sensitivity.
     sampling_probability : float
         Probability that a record (or person) is included in a release, in (0, 1].
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import SampledPhase
+    >>> steps = SampledPhase(
+    ...     "gradients", sensitivity_int=2**20, sigma_int=2**21, n_values=6_400,
+    ...     n_changed=1, sampling_probability=0.1,
+    ... )
+    >>> steps.sampling_probability
+    0.1
     """
 
     n_changed: int
@@ -259,6 +276,13 @@ class LaplacePhase(NoisyPhase):
         Total number of values in the releases of the phase.
     n_disjoint : int, default=1
         Number of releases on disjoint parts of the records, which together cost as much as one.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import LaplacePhase
+    >>> phase = LaplacePhase("leaves", sensitivity_int=100, scale_int=200, n_values=8)
+    >>> phase.scale_int
+    200
     """
 
     label: str
@@ -362,6 +386,12 @@ class ChoicePhase:
         Total number of groups in all releases.
     n_disjoint : int, default=1
         Number of releases on disjoint parts of the records, which together cost as much as one.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import ChoicePhase
+    >>> ChoicePhase("splits", spread_int=10, epsilon=0.1, n_candidates=8, n_values=3).epsilon
+    0.1
     """
 
     label: str

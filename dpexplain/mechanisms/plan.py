@@ -38,6 +38,13 @@ class Releases:
     others : tuple of LaplacePhase, default=()
         Phases on other parts of the records. Each record is in only one part: either that of
         `phase` or that of one of `others`.
+
+    Examples
+    --------
+    >>> from dpexplain.mechanisms import Phase, Releases
+    >>> leaves = Phase("boosting", sensitivity_int=2**20, sigma_int=50 * 2**20, n_values=400)
+    >>> Releases(leaves, count=100).count
+    100
     """
 
     phase: AnyPhase
@@ -70,6 +77,14 @@ class Allowance:
     ----------
     charged : iterable of Event
         Events charged for one fit; non-private events do not cover any release.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import GaussianEvent
+    >>> from dpexplain.binning import count_phase
+    >>> from dpexplain.mechanisms import Allowance
+    >>> allowance = Allowance([GaussianEvent("count", noise_multiplier=20)])
+    >>> allowance.spend(count_phase(noise_multiplier=20, sensitivity=1))
     """
 
     def __init__(self, charged: Iterable[Event]) -> None:

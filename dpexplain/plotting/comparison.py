@@ -74,6 +74,18 @@ def plot_comparison(
         If the term does not exist, or is a pair of features.
     ValueError
         If `show` is neither "released" nor "effect".
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.plotting import plot_comparison
+    >>> axes = plot_comparison(comparison, term="age")
+    >>> axes.get_xlabel()
+    'age [years]'
     """
     check_one_class(comparison)
     if show not in ("released", "effect"):
@@ -224,6 +236,21 @@ def plot_metric(
     ------
     ValueError
         If the metric does not exist.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(
+    ...     model, stays.X[:400], stays.y[:400], epsilons=(0.5, 4), progress=False,
+    ...     evaluate=(stays.X[400:], stays.y[400:]),
+    ... )
+    >>> from dpexplain.plotting import plot_metric
+    >>> axes = plot_metric(comparison)
+    >>> axes.get_xscale()
+    'log'
     """
     check_one_class(comparison)
     table = comparison.metrics

@@ -65,6 +65,18 @@ def plot_weights(
     ------
     ValueError
         If `limit` is not positive.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, WeightMap
+    >>> weights = WeightMap(
+    ...     "mean filter of yes", [0.8, -0.1], input_names=("age", "income"),
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True), noise_std=[0.1, 0.1],
+    ... )
+    >>> from dpexplain.plotting import plot_weights
+    >>> axes = plot_weights(weights, mask_noise=True)
+    >>> axes.get_ylabel()
+    'log-odds per unit of input'
     """
     if limit is not None and not 0 < limit < np.inf:
         raise ValueError(f"limit={limit!r} must be a positive number.")
@@ -122,6 +134,18 @@ def plot_filters(
     ------
     ValueError
         If `what` is neither "class_means" nor "filters", or `max_filters` is less than 1.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.plotting import plot_filters
+    >>> panels = plot_filters(bank)
+    >>> panels.shape
+    (2,)
     """
     if what not in ("class_means", "filters"):
         raise ValueError(f"what={what!r} must be 'class_means' or 'filters'.")

@@ -55,6 +55,18 @@ def plot_filter_comparison(
     ------
     KeyError
         If a class does not exist.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> from dpexplain.plotting import plot_filter_comparison
+    >>> panels = plot_filter_comparison(comparison)
+    >>> panels.shape
+    (2, 3)
     """
     names = list(comparison.classes if classes is None else classes)
     columns: list[tuple[str, FilterBank]] = [

@@ -59,6 +59,20 @@ def plot_weightings(
         If the class does not exist.
     ValueError
         If the sample does not exist.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.plotting import plot_weightings
+    >>> invented = stays.schema.simulate(1, seed=0)[0]
+    >>> local = model.explain_local(invented, samples_public=True)
+    >>> axes = plot_weightings(local)
+    >>> axes.get_xlabel()
+    'filter (dashed: all alike)'
     """
     k = class_position(explanation.classes, _label(explanation, sample, label))
     ax = new_axes(ax, (5.2, 2.8))
@@ -105,6 +119,20 @@ def plot_filter_explanation(
         If the class does not exist.
     ValueError
         If the sample does not exist.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.plotting import plot_filter_explanation
+    >>> invented = stays.schema.simulate(1, seed=0)[0]
+    >>> local = model.explain_local(invented, samples_public=True)
+    >>> panels = plot_filter_explanation(local)
+    >>> panels.shape
+    (4,)
     """
     name = _label(explanation, sample, label)
     k = class_position(explanation.classes, name)

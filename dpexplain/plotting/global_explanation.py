@@ -75,6 +75,19 @@ def plot_global(
     ------
     KeyError
         If a name in `terms` is neither a term nor a pair.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.plotting import plot_global
+    >>> panels = plot_global(explanation, terms=["age", "sex"])
+    >>> len(panels)
+    2
     """
     check_one_class(explanation)
     if n_columns < 1 or max_terms < 1:

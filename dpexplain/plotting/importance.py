@@ -63,6 +63,19 @@ def plot_importance(
     -------
     Axes
         The axes with the plot.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.plotting import plot_importance
+    >>> axes = plot_importance(explanation, max_terms=5)
+    >>> len(axes.get_yticks())
+    5
     """
     check_one_class(explanation)
     if max_terms < 1:

@@ -70,6 +70,21 @@ def plot_local(
     ------
     ValueError
         If the sample does not exist.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.plotting import plot_local
+    >>> invented = stays.schema.simulate(1, seed=0)[0]
+    >>> local = explanation.explain_local(invented, samples_public=True)
+    >>> axes = plot_local(local)
+    >>> axes.get_xlabel()
+    'score for outcome = yes [log-odds]'
     """
     check_one_class(explanation)
     if max_terms < 1:

@@ -50,6 +50,24 @@ def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     Axes
         The axes with the plot. Rows are the bins of the first feature, from bottom to top, and
         columns are the bins of the second feature.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, PairAxis, PairCurve
+    >>> pair = PairCurve(
+    ...     "age & job",
+    ...     (
+    ...         PairAxis("age", "numeric", bin_edges=[17, 45, 90]),
+    ...         PairAxis("job", "categorical", categories=("nurse", "clerk")),
+    ...     ),
+    ...     contribution=[[0.5, -0.5], [-0.1, 0.2]],
+    ...     count=[[201.2, 98.5], [150.9, 120.4]],
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True),
+    ... )
+    >>> from dpexplain.plotting import plot_pair
+    >>> axes = plot_pair(pair)
+    >>> axes.get_ylabel()
+    'age'
     """
     ax = new_axes(ax, (6.4, 4.6))
     draw_pair(ax, pair)

@@ -73,6 +73,19 @@ def plot_shape_function(
     -------
     Axes
         The axes with the plot.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, ShapeFunction
+    >>> age = ShapeFunction(
+    ...     "age", "numeric", contribution=[-0.5, 0.1, 0.4], count=[210.3, 305.8, 90.1],
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True), bin_edges=[17, 30, 60, 90],
+    ...     noise_std=[0.1, 0.1, 0.2],
+    ... )
+    >>> from dpexplain.plotting import plot_shape_function
+    >>> axes = plot_shape_function(age)
+    >>> axes.get_xlabel()
+    'age'
     """
     if spacing not in ("auto", "value", "bins"):
         raise ValueError(f"spacing={spacing!r} must be 'auto', 'value' or 'bins'.")

@@ -278,6 +278,13 @@ class Range:
         If a bound is not a finite number, `low` is not below `high`, or a missing-value marker
         equals `low` or `high`. (With such a marker, values clipped to the bound would count as
         missing.)
+
+    Examples
+    --------
+    >>> from dpexplain import Numeric, Range, Schema
+    >>> target = Range(0, 100, unit="points", name="score")
+    >>> Schema({"age": Numeric(17, 90)}, target=target).target.high
+    100.0
     """
 
     low: float

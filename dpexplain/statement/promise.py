@@ -34,6 +34,13 @@ class Promise:
         Epsilon, at the same delta, that also holds if fits were chosen after earlier results were
         seen. In contrast, `epsilon` holds only if the number and the budgets of the fits were fixed
         before any result was seen. Infinite if no such bound is stated.
+
+    Examples
+    --------
+    >>> from dpexplain.statement import Promise
+    >>> promise = Promise("the curves", epsilon=1.0, delta=1e-6, replace_epsilon=2.1)
+    >>> promise.covers, promise.epsilon
+    ('the curves', 1.0)
     """
 
     covers: str

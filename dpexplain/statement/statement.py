@@ -256,6 +256,17 @@ def statement_of(
     PrivacyStatement
         Statement about the published model if `guarantee` is given, otherwise about the published
         entries.
+
+    Examples
+    --------
+    >>> from dpexplain import PrivacyLedger
+    >>> from dpexplain.accounting import LaplaceEvent
+    >>> from dpexplain.statement import statement_of
+    >>> ledger = PrivacyLedger("crops", cap_epsilon=1)
+    >>> entry = ledger.charge([LaplaceEvent("sums", noise_multiplier=2)], label="means")
+    >>> statement = statement_of(ledger.summary())
+    >>> "0.5" in str(statement)
+    True
     """
     chosen = range(len(summary.entries)) if published is None else published
     entries = [summary.entries[place] for place in chosen]

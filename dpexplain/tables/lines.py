@@ -192,7 +192,7 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
 
 
 def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> pd.DataFrame:
-    """Read a text file with inferred types. NOT PRIVATE: for public tables only.
+    r"""Read a text file with inferred types. NOT PRIVATE: for public tables only.
 
     Parameters
     ----------
@@ -210,6 +210,19 @@ def read_guessed(path: str | PathLike[str], form: LineFormat | None = None) -> p
     ------
     ValueError
         If the first line does not contain distinct column names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain.tables import read_guessed
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "public.csv")
+    ...     _ = path.write_text("age,job\n34,nurse\n51,clerk\n")
+    ...     read_guessed(path)
+       age    job
+    0   34  nurse
+    1   51  clerk
     """
     return _read(path, form or LineFormat(), {"low_memory": False})
 

@@ -9,6 +9,8 @@ from functools import cached_property
 import pytest
 from numpydoc.validate import validate
 
+from documentation import described_parts
+
 pytestmark = pytest.mark.full
 
 PARTS = (
@@ -34,6 +36,22 @@ PARTS = (
 CHECKED = {"GL08", "SS03", "PR01", "PR02", "PR03", "PR04", "PR07", "RT01", "YD01"}
 # Records and targets are the same everywhere; their type and shape say enough.
 SELF_EVIDENT = {f'Parameter "{name}" has no description' for name in ("X", "y")}
+
+
+def without_an_example() -> list[str]:
+    """Names of public classes and functions whose docstring shows no call, or one not run."""
+    packages = {part: importlib.import_module(part) for part in described_parts()}
+    objects = {
+        f"{part}.{name}": getattr(package, name)
+        for part, package in packages.items()
+        for name in package.__all__
+    }
+    texts = {
+        name: value.__doc__ or ""
+        for name, value in objects.items()
+        if inspect.isclass(value) or inspect.isfunction(value)
+    }
+    return [name for name, text in texts.items() if ">>> " not in text or "+SKIP" in text]
 
 
 def public_objects() -> dict[str, str]:
@@ -83,6 +101,10 @@ def test_public_object_is_described(place):
     assert [
         (code, text) for code, text in errors if code in CHECKED and text not in SELF_EVIDENT
     ] == []
+
+
+def test_every_public_class_and_function_has_an_example_that_runs():
+    assert without_an_example() == []
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -86,7 +86,7 @@ def test_make_test_runs_each_kind_of_test_without_the_deep_ones(repository):
 
 def test_make_test_all_leaves_no_test_out(repository):
     # The check of Binder runs every notebook with all its data, as `make notebooks-full` does.
-    added = {"doctest", "oldest", "binder-check"}
+    added = {"doctest", "oldest", "install-check", "binder-check"}
     assert parts_of(repository, "test-all") == parts_of(repository, "test") | added
 
     for part in ("unit", "browser"):

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -18,6 +20,14 @@ PRE_COMMIT = ROOT / ".pre-commit-config.yaml"
 OTHERS = [ROOT / ".github" / "dependabot.yml", ROOT / "CITATION.cff", PRE_COMMIT]
 TARGETS = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 MAX_LINES = 60
+# Schemas that come with check-jsonschema, so nothing is downloaded.
+BY_SCHEMA = {
+    "citation-file-format": [ROOT / "CITATION.cff"],
+    "dependabot": [ROOT / ".github" / "dependabot.yml"],
+    "github-issue-config": [path for path in FORMS if path.stem == "config"],
+    "github-issue-forms": [path for path in FORMS if path.stem != "config"],
+    "github-workflows": WORKFLOWS,
+}
 
 
 def read(path: Path) -> dict[Any, Any]:
@@ -41,6 +51,26 @@ def targets(commands: list[str]) -> set[str]:
 @pytest.mark.parametrize("path", [*WORKFLOWS, *FORMS, *OTHERS], ids=lambda path: path.name)
 def test_file_parses_to_a_mapping(path):
     assert read(path)
+
+
+def faults(schema: str, paths: list[Path]) -> str:
+    """What contradicts a schema, or nothing."""
+    arguments = ["--builtin-schema", f"vendor.{schema}", *map(str, paths)]
+    result = CliRunner().invoke(check_jsonschema, arguments)
+    return "" if result.exit_code == 0 else result.output
+
+
+@pytest.mark.parametrize("schema", BY_SCHEMA)
+def test_files_keep_to_the_schema_of_their_reader(schema):
+    assert faults(schema, BY_SCHEMA[schema]) == ""
+
+
+def test_a_planted_mistake_in_a_workflow_is_found(tmp_path):
+    broken = tmp_path / "tests.yml"
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    broken.write_text(text.replace("runs-on", "runs_on", 1), encoding="utf-8")
+
+    assert "runs_on" in faults("github-workflows", [broken])
 
 
 def test_every_purpose_has_a_workflow():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.parser
+import importlib.util
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
+from readme_renderer import markdown
 
 from dpexplain._utils.version import __version__
 
@@ -82,6 +84,35 @@ def test_readme_of_the_wheel_links_to_files_of_this_version(metadata, repository
     assert {"docs/promises.md", "docs/explorer-light.png", "docs/explorer-dark.png"} <= linked
     assert [path for path in linked if not (repository / path).is_file()] == []
     assert re.findall(r"\]\((?!https://)[^)]*|(?:src|srcset|href)=\"(?!https://)[^\"]*", text) == []
+
+
+def test_an_index_accepts_and_renders_both_archives(built):
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, built.iterdir())]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert result.stdout.count("PASSED") == 2, result.stdout + result.stderr
+
+
+def test_readme_of_an_index_shows_its_tables_and_its_picture(metadata):
+    page = markdown.render(metadata.get_payload())
+
+    assert page is not None
+    assert {"<h2", "<table", "<pre", "<img"} <= set(re.findall(r"<[a-z]+2?", page))
+    assert "explorer-light.png" in page
+
+
+def test_readme_without_an_address_leads_nowhere_else(repository):
+    spec = importlib.util.spec_from_file_location("hatch_build", repository / "hatch_build.py")
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    alone = hook.without_relative_links(text)
+
+    assert re.findall(r"\]\((?!https://)[^)]*|(?:src|srcset|href)=", alone) == []
+    assert hook.without_relative_links("see [docs](docs/a.md) and [b](https://b)") == (
+        "see docs and [b](https://b)"
+    )
+    assert {line for line in text.splitlines() if line.startswith("#")} <= set(alone.splitlines())
 
 
 def test_wheel_names_the_pages_of_the_project(metadata, repository):

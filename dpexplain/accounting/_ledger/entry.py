@@ -65,6 +65,13 @@ class LedgerEntry:
         Unit of privacy that the noise of the events protects.
     provenance : Provenance, optional
         Date, person responsible, purpose, target and schema hash, if known.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import GaussianEvent, LedgerEntry
+    >>> entry = LedgerEntry("age model", (GaussianEvent("histograms", noise_multiplier=10),))
+    >>> entry.unit.words
+    'one record'
     """
 
     label: str

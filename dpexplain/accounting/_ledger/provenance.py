@@ -136,6 +136,12 @@ class ReleasedFile:
         SHA-256 hash of the file's bytes, as printed by `sha256sum`.
     provenance : Provenance, optional
         Public facts about the release, such as who made it, when and why.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import ReleasedFile
+    >>> ReleasedFile(entry=0, sha256="0" * 64).entry
+    0
     """
 
     entry: int
@@ -199,6 +205,13 @@ def schema_hash(schema: Schema) -> str:
     str
         SHA-256 hash of the TOML that `Schema.to_toml` writes. It depends on the order of the
         features, but not on comments in a file or on the order of the fields of one feature.
+
+    Examples
+    --------
+    >>> from dpexplain import Numeric, Schema
+    >>> from dpexplain.certificate import schema_hash
+    >>> len(schema_hash(Schema({"age": Numeric(17, 90)})))
+    64
     """
     return hashlib.sha256(schema.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
 

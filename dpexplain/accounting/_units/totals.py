@@ -42,6 +42,15 @@ class UnitTotal:
         before the first private charge; otherwise, the reading of the odometer.
     unbounded : tuple of str, default=()
         Labels of the entries whose cost cannot be bounded for the unit.
+
+    Examples
+    --------
+    >>> from dpexplain.accounting import LaplaceEvent, PrivacyLedger
+    >>> ledger = PrivacyLedger("tests", cap_epsilon=1)
+    >>> entry = ledger.charge([LaplaceEvent("sums", noise_multiplier=2)], label="means")
+    >>> (total,) = ledger.summary().units
+    >>> total.unit, round(total.epsilon, 2), total.unbounded
+    ('one record', 0.5, ())
     """
 
     unit: str

@@ -36,6 +36,13 @@ class Guesses:
         Number of fits with the canary.
     misses : int
         Number of these fits mistaken for fits without the canary.
+
+    Examples
+    --------
+    >>> from dpexplain.audit import Guesses
+    >>> guesses = Guesses(n_absent=100, false_alarms=10, n_present=100, misses=20)
+    >>> guesses.mu_bound(confidence=0.95) > 0
+    True
     """
 
     n_absent: int

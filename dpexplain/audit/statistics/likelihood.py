@@ -51,6 +51,15 @@ class TranscriptAudit:
     parted : int
         Number of fits whose releases had different shapes or noise scales with and without the
         canary.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_transcripts, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> audit = audit_transcripts(canary_case(subject), n_fits=20)
+    >>> sorted(audit.guesses) == sorted(audit.stated_mu)
+    True
     """
 
     guesses: dict[str, Guesses]
@@ -121,6 +130,15 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     Returns
     -------
     TranscriptAudit
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, audit_transcripts, canary_case
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> audit = audit_transcripts(canary_case(subject), n_fits=20)    # 500 in earnest
+    >>> audit.parted
+    0
     """
     worlds: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     parted, model = 0, None
@@ -164,6 +182,14 @@ def refute_transcripts(
     ------
     RuntimeError
         If the test gives up because it could not decide between the two hypotheses.
+
+    Examples
+    --------
+    >>> from dpexplain import Classes, DPLogisticRegression
+    >>> from dpexplain.audit import Subject, canary_case, refute_transcripts
+    >>> subject = Subject(DPLogisticRegression, Classes(["no", "yes"]), {})
+    >>> refute_transcripts(canary_case(subject), doubt=1e-3)
+    []
     """
     tests: dict[str, ErrorTest] = {}
     for model, errors in islice(paired_errors(case), most_pairs):

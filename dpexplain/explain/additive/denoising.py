@@ -58,6 +58,19 @@ def denoised(explanation: GlobalExplanation) -> GlobalExplanation:
     ----------
     .. [1] Rasmussen, Williams, "Gaussian Processes for Machine Learning", MIT Press 2006,
        equations 2.25, 2.26 and 5.8.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.explain import denoised
+    >>> smoother = denoised(explanation)
+    >>> list(smoother) == list(explanation)
+    True
     """
     noise = _known(explanation.noise)
     terms = []

@@ -50,6 +50,13 @@ class EditEffect:
         is larger, weighted by the (noisy) counts. The rows and columns of a fitted pair have mean
         0. If an edit changes these means, the pair then contains part of the effect of a single
         feature.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import EditEffect
+    >>> effect = EditEffect("age", 2, 0.1, 0.15, 0, 0.01, 0.0)
+    >>> effect.words[:34]
+    'changes 2 bins by 0.1 (root mean s'
     """
 
     term: str
@@ -140,6 +147,20 @@ class EditRecord:
     ------
     ValueError
         If a field has the wrong type, or the operation is not valid JSON.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.edit import EditLog, Remove
+    >>> edited = EditLog().edit(Remove("bed"), note="has no meaning").apply(explanation)
+    >>> (record,) = edited.edits
+    >>> record.words, record.note
+    ('remove bed', 'has no meaning')
     """
 
     operation: str

@@ -64,7 +64,15 @@ def from_interpret(
 
     Examples
     --------
-    >>> from_interpret(ebm, target_name="income")["age"].plot()  # doctest: +SKIP
+    >>> from interpret.glassbox import ExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> from dpexplain.explain import from_interpret
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> vital = stays.X[["heart_rate", "systolic_pressure"]].dropna()
+    >>> ebm = ExplainableBoostingClassifier(interactions=0, outer_bags=2, max_rounds=20)
+    >>> explanation = from_interpret(ebm.fit(vital, stays.y[vital.index]), target_name="outcome")
+    >>> explanation["heart_rate"].kind, explanation.guarantee.private
+    ('numeric', False)
     """
     _check_model(model)
     _check_scores(model)

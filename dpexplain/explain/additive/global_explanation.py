@@ -110,6 +110,21 @@ class GlobalExplanation(
         If two terms or pairs have the same name, link and classes are inconsistent, the guarantee
         is private but the guarantee of a term or pair is not, or the schema describes other
         features or classes.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> explanation["age"].name, len(explanation)
+    ('age', 12)
+    >>> explanation.guarantee.short
+    '(1, 1e-06)-DP, add/remove'
+    >>> explanation.importances().index[0] in explanation    # the most important term
+    True
     """
 
     terms: tuple[ShapeFunction, ...]

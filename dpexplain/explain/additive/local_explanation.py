@@ -163,6 +163,19 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
     ------
     ValueError
         If shapes are inconsistent or a number is not finite.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> invented = stays.schema.simulate(2, seed=0)[0]
+    >>> local = explanation.explain_local(invented, samples_public=True)
+    >>> local.contributions.shape, local.scores.shape
+    ((2, 12), (2,))
     """
 
     term_names: tuple[str, ...]

@@ -71,8 +71,15 @@ class MulticlassExplanation(
 
     Examples
     --------
-    >>> explanation = model.explain_global()  # doctest: +SKIP
-    >>> explanation.for_class("setosa")["petal length"].plot()  # doctest: +SKIP
+    >>> from sklearn.datasets import load_iris
+    >>> from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema
+    >>> iris = load_iris(as_frame=True)
+    >>> schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
+    >>> model = DPExplainableBoostingClassifier(epsilon=4, schema=schema)
+    >>> model = model.fit(iris.data, iris.target)
+    >>> explanation = model.explain_global()
+    >>> explanation.for_class("2")["petal length (cm)"].name
+    'petal length (cm)'
     """
 
     by_class: tuple[GlobalExplanation, ...]

@@ -31,6 +31,18 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
     ------
     ValueError
         If the explanations are inconsistent.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dpexplain import Classes, DPExplainableBoostingClassifier, Numeric, Schema
+    >>> iris = load_iris(as_frame=True)
+    >>> schema = Schema({name: Numeric(0, 10) for name in iris.data}, target=Classes([0, 1, 2]))
+    >>> model = DPExplainableBoostingClassifier(epsilon=4, schema=schema)
+    >>> model = model.fit(iris.data, iris.target)
+    >>> local = model.explain_local(iris.data[:2], samples_public=True)
+    >>> len(local.by_class), local.scores.shape
+    (3, (2, 3))
     """
 
     by_class: tuple[LocalExplanation, ...]

@@ -51,6 +51,13 @@ class PairAxis(Binned):
     ------
     ValueError
         If the fields are inconsistent.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import PairAxis
+    >>> age = PairAxis("age", "numeric", bin_edges=[17, 45, 90], special=("missing",))
+    >>> age.n_bins, age.bin_labels
+    (3, ('17 – 45', '45 – 90', 'missing'))
     """
 
     name: str
@@ -111,6 +118,22 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     ------
     ValueError
         If shapes are inconsistent, a number is not finite, or a standard deviation is negative.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, PairAxis, PairCurve
+    >>> pair = PairCurve(
+    ...     "age & job",
+    ...     (
+    ...         PairAxis("age", "numeric", bin_edges=[17, 45, 90]),
+    ...         PairAxis("job", "categorical", categories=("nurse", "clerk")),
+    ...     ),
+    ...     contribution=[[0.5, -0.5], [-0.1, 0.2]],
+    ...     count=[[201.2, 98.5], [150.9, 120.4]],
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True),
+    ... )
+    >>> pair.evaluate([30, 64], ["clerk", "clerk"])
+    array([-0.5,  0.2])
     """
 
     name: str

@@ -121,6 +121,19 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
     ValueError
         If shapes are inconsistent, a number is not finite, or the curve violates its stated
         direction.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, ShapeFunction
+    >>> age = ShapeFunction(
+    ...     "age", "numeric", contribution=[-0.5, 0.1, 0.4], count=[210.3, 305.8, 90.1],
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True), bin_edges=[17, 30, 60, 90],
+    ...     noise_std=[0.1, 0.1, 0.2],
+    ... )
+    >>> age.bin_labels
+    ('17 – 30', '30 – 60', '60 – 90')
+    >>> age.evaluate([25, 64])
+    array([-0.5,  0.4])
     """
 
     name: str

@@ -60,6 +60,18 @@ class Claim(Record):
         A sentence that expresses `shares` as numbers of records, for example out of 100.
     candidates : tuple of str, default=()
         For a peak or a trough, the labels of the bins that can be it, with 95% confidence.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> explanation = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.explain import claim
+    >>> older = claim(explanation, "age", 0, 1)    # the first bin and the second
+    >>> older.kind, older.low <= older.estimate <= older.high
+    ('difference', True)
     """
 
     kind: Literal["difference", "range", "sign", "highest", "lowest", "rank", "decision"]

@@ -38,6 +38,18 @@ class ClaimStrip(Record):
     chosen : int
         Index of the chosen claim. Another claim holds only if it states the same direction or rank
         as the chosen claim.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.explain import claim_strip
+    >>> strip = claim_strip(comparison, "sex", "female", "male")
+    >>> strip.epsilons, len(strip.claims)
+    ((0.5, 4.0), 2)
     """
 
     epsilons: tuple[float, ...]
@@ -182,7 +194,15 @@ def claim_strip(
 
     Examples
     --------
-    >>> print(claim_strip(comparison, "age", 3, 7))  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain.explain import claim_strip
+    >>> strip = claim_strip(comparison, "sex", "female", "male")
+    >>> print(strip)
+    At ε = 4, r...
     """
     fits = fits_of(comparison)
     epsilons = list(fits)

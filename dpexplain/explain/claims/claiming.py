@@ -82,10 +82,16 @@ def claim(
 
     Examples
     --------
-    >>> print(claim(explanation, "marital", "divorced", "married"))  # doctest: +SKIP
-    At ε = 0.5, ...
-    >>> print(claim(explanation, "age", (44, 52), extreme="highest"))  # doctest: +SKIP
-    At ε = 0.5, ...
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> explanation = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.explain import claim
+    >>> print(claim(explanation, "sex", "female", "male"))
+    At ε = 1, r...
+    >>> claim(explanation, "age", (0, 1), extreme="highest").kind    # in the first two bins?
+    'highest'
     """
     if (term is None) == (record is None):
         raise ValueError("a claim is about a term or a record; pass term= or record=, not both.")

@@ -131,8 +131,15 @@ def decisions(
 
     Examples
     --------
-    >>> table = decisions(comparison, X.head(100), threshold=0.3)  # doctest: +SKIP
-    >>> table.sort_values("certainty")  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> explanation = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.explain import decisions
+    >>> table = decisions(explanation, stays.X.head(100), threshold=0.3)
+    >>> len(table), "certainty" in table
+    (100, True)
     """
     if not isinstance(records, pd.DataFrame) or records.empty:
         raise ValueError(

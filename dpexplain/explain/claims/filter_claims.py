@@ -66,7 +66,15 @@ def filter_claim(
 
     Examples
     --------
-    >>> filter_claim(bank, "3", ((4, 9), (12, 18)), against="5")  # doctest: +SKIP
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> from dpexplain.explain import filter_claim
+    >>> stated = filter_claim(bank, "yes", "age", against="no")
+    >>> stated.low <= stated.estimate <= stated.high
+    True
     """
     if bank.noise is None:
         raise ValueError(
@@ -144,6 +152,17 @@ def filter_claim_strip(
     ------
     KeyError, ValueError
         As in :func:`filter_claim`, or if there is no fit with this epsilon.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> from dpexplain.explain import filter_claim_strip
+    >>> filter_claim_strip(comparison.matched(), "yes", "age").epsilons
+    (1.0, 4.0)
     """
     fits = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
     banks = {e: fits[e][min(repeat, len(fits[e]) - 1)] for e in sorted(fits)}

@@ -83,6 +83,18 @@ class FilterExplanation(Record, LocalDisplay):
     ------
     ValueError
         If shapes are inconsistent or a number is not finite.
+
+    Examples
+    --------
+    >>> from dpexplain import DPLocallyLinearClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(epsilon=4, schema=stays.schema, n_public=500)
+    >>> bank = model.fit(stays.X, stays.y).explain_global()
+    >>> invented = stays.schema.simulate(2, seed=0)[0]
+    >>> local = model.explain_local(invented, samples_public=True)
+    >>> local.effective.shape[:2], local.classes
+    ((2, 2), ('no', 'yes'))
     """
 
     inputs: FloatArray

@@ -42,6 +42,14 @@ class FilterNoise(Record):
     ------
     ValueError
         If shapes are inconsistent, or a variance is negative or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.explain import FilterNoise
+    >>> noise = FilterNoise(np.full((2, 1, 3), 0.04), np.full((2, 1), 0.01))
+    >>> noise.variance.shape
+    (2, 1, 3)
     """
 
     variance: FloatArray

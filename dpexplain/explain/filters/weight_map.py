@@ -96,6 +96,16 @@ class WeightMap(Record, ModelDisplay):
     ------
     ValueError
         If shapes are inconsistent or a number is not finite.
+
+    Examples
+    --------
+    >>> from dpexplain.explain import Guarantee, WeightMap
+    >>> weights = WeightMap(
+    ...     "mean filter of yes", [0.8, -0.1], input_names=("age", "income"),
+    ...     guarantee=Guarantee(1.0, 1e-6, "add_remove", True), noise_std=[0.1, 0.1],
+    ... )
+    >>> weights.input_names[weights.weights.argmax()]
+    'age'
     """
 
     title: str

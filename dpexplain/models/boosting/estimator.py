@@ -445,11 +445,13 @@ class _PrivateBoosting(PrivateEstimator):
 
         Examples
         --------
-        >>> model.fit(X, y).health()  # doctest: +SKIP
-        1 alarm
-        - about 70% of admission_date is missing or unreadable
-        - epsilon = 1 is too small for 4 of 9 terms: they do not rise above the noise, or have ...
-        - 83 bins resolved in 6 numeric features, fewest in age (10)
+        >>> from dpexplain import DPExplainableBoostingClassifier
+        >>> from dpexplain.datasets import make_additive
+        >>> stays = make_additive("clinical", n_samples=2_000, random_state=0)
+        >>> unread = stays.X.assign(age="unknown")    # a column that was read wrongly
+        >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+        >>> [(alarm.feature, alarm.kind) for alarm in model.fit(unread, stays.y).health().alarms]
+        [('age', 'missing')]
         """
         check_is_fitted(self, "schema_")
         model: Any = self  # with the explanations of an additive model

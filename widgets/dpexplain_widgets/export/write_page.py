@@ -50,6 +50,17 @@ def write_page(
 
     Examples
     --------
-    >>> write_page(dpexplain.io.load("comparison.json"), "report.html")  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dpexplain_widgets import write_page
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_page(comparison, Path(folder, "report.html"))
+    ...     page.name, page.stat().st_size > 100_000
+    ('report.html', True)
     """
     return Explorer(source, **choices).export_html(path, release_safe, statement=statement)

@@ -27,8 +27,17 @@ class EditView(View):
 
     Examples
     --------
-    >>> view = EditView(model.explain_global(), term="age")  # doctest: +SKIP
-    >>> view.to_model(model)  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+    >>> model = model.fit(stays.X, stays.y)
+    >>> explanation = model.explain_global()
+    >>> from dpexplain.edit import Remove
+    >>> from dpexplain_widgets import EditView
+    >>> view = EditView(explanation, term="bed")    # edit with the mouse, or here:
+    >>> view.edit_log = view.edit_log.edit(Remove("bed"), note="has no meaning")
+    >>> edited = view.to_model(model)
     """
 
     _esm = bundle("edit.js")

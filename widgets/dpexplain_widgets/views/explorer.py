@@ -33,9 +33,16 @@ class Explorer(Planning, View):
 
     Examples
     --------
-    >>> explorer = Explorer(comparison)  # doctest: +SKIP
-    >>> explorer.epsilon_index = 2  # doctest: +SKIP
-    >>> explorer.selection  # doctest: +SKIP
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain_widgets import Explorer
+    >>> explorer = Explorer(comparison, term="age")    # in a notebook, the last line of a cell
+    >>> explorer.epsilon_index = 1
+    >>> "epsilon" in explorer.selection
+    True
     """
 
     _shows = "models"

@@ -24,9 +24,16 @@ class FilterView(View):
 
     Examples
     --------
-    >>> view = FilterView(comparison, digits[:8], samples_public=True)  # doctest: +SKIP
-    >>> view.filter_class = "3"  # doctest: +SKIP
-    >>> view.selection  # doctest: +SKIP
+    >>> from dpexplain import DPLocallyLinearClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPLocallyLinearClassifier(schema=stays.schema, n_public=500)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(1, 4), progress=False)
+    >>> from dpexplain_widgets import FilterView
+    >>> invented = stays.schema.simulate(3, seed=0)[0]
+    >>> view = FilterView(comparison, invented, samples_public=True, filter_class="yes")
+    >>> view.filter_class
+    'yes'
     """
 
     _shows = "filters"

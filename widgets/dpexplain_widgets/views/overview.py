@@ -19,6 +19,19 @@ class OverviewView(View):
         Whether `samples` are public, so that anyone may see them.
     **state
         Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+
+    Examples
+    --------
+    >>> from dpexplain import DPExplainableBoostingClassifier, sweep
+    >>> from dpexplain.datasets import make_additive
+    >>> stays = make_additive("clinical", n_samples=500, random_state=0)
+    >>> model = DPExplainableBoostingClassifier(schema=stays.schema)
+    >>> comparison = sweep(model, stays.X, stays.y, epsilons=(0.5, 4), progress=False)
+    >>> from dpexplain_widgets import OverviewView
+    >>> view = OverviewView(comparison)
+    >>> view.epsilon_index = 1
+    >>> "epsilon" in view.selection
+    True
     """
 
     _shows = "models"
