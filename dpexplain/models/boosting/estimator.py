@@ -66,6 +66,7 @@ from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effect import (
     EffectDraws,
+    buys_pairs,
     calibrating_line,
     estimate_effect,
     has_effect,
@@ -336,7 +337,9 @@ class _PrivateBoosting(PrivateEstimator):
         """Whether the fit uses pair sums for its effect estimate."""
         if self.schema is None or n_features < 2:
             return False
-        return has_effect(self._objective(self.schema))
+        objective = self._objective(self.schema)
+        asked = self.pair_budget_frac is not None and has_effect(objective)
+        return buys_pairs(objective) or asked
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)

@@ -18,9 +18,17 @@ from numpy.typing import NDArray
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
-from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
+from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.counts import (
+    LARGEST,
+    PRIOR_MEAN,
+    PRIOR_STD,
+    CountTable,
+    bounded,
+    count_table,
+)
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
 from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
 from dpexplain.models.boosting.uncertainty.population import Population
@@ -111,8 +119,8 @@ def estimate_effect(
     Returns
     -------
     EffectDraws or None
-        The estimate; None if the target is a count or has more than two classes, or if released
-        numbers overflow because of the noise.
+        The estimate; None if the target has more than two classes or counts that are larger than
+        2,000, or if released numbers overflow because of the noise.
     """
     return _found(fit, terms, objective, _CAREFUL)
 
@@ -161,6 +169,13 @@ def _found(
 
 def has_effect(objective: Objective) -> bool:
     """Return whether an effect estimate is available for the objective."""
+    if objective.loss is POISSON:
+        return 1.0 <= objective.residual_unit <= LARGEST
+    return objective.loss in (LOGISTIC, SQUARED)
+
+
+def buys_pairs(objective: Objective) -> bool:
+    """Return whether the default recipe spends part of the budget on pair sums."""
     return objective.loss in (LOGISTIC, SQUARED)
 
 
@@ -174,7 +189,9 @@ class _Estimate:
         self._logistic = objective.loss is LOGISTIC
         counts = fit.binned.counts
         self._trajectory = Trajectory(fit, objective.bound, logistic=self._logistic)
-        self._unit = 1.0 if self._logistic else self._trajectory.spread
+        self._high = objective.residual_unit if objective.loss is POISSON else None
+        numeric = objective.loss is SQUARED
+        self._unit = self._trajectory.spread if numeric else 1.0
         self._bases = [
             basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
         ]
@@ -193,6 +210,8 @@ class _Estimate:
         at = self._start()
         scales = np.full(len(self._sizes), _USUAL * self._unit)
         chosen = np.zeros(0, dtype=np.intp)
+        dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
+        prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
         for step in range(self._effort.n_steps):
             columns = self._columns()
             truth = columns @ at
@@ -200,6 +219,7 @@ class _Estimate:
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
             )
             together = self._together(correlation)
+            table = None if self._high is None else count_table(self._high, dispersion[0])
             found = self._trajectory.sums(
                 self._population,
                 truth,
@@ -207,14 +227,16 @@ class _Estimate:
                 self._population.score_functions(chosen),
                 curves,
                 together,
+                table,
             )
-            here = np.concatenate([at, correlation[chosen]])
-            known = information(found.slopes, found.missing, here, self._fisher(columns, truth))
+            here = np.concatenate([at, correlation[chosen], dispersion])
+            fisher = self._fisher(columns, truth, table)
+            known = information(found.slopes, found.missing, here, fisher)
             after = posterior(
                 known,
                 self._sizes,
-                self._known[0][chosen],
-                spread[chosen],
+                np.concatenate([self._known[0][chosen], prior[0]]),
+                np.concatenate([spread[chosen], prior[1]]),
                 scales,
                 _USUAL * self._unit,
                 1.0 + _WIDER * np.minimum(together.sum(axis=1), 1.0),
@@ -223,7 +245,8 @@ class _Estimate:
             move = after.mean[: len(at)] - at
             longest = float(np.abs(columns @ move).max())
             at = at + min(1.0, _LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
-            correlation[chosen] = after.mean[len(at) :]
+            correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
+            dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
             np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION, out=correlation)
             if step + 1 < self._effort.n_steps:
                 self._population.draw(correlation)
@@ -250,12 +273,19 @@ class _Estimate:
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
-    def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
+    def _fisher(
+        self, columns: FloatArray, truth: FloatArray, table: CountTable | None
+    ) -> FloatArray:
         """Return the Fisher information in the records, before noise is added."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
             weights = each * chance * (1.0 - chance)
+        elif table is not None:
+            clip = self._trajectory.clip * table.high
+            sensitivity, variance = table.scatter(clip)
+            per_rate = sensitivity**2 / np.maximum(variance, 1e-12)
+            weights = each * np.interp(truth + np.log(table.high), table.log_rates, per_rate)
         else:
             inside = self._trajectory.inside
             scatter = self._trajectory.clip**2 * clipped_variance(inside)
