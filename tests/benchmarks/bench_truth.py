@@ -30,6 +30,7 @@ Curve = Callable[[Any], FloatArray]
 Draw = Callable[[np.random.Generator, int], dict[str, Any]]
 
 _MANY = 150_000
+_MOST_COUNTED = 60
 POINTWISE = 1.959964
 _NOTHING = 0.02
 """Curves of less root mean square than that are no effects."""
@@ -46,20 +47,23 @@ class Problem:
     intercept: float
     beyond: Callable[[pd.DataFrame], FloatArray] | None = None
     deviation: Callable[[pd.DataFrame], FloatArray] | None = None
+    dispersion: float | None = None
+    """Variance of a count beyond its rate, divided by the square of the rate."""
 
     @property
     def classifies(self) -> bool:
         """Whether the target is one of two classes."""
-        return self.deviation is None
+        return self.deviation is None and self.dispersion is None
 
     @property
     def schema(self) -> Schema:
         """Public bounds and categories."""
-        target = Classes(["no", "yes"]) if self.classifies else Range(-25.0, 25.0)
+        numbers = Range(0, _MOST_COUNTED) if self.deviation is None else Range(-25.0, 25.0)
+        target = Classes(["no", "yes"]) if self.classifies else numbers
         return Schema(self.features, target=target)
 
     def score(self, X: pd.DataFrame) -> FloatArray:
-        """Log-odds, or expected number."""
+        """Log-odds, expected number, or logarithm of the expected count."""
         parts = [curve(X[name].to_numpy()) for name, curve in self.curves.items()]
         beyond = 0.0 if self.beyond is None else self.beyond(X)
         return np.asarray(self.intercept + sum(parts) + beyond, dtype=np.float64)
@@ -69,6 +73,9 @@ class Problem:
         rng = np.random.default_rng(seed)
         X = pd.DataFrame(self.draw(rng, self.n))
         score = self.score(X)
+        if self.dispersion is not None:
+            rate = np.exp(score) * rng.gamma(1 / self.dispersion, self.dispersion, self.n)
+            return X, np.minimum(rng.poisson(rate), _MOST_COUNTED)
         if self.deviation is None:
             return X, np.where(rng.random(self.n) < _chance(score), "yes", "no")
         noise = self.deviation(X) * rng.standard_t(3, self.n)
@@ -223,6 +230,16 @@ def _number() -> Problem:
     return Problem(10_000, _normals(8), curves, _numeric(8, -4, 4), 0.0, deviation=deviation)
 
 
+def _counts(correlation: float = 0.0) -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 0.6 * x, "x1": lambda x: 0.5 * np.sin(1.5 * x),
+        "x2": lambda x: 0.5 * (x > 1), "x3": lambda x: -0.4 * x, "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 0.3 * np.abs(x), "x7": lambda x: 0.2 * x,
+    }  # fmt: skip
+    draw = _normals(8, correlation)
+    return Problem(10_000, draw, curves, _numeric(8, -4, 4), 0.3, dispersion=0.5)
+
+
 _MAKERS: dict[str, Callable[[], Problem]] = {
     "correlated": _correlated,
     "heavy tails": _heavy_tails,
@@ -232,6 +249,8 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "400 people": _few,
     "real table": _real_table,
     "regression": _number,
+    "counts": _counts,
+    "correlated counts": lambda: _counts(0.9),
 }
 PROBLEMS = tuple(_MAKERS)
 
@@ -254,6 +273,8 @@ def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
     made = problem(name)
     X, y = made.sample(1_000 + seed)
     kind = DPExplainableBoostingClassifier if made.classifies else DPExplainableBoostingRegressor
+    if made.dispersion is not None:
+        settings = {"objective": "poisson", **settings}
     model = kind(epsilon=epsilon, schema=made.schema, structure_seed=seed, **settings)
     return model.fit(X, y)
 
