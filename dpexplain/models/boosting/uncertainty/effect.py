@@ -10,7 +10,7 @@ correlations, and everything that a short fit leaves undetermined.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.constrained import constrained_curves
 from dpexplain.models.boosting.uncertainty.counts import (
     LARGEST,
     PRIOR_MEAN,
@@ -107,6 +108,8 @@ def estimate_effect(
 ) -> EffectDraws | None:
     """Estimate the true curves of the population from released numbers only.
 
+    If a term is constrained, its estimated curve is monotone.
+
     Parameters
     ----------
     fit : PrivateFit
@@ -122,7 +125,15 @@ def estimate_effect(
         The estimate; None if the target has more than two classes or counts that are larger than
         2,000, or if released numbers overflow because of the noise.
     """
-    return _found(fit, terms, objective, _CAREFUL)
+    found = _found(fit, terms, objective, _CAREFUL)
+    if found is None or not any(fit.monotone):
+        return found
+    std = np.sqrt((found.errors**2).mean(axis=0))
+    ends = np.cumsum([len(curve) for curve in found.curves])
+    curves, shift = constrained_curves(
+        found.curves, np.split(std[:-1], ends[:-1]), fit.binned.counts, fit.monotone
+    )
+    return replace(found, curves=curves, intercept=found.intercept + shift)
 
 
 def calibrating_line(
