@@ -18,7 +18,8 @@ from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
 from dpexplain.models.boosting.uncertainty import _kernels_expected as _kernels
-from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
+from dpexplain.models.boosting.uncertainty.effect import estimate_effect
+from dpexplain.models.boosting.uncertainty.estimate import logistic_line
 from dpexplain.models.boosting.uncertainty.pair_correlations import both_below, correlations
 from dpexplain.models.boosting.uncertainty.population import Population
 from dpexplain.models.boosting.uncertainty.posterior import information

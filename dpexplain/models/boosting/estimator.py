@@ -471,8 +471,8 @@ class _PrivateBoosting(PrivateEstimator):
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         return draws if self._scale == 1.0 else tuple(d.scaled(self._scale) for d in draws)
 
-    def _effect_draws(self) -> EffectDraws | None:
-        """Return the estimate of the true curves, from the released numbers."""
+    def _effect_draws(self) -> tuple[EffectDraws, ...]:
+        """Return the estimates of the true curves, from the released numbers."""
         return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod

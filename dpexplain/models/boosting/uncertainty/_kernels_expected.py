@@ -114,9 +114,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
         _normal_table(), visit_feature, leaf_of_bin, bin_start, updates, leaf_start, clips, anchor,
         columns, scores, sums, slopes, reach,
     )  # fmt: skip
-    scale_reach(
-        reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start
-    )
+    scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
 
 
 def scale_reach(  # type: ignore[no-untyped-def]

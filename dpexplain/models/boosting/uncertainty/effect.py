@@ -1,111 +1,34 @@
-"""Estimate of the population's true curves from all released sums.
-
-The fit is replayed over a synthetic population, which has the released counts, the estimated
-correlations and assumed true curves. In this population, the expected value of every released sum
-follows from the scores at its visit, so early sums are used in the same way as late ones.
-Gauss-Newton steps adjust the curves and the correlations until they explain all sums. The resulting
-posterior includes the privacy noise of the sums, the sampling of records, the uncertainty of the
-correlations, and everything that a short fit leaves undetermined.
-"""
+"""Estimate of the population's true curves from all released sums."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.class_estimate import MOST_COEFFICIENTS, ClassEstimate
 from dpexplain.models.boosting.uncertainty.constrained import constrained_curves
-from dpexplain.models.boosting.uncertainty.counts import (
-    LARGEST,
-    PRIOR_MEAN,
-    PRIOR_STD,
-    CountTable,
-    bounded,
-    count_table,
+from dpexplain.models.boosting.uncertainty.counts import LARGEST
+from dpexplain.models.boosting.uncertainty.estimate import (
+    CAREFUL,
+    MANY_CLASSES,
+    QUICK,
+    EffectDraws,
+    Effort,
+    Estimate,
 )
-from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
-from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
-from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
-
-FloatArray = NDArray[np.float64]
-
-_LONGEST_STEP = 4.0
-"""Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
-
-_SHRINKAGE = 1.0
-"""The band includes a bias of this multiple of the shrinkage that the prior causes."""
-
-_WIDER = 0.6
-"""Prior scales of correlated terms are increased by up to this fraction, because another term can
-hide the missing part of a term, and the scale of the term is then underestimated."""
 
 _SCALES = (1.0 / 3.0, 3.0)
 """Range of the factor that calibrates scores."""
 
-_LARGEST_CORRELATION = 0.98
-_USUAL = 0.7
-"""Typical size of a curve, in log-odds (or standard deviations of a residual)."""
-
-
-@dataclass(frozen=True)
-class _Effort:
-    """Computational effort of an estimate.
-
-    Attributes
-    ----------
-    n_people : int
-        Number of points of the population.
-    n_steps : int
-        Number of Gauss-Newton steps.
-    most_pairs : int
-        Maximum number of pairs of features whose correlations are adjusted to explain the sums.
-    """
-
-    n_people: int
-    n_steps: int
-    most_pairs: int
-
-
-_CAREFUL = _Effort(n_people=4096, n_steps=5, most_pairs=60)
-_QUICK = _Effort(n_people=1024, n_steps=3, most_pairs=0)
-
-
-@dataclass(frozen=True, eq=False)
-class EffectDraws:
-    """Estimate of the true curves, with draws of its errors.
-
-    Attributes
-    ----------
-    curves : tuple of ndarray of shape (n_bins,), one per term
-        Estimated curves in score units, with mean zero over the (noisily counted) records.
-    intercept : float
-        Estimated intercept, in score units.
-    errors : ndarray of shape (n_draws, n_values)
-        Errors of the curves and of the intercept, with columns in the order of `NoiseModel`. The
-        mean outer product of the rows is the posterior covariance.
-    scale, shift : float
-        Factor and offset that calibrate the released scores.
-    """
-
-    curves: tuple[FloatArray, ...]
-    intercept: float
-    errors: FloatArray
-    scale: float
-    shift: float
-
 
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
-) -> EffectDraws | None:
+) -> tuple[EffectDraws, ...]:
     """Estimate the true curves of the population from released numbers only.
 
     If a term is constrained, its estimated curve is monotone.
@@ -121,19 +44,24 @@ def estimate_effect(
 
     Returns
     -------
-    EffectDraws or None
-        The estimate; None if the target has more than two classes or counts that are larger than
-        2,000, or if released numbers overflow because of the noise.
+    tuple of EffectDraws
+        One estimate or, for more than two classes, one for each class. It is empty if the target
+        has counts larger than 2,000, if classes and features are too many, or if released numbers
+        overflow because of the noise.
     """
-    found = _found(fit, terms, objective, _CAREFUL)
-    if found is None or not any(fit.monotone):
-        return found
+    if objective.loss.n_scores > 1:
+        return _of_classes(fit, terms, objective)
+    found = _found(fit, terms, objective, CAREFUL)
+    if found is None:
+        return ()
+    if not any(fit.monotone):
+        return (found,)
     std = np.sqrt((found.errors**2).mean(axis=0))
     ends = np.cumsum([len(curve) for curve in found.curves])
     curves, shift = constrained_curves(
         found.curves, np.split(std[:-1], ends[:-1]), fit.binned.counts, fit.monotone
     )
-    return replace(found, curves=curves, intercept=found.intercept + shift)
+    return (replace(found, curves=curves, intercept=found.intercept + shift),)
 
 
 def calibrating_line(
@@ -156,7 +84,7 @@ def calibrating_line(
         positive, so the order of the scores does not change. The result is None if no estimate is
         available, or if the estimated scale is not positive.
     """
-    found = _found(fit, terms, objective, _QUICK)
+    found = _found(fit, terms, objective, QUICK)
     if found is None or not found.scale > 0.0:
         return None
     scale = float(np.clip(found.scale, *_SCALES))
@@ -164,235 +92,45 @@ def calibrating_line(
 
 
 def _found(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
 ) -> EffectDraws | None:
     if not has_effect(objective):
         return None
     try:
         with np.errstate(all="ignore"):
-            found = _Estimate(fit, terms, objective, effort).result()
+            found = Estimate(fit, terms, objective, effort).result()
     except np.linalg.LinAlgError:
         return None
+    return found if _is_finite(found) else None
+
+
+def _of_classes(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> tuple[EffectDraws, ...]:
+    estimate = ClassEstimate(fit, terms, objective, MANY_CLASSES)
+    if estimate.n_coefficients > MOST_COEFFICIENTS:
+        return ()
+    try:
+        with np.errstate(all="ignore"):
+            found = estimate.result()
+    except np.linalg.LinAlgError:
+        return ()
+    return found if all(_is_finite(each) for each in found) else ()
+
+
+def _is_finite(found: EffectDraws) -> bool:
     numbers = np.array([found.intercept, found.scale, found.shift])
     parts = (*found.curves, found.errors, numbers)
-    return found if all(np.isfinite(part).all() for part in parts) else None
+    return all(bool(np.isfinite(part).all()) for part in parts)
 
 
 def has_effect(objective: Objective) -> bool:
     """Return whether an effect estimate is available for the objective."""
     if objective.loss is POISSON:
         return 1.0 <= objective.residual_unit <= LARGEST
-    return objective.loss in (LOGISTIC, SQUARED)
+    return True
 
 
 def buys_pairs(objective: Objective) -> bool:
     """Return whether the default recipe spends part of the budget on pair sums."""
     return objective.loss in (LOGISTIC, SQUARED)
-
-
-class _Estimate:
-    """Computation of one effect estimate, in the score units of the boosting loop."""
-
-    def __init__(
-        self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
-    ) -> None:
-        self._terms, self._objective, self._effort = terms, objective, effort
-        self._logistic = objective.loss is LOGISTIC
-        counts = fit.binned.counts
-        self._trajectory = Trajectory(fit, objective.bound, logistic=self._logistic)
-        self._high = objective.residual_unit if objective.loss is POISSON else None
-        numeric = objective.loss is SQUARED
-        self._unit = self._trajectory.spread if numeric else 1.0
-        self._bases = [
-            basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
-        ]
-        self._sizes = [b.functions.shape[1] for b in self._bases]
-        self._released = [s / objective.scale for s in terms.scores]
-        order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases], effort.n_people)
-        n_samples = fit.binned.n_samples
-        self._known = correlations(fit.pairs, counts, n_samples)
-
-    def result(self) -> EffectDraws:
-        """Run the Gauss-Newton steps and return the estimate."""
-        correlation, spread = self._known
-        correlation = correlation.copy()
-        self._population.draw(correlation)
-        at = self._start()
-        scales = np.full(len(self._sizes), _USUAL * self._unit)
-        chosen = np.zeros(0, dtype=np.intp)
-        dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
-        prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
-        for step in range(self._effort.n_steps):
-            columns = self._columns()
-            truth = columns @ at
-            curves = np.concatenate(
-                [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
-            )
-            together = self._together(correlation)
-            table = None if self._high is None else count_table(self._high, dispersion[0])
-            found = self._trajectory.sums(
-                self._population,
-                truth,
-                columns,
-                self._population.score_functions(chosen),
-                curves,
-                together,
-                table,
-            )
-            here = np.concatenate([at, correlation[chosen], dispersion])
-            fisher = self._fisher(columns, truth, table)
-            known = information(found.slopes, found.missing, here, fisher)
-            after = posterior(
-                known,
-                self._sizes,
-                np.concatenate([self._known[0][chosen], prior[0]]),
-                np.concatenate([spread[chosen], prior[1]]),
-                scales,
-                _USUAL * self._unit,
-                1.0 + _WIDER * np.minimum(together.sum(axis=1), 1.0),
-            )
-            scales = after.scales
-            move = after.mean[: len(at)] - at
-            longest = float(np.abs(columns @ move).max())
-            at = at + min(1.0, _LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
-            correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
-            dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
-            np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION, out=correlation)
-            if step + 1 < self._effort.n_steps:
-                self._population.draw(correlation)
-                chosen = self._pairs_that_matter(at, spread)
-        return self._summary(at, after)
-
-    def _start(self) -> FloatArray:
-        """Return initial coefficients, whose curves are close to the released curves."""
-        parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
-        parts[0] /= self._objective.scale
-        for basis, curve in zip(self._bases, self._released, strict=True):
-            root = np.sqrt(basis.shares)
-            weighted = basis.functions * root[:, None]
-            inner = weighted.T @ weighted + 1e-6 * np.eye(weighted.shape[1])
-            parts.append(np.linalg.solve(inner, weighted.T @ (root * curve)))
-        return np.concatenate(parts)
-
-    def _columns(self) -> FloatArray:
-        """Return a column of ones and the values of all basis functions at each point.
-
-        The shape is (n_people, n_coefficients).
-        """
-        bins = self._population.bins
-        parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
-        return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
-
-    def _fisher(
-        self, columns: FloatArray, truth: FloatArray, table: CountTable | None
-    ) -> FloatArray:
-        """Return the Fisher information in the records, before noise is added."""
-        each = self._trajectory.n_samples / len(truth)
-        if self._logistic:
-            chance = 1.0 / (1.0 + np.exp(-truth))
-            weights = each * chance * (1.0 - chance)
-        elif table is not None:
-            clip = self._trajectory.clip * table.high
-            sensitivity, variance = table.scatter(clip)
-            per_rate = sensitivity**2 / np.maximum(variance, 1e-12)
-            weights = each * np.interp(truth + np.log(table.high), table.log_rates, per_rate)
-        else:
-            inside = self._trajectory.inside
-            scatter = self._trajectory.clip**2 * clipped_variance(inside)
-            weights = np.full(len(truth), each * inside**2 / scatter)
-        return np.asarray((columns * weights[:, None]).T @ columns)
-
-    def _together(self, correlation: FloatArray) -> FloatArray:
-        """Return the expected square of each correlation, shape (n_features, n_features)."""
-        n = len(self._sizes)
-        first, second = np.triu_indices(n, 1)
-        squares = np.zeros((n, n))
-        squares[first, second] = squares[second, first] = correlation**2 + self._known[1] ** 2
-        return squares
-
-    def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
-        """Return the pairs whose uncertain correlations affect the sums the most."""
-        sizes = np.array(
-            [
-                np.sqrt(b.shares @ (b.functions @ own) ** 2)
-                for b, own in zip(self._bases, self._of_terms(at), strict=True)
-            ]
-        )
-        first, second = np.triu_indices(len(sizes), 1)
-        weight = spread * np.maximum(sizes[first], sizes[second])
-        return np.sort(np.argsort(-weight, kind="stable")[: self._effort.most_pairs])
-
-    def _of_terms(self, at: FloatArray) -> list[FloatArray]:
-        return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
-
-    def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Compute the curves and their errors per bin, with the calibrating line."""
-        scale, d = self._objective.scale, len(at)
-        covariance = after.covariance[:d, :d]
-        # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
-        off = _SHRINKAGE * after.shrinkage[:d]
-        covariance = covariance + np.outer(off, off)
-        root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
-        curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
-        first = 1
-        for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
-            # The released terms are centered with these weights, too.
-            weights = _weights(basis, self._terms.counts[k])
-            functions = basis.functions - weights @ basis.functions
-            curves.append(scale * (functions @ own))
-            block = root[:, first : first + len(own)]
-            errors.append(scale * block @ functions.T)
-            intercept_errors += block @ (weights @ basis.functions)
-            left.append(scale * after.scales[k] * np.sqrt(basis.left_out))
-            first += len(own)
-        joint = np.column_stack([*errors, scale * intercept_errors])
-        alone = np.diag(np.concatenate([*left, [0.0]]))
-        rows = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
-        intercept = self._objective.offset + scale * at[0]
-        factor, shift = self._calibration(at, after.covariance[:d, :d])
-        return EffectDraws(
-            tuple(curves), float(intercept), rows * np.sqrt(len(rows)), factor, shift
-        )
-
-    def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
-        """Return the line that maps released scores to estimated true scores."""
-        columns = self._columns()
-        bins = self._population.bins
-        released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
-        truth = columns @ at
-        if not self._logistic:
-            slope, shift = np.polyfit(released, truth, 1) if np.ptp(released) > 0 else (1.0, 0.0)
-            return float(slope), float(shift * self._objective.scale)
-        variance = ((columns @ covariance) * columns).sum(axis=1)
-        chance = 1.0 / (1.0 + np.exp(-truth / np.sqrt(1.0 + np.pi / 8.0 * variance)))
-        return logistic_line(released + float(self._terms.intercept), chance)
-
-
-def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
-    people = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
-    return people / people.sum() if people.sum() > 0.0 else basis.shares
-
-
-def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit a logistic regression with one regressor to given probabilities.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Values of the regressor.
-    chance : ndarray of shape (n,)
-        Probabilities to be fitted, between 0 and 1.
-
-    Returns
-    -------
-    slope, shift : float
-        Maximum-likelihood estimates: the fitted log-odds are ``slope * scores + shift``.
-    """
-    design = np.column_stack([scores, np.ones(len(scores))])
-    line = np.array([1.0, 0.0])
-    for _ in range(25):
-        p = 1.0 / (1.0 + np.exp(-np.clip(design @ line, -30.0, 30.0)))
-        hessian = (design * (p * (1.0 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
-        line = line + np.clip(np.linalg.solve(hessian, design.T @ (chance - p)), -1.0, 1.0)
-    return float(line[0]), float(line[1])

@@ -23,7 +23,7 @@ from dpexplain.models.boosting.uncertainty.population import Population
 
 FloatArray = NDArray[np.float64]
 
-_MISFIT = 0.02
+MISFIT = 0.02
 """Error that remains in the mean missing part of the other curves in a bin after correlations are
 taken into account, in standard deviations of this part, for fully correlated features."""
 
@@ -139,7 +139,7 @@ class Trajectory:
                 self._bin_start, self._updates, self._leaf_start,
             )  # fmt: skip
         # An error of the synthetic population is the same in every pass and does not average out.
-        std = np.hypot(self._std, _MISFIT * np.sqrt(self._n_passes) * reach)
+        std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
         missing = (self._released - expected) / std
         return Sums(missing, self._per_leaf(slopes) / std[:, None])
 
@@ -217,16 +217,19 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 
 
 def _updates(fit: PrivateFit, bound: float) -> FloatArray:
-    """Return the change in the score of each bin at each visit."""
+    """Return the change in the scores of each bin at each visit.
+
+    The shape is (n_values,), or (n_values, n_scores) if there are several scores.
+    """
     tables = released_path(fit, bound).tables
     done = [0] * len(tables)
     parts = []
     for visit in fit.visits:
         k = visit.feature
-        table = tables[k][:, :, 0]
-        parts.append(table[done[k] + 1] - table[done[k]])
+        parts.append(tables[k][done[k] + 1] - tables[k][done[k]])
         done[k] += 1
-    return np.concatenate(parts)
+    changes = np.concatenate(parts)
+    return changes[:, 0].copy() if changes.shape[1] == 1 else changes
 
 
 def _anchors(
