@@ -71,7 +71,7 @@ class Effort:
 
 
 CAREFUL = Effort(n_people=4096, n_steps=5, most_pairs=60)
-MANY_CLASSES = Effort(n_people=2048, n_steps=5, most_pairs=30)
+MANY_CLASSES = Effort(n_people=1024, n_steps=4, most_pairs=30)
 QUICK = Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 
