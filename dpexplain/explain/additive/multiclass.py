@@ -170,8 +170,7 @@ class MulticlassExplanation(
         str or DataFrame
         """
         yield from super().describe()
-        if caution := self.by_class[0].effect_caution:
-            yield caution
+        yield from (words for words in (self.effect_words, self.effect_caution) if words)
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
@@ -230,7 +229,11 @@ class MulticlassExplanation(
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if self.noise_words else "",
+            *(
+                _html.note(words)
+                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                if words
+            ),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )

@@ -69,7 +69,6 @@ from dpexplain.models.boosting.uncertainty.effect import (
     buys_pairs,
     calibrating_line,
     estimate_effect,
-    has_effect,
 )
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.interpret_names import answers_interpret_names
@@ -337,9 +336,7 @@ class _PrivateBoosting(PrivateEstimator):
         """Whether the fit uses pair sums for its effect estimate."""
         if self.schema is None or n_features < 2:
             return False
-        objective = self._objective(self.schema)
-        asked = self.pair_budget_frac is not None and has_effect(objective)
-        return buys_pairs(objective) or asked
+        return buys_pairs(self._objective(self.schema))
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)

@@ -94,7 +94,7 @@ def calibrating_line(
 def _found(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
 ) -> EffectDraws | None:
-    if not has_effect(objective):
+    if objective.loss is POISSON and not 1.0 <= objective.residual_unit <= LARGEST:
         return None
     try:
         with np.errstate(all="ignore"):
@@ -124,13 +124,9 @@ def _is_finite(found: EffectDraws) -> bool:
     return all(bool(np.isfinite(part).all()) for part in parts)
 
 
-def has_effect(objective: Objective) -> bool:
-    """Return whether an effect estimate is available for the objective."""
-    if objective.loss is POISSON:
-        return 1.0 <= objective.residual_unit <= LARGEST
-    return True
-
-
 def buys_pairs(objective: Objective) -> bool:
-    """Return whether the default recipe spends part of the budget on pair sums."""
+    """Return whether part of the budget is spent on pair sums.
+
+    For counts and several classes, correlations are estimated from the leaf sums alone.
+    """
     return objective.loss in (LOGISTIC, SQUARED)
