@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from dpexplain.explain.additive.multiclass import MulticlassExplanation
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +69,9 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         """Return the number of samples."""
         return len(self.by_class[0])
 
-    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+    def to_shap(
+        self, X: npt.ArrayLike | None = None, *, effects: MulticlassExplanation | None = None
+    ) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
@@ -77,6 +82,9 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         X : DataFrame, array or sequence of rows, or None, default=None
             Feature values of the same samples. SHAP's plots show these values, and use them for
             colors. If `X` is None, the plots show the labels of the bins instead.
+        effects : MulticlassExplanation or None, default=None
+            Explanation of the same model. Its estimated effects replace the released contributions
+            but, unlike the contributions, do not add up to scores of the model. This requires `X`.
 
         Returns
         -------
@@ -90,11 +98,12 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has a different number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column; or if `effects` lacks
+            estimates, explains a model with other terms, or is given without `X`.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self, X)
+        return to_shap(self, X, effects=effects)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return a table with one row per class, sample and term.
