@@ -65,11 +65,11 @@ from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effect import (
-    EffectDraws,
     buys_pairs,
     calibrating_line,
     estimate_effect,
 )
+from dpexplain.models.boosting.uncertainty.estimate import EffectDraws
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator

@@ -91,7 +91,7 @@ class ClassEstimate:
             )
             after = posterior(
                 known,
-                n_contrasts * self._sizes,
+                [n_contrasts * int(size) for size in self._sizes],
                 self._known[0][chosen],
                 spread[chosen],
                 scales,
