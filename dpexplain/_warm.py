@@ -51,7 +51,7 @@ def warm_model(name: str, *, quick: bool = False) -> None:
     Parameters
     ----------
     name : str
-        Name of the class of the model.
+        Class name of the model.
     quick : bool, default=False
         Whether to use only default settings and at most two classes.
     """

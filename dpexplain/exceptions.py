@@ -14,7 +14,7 @@ class PrivacyWarning(UserWarning):
 
 
 class BudgetError(ValueError):
-    """Error raised if a ledger refuses a charge, or cannot record it.
+    """Error raised if a ledger refuses a charge or cannot record it.
 
     A refused charge touches no data and leaves the ledger unchanged. If a database stopped
     responding, the charge may have been recorded; the message then says so.
@@ -22,7 +22,7 @@ class BudgetError(ValueError):
 
 
 class SchemaError(ValueError):
-    """Error raised if a schema is invalid, or does not match the columns of a table.
+    """Error raised if a schema is invalid or does not match the columns of a table.
 
     The message may contain names, bounds and shapes, which are public, but never values from
     records.

@@ -15,7 +15,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread inside a ``with`` block.
 
     The matrices are small, so several threads would spend ten times as long waiting for each other
-    as computing. One thread also gives the same result on any number of processors.
+    as they spend computing. One thread also gives the same result on any number of processors.
 
     Returns
     -------

@@ -3,8 +3,8 @@
 All kernels use `njit` from this module, so the notice is shown no matter which kernel is compiled
 first.
 
-A kernel compiles fast if it loops over scalars, leaves allocation to its caller, and calls few
-functions, because each function is optimized once by itself and again in its caller. Code that few
+A kernel compiles quickly if it loops over scalars, leaves allocation to its caller, and calls few
+functions, because each function is optimized once on its own and again in its caller. Code that few
 fits need is made conditional on an optional argument; if the argument is None, the compiler skips
 that code.
 """
@@ -74,7 +74,7 @@ class Pause(event.Listener):
             self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Restart the garbage collector after the compilation, even if it failed."""
+        """Restart the garbage collector after compilation, even if it failed."""
         if _ours(event):
             self._depth -= 1
             if self._depth == 0 and self._on:

@@ -46,7 +46,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def opendp_gaussian(version: str) -> str:
-    """Return the text for the Gaussian sampler of OpenDP in a given version."""
+    """Return the text for the Gaussian sampler in a given version of OpenDP."""
     return f"exact discrete Gaussian (OpenDP {version}), randomness of the operating system"
 
 
@@ -59,7 +59,7 @@ def bags_note(n: int | str) -> str:
 
 
 def known_version(text: str) -> bool:
-    """Check whether a string is a valid version number or empty (version unknown)."""
+    """Check whether a string is a valid version number, or empty (version unknown)."""
     return _VERSION.fullmatch(text) is not None
 
 

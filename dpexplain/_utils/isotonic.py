@@ -9,7 +9,7 @@ FloatArray = NDArray[np.float64]
 
 
 def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the closest nondecreasing sequence in weighted least squares.
+    """Return the closest nondecreasing sequence by weighted least squares.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def pool_adjacent_violators(values: FloatArray, weights: FloatArray) -> FloatArr
     Notes
     -----
     The code must stay simple enough for numba, because models call a compiled version of this
-    function at every update of a constrained curve.
+    function at every update to a constrained curve.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Strict JSON: limited in size, without NaN, repeated fields or huge integers.
+"""Strict JSON: limited in size, with no NaN, repeated fields or huge integers.
 
 A dpexplain document is a JSON object with the fields format, version and content.
 """
@@ -150,7 +150,7 @@ def read_document(
     kinds : tuple of str
         Accepted formats, without the prefix ``dpexplain/``.
     read : callable
-        Function that is called with the format and the content.
+        Function called with the format and the content.
     max_bytes : int, default=64 MiB
         Size limit; longer input is rejected before parsing.
 

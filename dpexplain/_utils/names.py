@@ -17,16 +17,16 @@ def closest_name(name: str, known: Iterable[str]) -> str | None:
     name : str
         The misspelled name.
     known : iterable of str
-        Public names, never values from records. If there are more than 2,000 of them, there is no
-        search for similar names, because it would take too long.
+        Public names, never values from records. If there are more than 2,000 of them, similar names
+        are not searched for, because that would take too long.
 
     Returns
     -------
     str or None
         The first of these that exists: a known name that differs from `name` only in case and
-        surrounding spaces; the only known name that is `name` with the prefix of a scikit-learn
-        transformer (``"scale__age"`` for ``"age"``); the most similar known name. The result is
-        None if no name is similar.
+        surrounding spaces; the only known name that consists of `name` and the prefix of a
+        scikit-learn transformer (``"scale__age"`` for ``"age"``); the most similar known name. The
+        result is None if no name is similar.
     """
     names = list(known)
     same = [each for each in names if _folded(each) == _folded(name)]

@@ -1,4 +1,4 @@
-"""Prior covariances of smooth curves, for smoothing and for effect estimates."""
+"""Prior covariances of smooth curves, for smoothing and effect estimates."""
 
 from __future__ import annotations
 

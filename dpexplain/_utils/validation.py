@@ -225,7 +225,7 @@ def check_in_range(
     low, high : float
         Ends of the interval; an infinite end means no bound.
     include_low, include_high : bool, default=True
-        Whether each end belongs to the interval.
+        Whether the interval includes each end.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def check_in_range(
 
 
 def check_count(name: str, value: object, minimum: int = 1) -> int:
-    """Check that a parameter is an integer of at least a minimum.
+    """Check that a parameter is an integer no smaller than a minimum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Convert events to epsilon, with the tightest valid bound or a chosen accountant.
+"""Convert events to epsilon by the tightest valid bound or a chosen accountant.
 
 Gaussian releases have a closed form. For other releases, epsilon is computed from privacy loss
 distributions. It is also bounded by Rényi divergences, by the Gaussian closed form and, if all
@@ -55,8 +55,8 @@ def epsilon_from_events(
         another, instead of for `adjacency`.
     accountant : {"pld", "rdp", "moments"}, default="pld"
         "pld": privacy loss distributions, the tightest method, or the closed form if all releases
-        are Gaussian. "rdp": Rényi divergences. "moments": the moments accountant of 2016, to
-        reproduce papers.
+        are Gaussian. "rdp": Rényi divergences. "moments": the original moments accountant (2016),
+        provided to reproduce papers.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def check_pld() -> None:
     Raises
     ------
     ModuleNotFoundError
-        If it is not installed; the message states the command that installs it.
+        If it is not installed; the message gives the command that installs it.
     """
     if not pld_available():
         raise ModuleNotFoundError(

@@ -100,12 +100,12 @@ def additive_budget(
     n_train_releases : int
         Number of training releases, one per tree.
     composition : {"gdp", "classic"}, default="gdp"
-        Composition rule that determines the noise of each phase.
+        Composition rule that determines the noise in each phase.
 
     Returns
     -------
     BudgetSplit
-        Parameters equivalent to the noise of each phase.
+        Parameters equivalent to the noise in each phase.
 
     Raises
     ------

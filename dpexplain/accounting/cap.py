@@ -1,8 +1,8 @@
 """The cap as a privacy filter for adaptively chosen releases.
 
 The total of mixed releases holds only if the noise and the number of releases were fixed in
-advance. If the next budget is chosen after looking at results, a filter is needed: a limit is set
-at the start, and any release that would exceed it is rejected. For Gaussian DP, the sum of the
+advance. If each budget is chosen after looking at earlier results, a filter is needed: a limit is
+set at the start, and any release that would exceed it is rejected. For Gaussian DP, the sum of the
 squared mu can be limited in this way [1]_. Here every entry of a ledger is converted to Gaussian
 DP:
 
@@ -17,15 +17,15 @@ DP:
 
 Fix limits in advance: M for the square root of the sum of the squared mu, E for the sum of the
 epsilons counted separately, T for the sum of t. For any adaptive choices within these limits, a
-pure release that is counted separately changes the log-odds of any transcript by at most its
-epsilon; the runs in which no record is revealed are no more probable than under an M-GDP process;
-and all other runs have a total probability of at most T. So the total is
+pure release counted separately changes the log-odds of any transcript by at most its epsilon; the
+runs in which no record is revealed are no more probable than under an M-GDP process; and all other
+runs have a total probability of at most T. So the total is
 ``(E + epsilon, delta_M(epsilon) + T)``-DP for every epsilon. If several pairs (M, E) are allowed,
-and the results determine which of them a run satisfies, their deltas add up.
+and the results determine which of them a run satisfies, their deltas are added.
 
-The ledger divides its delta accordingly. Almost all of it is for the pair with E = 0, whose M comes
-from the cap. Small shares are for the tails, and for a few pairs in which neither M nor E is 0. The
-pair with M = 0, whose E is the cap, needs no share. The first private charge of a ledger cannot
+The ledger divides its delta accordingly. Almost all of it goes to the pair with E = 0, whose M
+comes from the cap. Small shares go to the tails and to a few pairs in which neither M nor E is 0.
+The pair with M = 0, whose E is the cap, needs no share. The first private charge of a ledger cannot
 depend on results, so its exact total is valid regardless of the limits.
 
 References
@@ -84,7 +84,7 @@ class Cap:
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        """Pairs of limits: on the sum of the epsilons counted separately, and on mu."""
+        """Pairs of limits: one on the sum of separately counted epsilons, one on mu."""
         small = _MIXED_SHARE * self.delta / _N_MIXED
         mixed = [self.epsilon * k / (_N_MIXED + 1) for k in range(1, _N_MIXED + 1)]
         return (
@@ -148,7 +148,7 @@ class Cap:
         -------
         float
             Epsilon of the Gaussian charge that would use the same part of the cap. If the charge is
-            Gaussian, or nothing has been spent before, this is its own epsilon.
+            Gaussian, or nothing has been spent yet, this is its own epsilon.
         """
         if all(spending.gaussian for spending in charge) or all(s.empty for s in before):
             return epsilon_of(Spending.together(charge), self.delta)
@@ -176,7 +176,7 @@ def _without_pure(spending: Spending) -> Spending:
 
 
 def squared_mu(entries: Sequence[Spending], delta: float) -> float:
-    """Sum bounds on the squared mu of all entries.
+    """Add up the bounds on the squared mu of all entries.
 
     The bound of an entry that is not purely Gaussian may fail with a small probability, which is a
     share of `delta`. If it fails, the entry may reveal the record that differs between neighboring
@@ -201,7 +201,7 @@ def _tail(place: int, delta: float) -> float:
     """Return the share of delta for the tail of one entry.
 
     The shares of all entries add up to at most half of ``TAIL_SHARE * delta``, because pure
-    releases are counted in two ways, and each way uses one half.
+    releases are counted in two ways, and each uses one half.
     """
     return 0.5 * TAIL_SHARE * delta * 6.0 / (math.pi * (place + 1)) ** 2
 

@@ -25,7 +25,7 @@ def compose_mu(mus: Iterable[float]) -> float:
     Returns
     -------
     float
-        Parameter of all releases combined, identical to the last bit for any order.
+        Parameter of all releases combined, bit-for-bit identical for any order.
 
     Raises
     ------

@@ -83,17 +83,16 @@ class SubsampledGaussianEvent:
     and the coordinates of z are independent draws from N(0, s^2) with ``s = noise_multiplier * C``.
 
     Every record is included in each release with a fixed probability, independently of all others
-    (Poisson sampling); batches of fixed size or a shuffled order do not have this guarantee.
+    (Poisson sampling); batches of fixed size or in shuffled order do not have this guarantee.
 
     Parameters
     ----------
     label : str
         Description of what was released, such as "gradients".
     noise_multiplier : float
-        Noise standard deviation divided by the bound on the L2 norm of one record's contribution
-        to the sum; positive and finite. It is stated in the same way for both adjacencies, because
-        the accountant takes into account that a replaced record may change a sum by twice the
-        bound.
+        Noise standard deviation divided by the bound on the L2 norm of one record's contribution to
+        the sum; positive and finite. It is stated in the same way for both adjacencies, because the
+        accountant allows for the fact that a replaced record may change a sum by twice the bound.
     sampling_probability : float
         Probability that a record is included, in (0, 1].
     count : int, default=1
@@ -122,8 +121,8 @@ class LaplaceEvent:
     Here q is a vector of sums that one record changes by at most L in the L1 norm, and the
     coordinates of z are independent, with probabilities proportional to ``exp(-|z| / t)``, where
     ``t = noise_multiplier * L``, on the real line or on any lattice. A coarser lattice reveals
-    more, so the event is counted as a pure mechanism, which gives a bound that is valid for all
-    lattices. A `DiscreteLaplaceEvent` states the lattice and costs less.
+    more, so the event is counted as a pure mechanism, which gives a bound valid for all lattices. A
+    `DiscreteLaplaceEvent` states the lattice and costs less.
 
     Parameters
     ----------
@@ -195,9 +194,9 @@ class PureEvent:
 
     One record changes the probability of any answer by a factor between ``exp(-epsilon)`` and
     ``exp(epsilon)``. The event is counted as the worst mechanism with this property: a bit that
-    states whether the record is present, and is correct with probability ``1 / (1 +
-    exp(-epsilon))``. The event is used for the exponential mechanism, for noisy choices, and for
-    mechanisms that have no event type of their own.
+    tells whether the record is present, and is correct with probability
+    ``1 / (1 + exp(-epsilon))``. The event is used for the exponential mechanism, for noisy choices,
+    and for mechanisms that have no event type of their own.
 
     Parameters
     ----------
@@ -280,7 +279,7 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 
 
 def event_from_dict(content: Mapping[str, Any]) -> Event:
-    """Parse an event from plain data, strictly.
+    """Strictly parse an event from plain data.
 
     Parameters
     ----------
@@ -290,7 +289,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     Returns
     -------
     Event
-        An event equal to the one that was written.
+        An event equal to the original.
 
     Raises
     ------
@@ -315,7 +314,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
 
 
 def event_words(event: Event) -> str:
-    """Describe what was released and with how much noise.
+    """Describe what was released, and with how much noise.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ a normal variable with mean 0 from one with mean mu, both with variance 1 [1]_. 
 
 which is the exact curve of the Gaussian mechanism [2]_. With Mills' ratio R(t) = P(Z > t) / phi(t)
 this equals ``phi(x - mu/2) * (R(x - mu/2) - R(x + mu/2))``. There is no factor exp(epsilon) that
-could overflow. For small mu, the difference is computed as the integral of -R' = 1 - t R(t), in
-which nothing cancels.
+could overflow. For small mu, the difference is computed as the integral of -R' = 1 - t R(t), which
+avoids cancellation.
 
 Accuracy: the computed log(delta) is off by less than 1e-10 for epsilon up to 1000 and delta down
 to 1e-15. Every function therefore decreases a given delta, or increases a resulting delta, by a

@@ -15,12 +15,12 @@ distribution is the limit for small steps, and reveals less than any lattice: at
 between them, it lies on the chords in exp(epsilon).
 
 *Several sums*: a record that changes them by D_1, ..., D_m reveals no more than one that changes a
-single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the sum
-of their two values x. Both w and w' satisfy ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w'
-is positive at the ends and not positive between them: there,
+single sum by D, the sum of all |D_i|. Take two of the sums, and let w' be the weights of the sum of
+their two values x. Both w and w' satisfy ``sum a**x w(x) = sum a**(D - x) w(x) = 1``, and w - w' is
+positive at the ends and not positive between them: there,
 ``(1 + a)**2 w'(x) >= (1 - a) ((1 - a) (1 + m) + 2 a)`` with ``m = min(x, D - x, D_1, D_2) >= 1``,
 which is at least ``(1 + a)**2 w(x) = (1 - a) (1 + a)``. A difference with these signs that is
-orthogonal to ``a**x`` and ``a**(D - x)`` has an inner product of at least 0 with every
+orthogonal to ``a**x`` and ``a**(D - x)`` has a nonnegative inner product with every
 ``max(0, a**x - c a**(D - x))``, and these products are the differences of delta.
 """
 
@@ -48,7 +48,7 @@ def raised(epsilon: float) -> float:
     Returns
     -------
     float
-        The increased loss, which `masses_on_grid` uses.
+        The increased loss, as used by `masses_on_grid`.
     """
     return epsilon * (1.0 + _LOSS_MARGIN)
 

@@ -31,11 +31,11 @@ _LIVE: WeakValueDictionary[str, PrivacyLedger] = WeakValueDictionary()
 class PrivacyLedger(LedgerReading):
     """Ledger that tracks the privacy budget of one data set and enforces a cap.
 
-    Pass one ledger to every estimator that is fitted on a data set or any split of it. The total
-    of Gaussian releases is exact, and holds for fits whose number and budgets were fixed before
-    any result was seen. If results decide which fits follow, `adaptive_epsilon` holds instead. It
-    is the cap, if one was set before the first fit (a privacy filter on the sum of the squared
-    mu), and otherwise the reading of a privacy odometer.
+    Pass one ledger to every estimator fitted on a data set or any split of it. The total of
+    Gaussian releases is exact, and holds for fits whose number and budgets were fixed before any
+    result was seen. If results decide which fits follow, `adaptive_epsilon` holds instead. It is
+    the cap, if one was set before the first fit (a privacy filter on the sum of the squared mu),
+    and otherwise the reading of a privacy odometer.
 
     Each entry protects a unit: one record, or one person of a named kind. The ledger states a
     finite total for a unit only if it can bound the cost of every entry for this unit; see
@@ -43,9 +43,9 @@ class PrivacyLedger(LedgerReading):
 
     Copies and clones of a ledger are the ledger itself, so no copy can spend the budget again. A
     ledger that has no `path` can be charged only in the process that created it. A second ledger
-    of the same name is independent of the first, unless both have the same `path`. Creating or
-    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged
-    and still exists.
+    with the same name is independent of the first, unless both have the same `path`. Creating or
+    charging an independent second ledger issues a `PrivacyWarning` if the first one was charged and
+    still exists.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ class PrivacyLedger(LedgerReading):
         Delta at which the ledger states epsilon.
     path : str or Path, optional
         JSON file that stores the ledger, created if it does not exist. Each charge reads and writes
-        it under a lock, so that processes may share it. On a network drive, the lock is only as
-        reliable as the drive's locking. Alternatively, the address of a database (requires the
-        extra ``database``), such as ``"postgresql://user@host/database"`` or
+        it under a lock, so processes may share it. On a network drive, the lock is only as reliable
+        as the drive's locking. Alternatively, the address of a database (requires the extra
+        ``database``), such as ``"postgresql://user@host/database"`` or
         ``"sqlite:////folder/file.db"``; a database can store the ledgers of several data sets.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which data sets count as neighbors; every charge must be stated for the same adjacency.
     unit : Record, Person or None, default=None
         Unit of the cap and the totals. If None, the cap protects the unit of the first private
-        charge, and totals are for the unit that all entries share, or for one record if their
-        units differ.
+        charge, and totals are for the unit that all entries share, or for one record if their units
+        differ.
     person, purpose : str, default=""
         Person responsible and purpose, recorded with each charge made through this object.
 
@@ -132,7 +132,7 @@ class PrivacyLedger(LedgerReading):
         ----------
         path : str or Path
             File or address of an earlier ``PrivacyLedger(..., path=path)``. If a database contains
-            several ledgers, the address must end in ``#`` and the name of the data set.
+            several ledgers, the address must end with ``#`` and the name of the data set.
         person, purpose : str, default=""
             Person responsible and purpose, recorded with each charge made through this object.
 
@@ -189,7 +189,7 @@ class PrivacyLedger(LedgerReading):
         BudgetError
             If the cap would be exceeded; if the cap protects a unit for which the cost of the
             charge cannot be bounded; if the adjacency differs; if the ledger belongs to another
-            process; or if its file or database cannot be read or written. In these cases nothing
+            process; or if its file or database cannot be read or written. In these cases, nothing
             has changed, with one exception: if the message says that a database stopped responding,
             the charge may have been recorded.
         ValueError
@@ -216,7 +216,7 @@ class PrivacyLedger(LedgerReading):
         Parameters
         ----------
         charges : iterable of (label, events)
-            Label and events of each entry, as for `charge`.
+            Label and events of each entry, as in `charge`.
         adjacency : {"add_remove", "replace"}, default="add_remove"
             Must be the adjacency of the ledger.
         what : str, default="fit"
@@ -224,7 +224,7 @@ class PrivacyLedger(LedgerReading):
         unit : Record or Person, default=RECORD
             Unit that the events protect.
         provenance : Provenance or None, default=None
-            Public facts about all entries, as for `charge`.
+            Public facts about all entries, as in `charge`.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class PrivacyLedger(LedgerReading):
         ------
         BudgetError, TypeError, ValueError
             As for `charge`; also ValueError if `charges` is empty. Either all entries are recorded
-            or none of them.
+            or none are.
         """
         check_unit(unit)
         facts = self._filled(provenance)
@@ -260,17 +260,17 @@ class PrivacyLedger(LedgerReading):
     ) -> ReleasedFile:
         """Record the hash of a released file that belongs to an entry; this costs nothing.
 
-        The hash of a file that is not private would let others test guesses about records.
-        Therefore, pass only hashes of released files; `dpexplain.certificate.release` checks this.
+        The hash of a non-private file would let others test guesses about records. Therefore, pass
+        only hashes of released files; `dpexplain.certificate.release` checks this.
 
         Parameters
         ----------
         entry : int
             Index of the entry in `entries`.
         sha256 : str
-            SHA-256 of the file's bytes, 64 hexadecimal digits.
+            SHA-256 hash of the file's bytes, as 64 hexadecimal digits.
         provenance : Provenance or None, default=None
-            Public facts about the release, completed as for `charge`.
+            Public facts about the release, completed as in `charge`.
 
         Returns
         -------
@@ -321,14 +321,14 @@ class PrivacyLedger(LedgerReading):
             If `unit` is not a unit.
         BudgetError
             If the new limit is above the current cap or below what has been spent, or if the
-            current cap protects another unit. In these cases nothing is changed.
+            current cap protects another unit. In these cases, nothing is changed.
 
         Notes
         -----
-        Later charges stay within the new cap. The guarantee that all charges together stay within
-        a cap, even if budgets were chosen after looking at results, holds only for a cap set
-        before the first charge. Privacy statements therefore still report that cap or, if there
-        was none, the reading of the odometer.
+        Later charges stay within the new cap. The guarantee that all charges together stay within a
+        cap, even if budgets were chosen after looking at results, holds only for a cap that was set
+        before the first charge. Privacy statements therefore still report that cap or, if there was
+        none, the reading of the odometer.
         """
         with self._store.exclusive() as state:
             wanted = state.cap_unit() if unit is None else check_unit(unit)

@@ -202,7 +202,7 @@ class LedgerState:
         return math.inf if spending is None else epsilon_of(spending, delta)
 
     def adaptive_epsilon_for(self, unit: Unit) -> float:
-        """Return the adaptive epsilon for a unit, from the initial cap or an odometer."""
+        """Return the adaptive epsilon for a unit, based on the initial cap or an odometer."""
         total = self.epsilon_for(unit, self.delta)
         if math.isinf(total) or self.cap_at_start is None:
             return total
@@ -212,11 +212,11 @@ class LedgerState:
         return max(total, odometer_epsilon(self.spent(unit), self.delta))
 
     def private_epsilon(self, delta: float) -> float:
-        """Return the total epsilon of all private events, for the unit of the totals."""
+        """Return the total epsilon of all private events, in the unit that totals use."""
         return self.epsilon_for(self.total_unit, delta)
 
     def total_epsilon(self, delta: float) -> float:
-        """Return the total epsilon of all charges, for the unit of the totals."""
+        """Return the total epsilon of all charges, in the unit that totals use."""
         return self.private_epsilon(delta) if self.private else math.inf
 
     def without_bound(
@@ -324,7 +324,7 @@ class LedgerState:
     def at(
         self, n_entries: int, n_releases: int, cap_epsilon: float, unit: Unit | None
     ) -> LedgerState:
-        """Return an earlier state, which has only the first entries and released files.
+        """Return an earlier state, with only the first entries and released files.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ def state_of_older_summary(
 
 
 def _start_unknown(entries: Sequence[LedgerEntry]) -> float | None:
-    """Return `cap_at_start` for a ledger whose file does not state it.
+    """Return `cap_at_start` for a ledger whose file does not contain it.
 
     It is infinite, which means that no cap is known to have been set before the first private
     charge. If no charge is private, it is None.

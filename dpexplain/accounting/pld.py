@@ -1,4 +1,4 @@
-"""Accounting of mixed releases by privacy loss distributions (dp-accounting).
+"""Accounting for mixed releases with privacy loss distributions (dp-accounting).
 
 The loss of each release is rounded up to a grid, and the distributions are convolved
 [1]_. This module adds three things: the choice of a grid that suits the releases; the losses of
@@ -193,7 +193,7 @@ def _n_convolutions(spending: Spending) -> float:
 def _grid_step(spending: Spending) -> float | None:
     """Choose one grid step for all releases; return None if no grid is suitable.
 
-    This is the case if the losses are 0 or enormous, or if an accurate grid would be too large.
+    No grid is suitable if the losses are 0 or enormous, or if an accurate grid would be too large.
     """
     change = 1.0 if spending.adjacency == "add_remove" else 2.0
     # Standard deviation and maximum of the loss of one release, and number of releases.

@@ -1,9 +1,9 @@
 """Rényi differential privacy: bounds for all events, and the moments accountant.
 
 A mechanism is (alpha, r)-RDP if the Rényi divergence of order alpha between its outputs on
-neighboring data sets is at most r [1]_. Under composition, divergences add up at each order. They
-give an upper bound on epsilon at any delta. The bound is slightly larger than the bound from
-privacy loss distributions, but needs no additional library.
+neighboring data sets is at most r [1]_. Under composition, the divergences add up at each order.
+They give an upper bound on epsilon at any delta. The bound is slightly larger than the bound from
+privacy loss distributions, but requires no additional library.
 
 This module adds up ``(alpha - 1) r``, the cumulant ``log E_Q[(p / q)**alpha]``. For a
 subsampled Gaussian release, this is a one-dimensional integral of an analytic function that decays
@@ -124,7 +124,7 @@ def rdp_cumulants(spending: Spending) -> NDArray[np.float64]:
 
 
 def moments_epsilon(spending: Spending, delta: float) -> float:
-    """Compute epsilon by the moments accountant as published, to reproduce papers.
+    """Compute epsilon with the moments accountant as published, to reproduce papers.
 
     It supports Gaussian releases, subsampled or not, under add/remove adjacency. It uses moments 1
     to 64, and converts them to epsilon by Markov's inequality [4]_. The result is a valid but loose
@@ -235,7 +235,7 @@ def _ladder(epsilon: float, n_steps: int, alphas: NDArray[np.float64]) -> NDArra
     """Return cumulants of discrete Laplace noise or of the worst pure mechanism.
 
     With the probabilities of `dpexplain.accounting.ladder`, the terms of
-    ``sum p**alpha q**(1 - alpha)`` form a geometric series, apart from the first and the last term.
+    ``sum p**alpha q**(1 - alpha)`` form a geometric series, apart from the first and last terms.
     The cumulant is then a sum of three terms. Only ``(alpha - 1) epsilon`` can be large, so there
     is no cancellation.
     """

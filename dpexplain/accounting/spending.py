@@ -29,7 +29,7 @@ __all__ = ["Spending", "private_mu"]
 
 @dataclass(frozen=True)
 class Spending:
-    """Private events of a collection, merged; all other events are dropped.
+    """Merged private events of a collection; all other events are dropped.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Spending:
         Returns
         -------
         Spending
-            The merged costs, identical to the last bit for any order of the events.
+            The merged costs, bit-for-bit identical for any order of the events.
         """
         squares: list[float] = []
         subsampled: list[tuple[float, float, int]] = []
@@ -111,7 +111,7 @@ class Spending:
         Parameters
         ----------
         parts : sequence of Spending
-            Objects to merge, at least one, all stated for the same adjacency.
+            Objects to merge; at least one, and all stated for the same adjacency.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Spending:
         -------
         Spending
             The object itself, if it is already stated for replace-one adjacency. Otherwise, a copy
-            in which the change of each sum and the epsilon of each pure mechanism are doubled.
+            in which the change in each sum and the epsilon of each pure mechanism are doubled.
         """
         if self.adjacency == "replace":
             return self

@@ -92,7 +92,7 @@ def subsampled_noise_multiplier(
     side = check_adjacency(adjacency)
 
     def spent(multiplier: float, by: str) -> float:
-        """Return the epsilon of all steps with this noise, computed by the method `by`."""
+        """Return the epsilon of all steps with this noise, computed with the method `by`."""
         event = SubsampledGaussianEvent("steps", multiplier, sampling_probability, n_steps)
         return _BOUNDS[by](Spending.of([event], side), delta)
 

@@ -50,7 +50,7 @@ class EntrySummary:
     private : bool
         Whether all events of the charge are private.
     events : tuple of dict
-        The events as plain data, see `event_to_dict`.
+        The events as plain data; see `event_to_dict`.
     unit : str, default="one record"
         Unit of privacy that the noise of the events protects.
     """
@@ -81,7 +81,7 @@ class EntrySummary:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> EntrySummary:
-        """Parse an entry from plain data, strictly.
+        """Strictly parse an entry from plain data.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class EntrySummary:
         Returns
         -------
         EntrySummary
-            An entry equal to the one that was written.
+            An entry equal to the original.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class LedgerSummary:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> LedgerSummary:
-        """Parse a summary from plain data, strictly.
+        """Strictly parse a summary from plain data.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class LedgerSummary:
         Returns
         -------
         LedgerSummary
-            A summary equal to the one that was written, apart from recomputed totals.
+            A summary equal to the original, apart from recomputed totals.
 
         Raises
         ------
@@ -330,7 +330,7 @@ class ReleaseSet:
     labels : tuple of str
         Labels of the published entries.
     epsilon : float
-        Epsilon of all published entries combined; infinite if an entry is not private, or if the
+        Epsilon of all published entries combined; infinite if any entry is not private, or if the
         cost of an entry cannot be bounded for the unit.
     total_epsilon : float
         Epsilon of all private entries of the ledger combined, for the same unit.
@@ -384,7 +384,7 @@ _NEW = frozenset({"unit", "adaptive_epsilon", "units"})
 
 
 def _of_older_version(content: Mapping[str, Any]) -> LedgerSummary:
-    """Parse a summary that an older version wrote, and recompute its totals."""
+    """Parse a summary written by an older version, and recompute its totals."""
     from dpexplain.accounting.ledger_state import state_of_older_summary
 
     names = {field.name for field in fields(LedgerSummary)} - _NEW

@@ -38,7 +38,7 @@ _UNNAMED = "one person of an unnamed grouping"
 
 @dataclass(frozen=True)
 class Record:
-    """One record: a table row with its target and person ID."""
+    """One record: a table row, including its target and person ID."""
 
     @property
     def words(self) -> str:
@@ -82,7 +82,7 @@ class Person:
         change. It is None for the unit of a ledger, and for entries without such a bound on the
         effect of one row.
     named : bool, default=True
-        False if `kind` is a generated identifier of an unnamed grouping, see `unnamed`.
+        False if `kind` is a generated identifier of an unnamed grouping; see `unnamed`.
 
     Raises
     ------
@@ -123,7 +123,7 @@ class Person:
         Returns
         -------
         Person
-            A new kind of person, which differs from all others.
+            A new kind of person, distinct from all others.
         """
         return cls(secrets.token_hex(16), max_rows, named=False)
 
@@ -157,7 +157,7 @@ class Person:
 
 @dataclass(frozen=True)
 class OtherUnit:
-    """Unit that was read from an older file and that this version cannot interpret.
+    """Unit read from an older file that this version cannot interpret.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def unit_to_dict(unit: Unit) -> dict[str, Any]:
 
 
 def unit_from_dict(content: object) -> Unit:
-    """Parse a unit from plain data, strictly.
+    """Strictly parse a unit from plain data.
 
     Parameters
     ----------
@@ -354,8 +354,7 @@ def unit_of(max_rows_per_person: int | None, kind: str | None = None) -> Unit:
     max_rows_per_person : int or None
         Maximum number of rows used per person; None if rows are not grouped by person.
     kind : str or None, default=None
-        Name of the grouping. If None, each call creates a kind of person that differs from all
-        others.
+        Name of the grouping. If None, each call creates a kind of person distinct from all others.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Form of ``dpexplain app``: from a table to a signed page without writing code.
+"""The ``dpexplain app`` form: from a table to a signed page without writing code.
 
 The form needs the dashboards (extra ``widgets``).
 """

@@ -93,7 +93,7 @@ def at(field: str) -> Iterator[None]:
     """Turn errors raised in a ``with`` block into errors about one field of the form.
 
     A message that begins with a command-line option is reported for the field of that option. The
-    message and the type of an unexpected error are hidden: the message could contain a value of a
+    message and the type of an unexpected error are hidden: the message could contain a value from a
     record, and the type could depend on one.
 
     Raises
@@ -156,7 +156,7 @@ def capital(sentence: str) -> str:
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers as entered, without spaces around them.
+    """Answers as entered, without surrounding spaces.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Answers:
         return repr(value)
 
     def fit_command(self, target: str) -> argparse.Namespace:
-        """Return the parsed arguments of ``dpexplain fit``."""
+        """Return the parsed arguments for ``dpexplain fit``."""
         self.needed("epsilon", "Enter the privacy loss of this fit, such as 1.")
         optional = {
             "--delta": self.number("delta"),
@@ -244,7 +244,7 @@ class Answers:
         )
 
     def check_command(self, target: str) -> argparse.Namespace:
-        """Return the parsed arguments of ``dpexplain schema check``."""
+        """Return the parsed arguments for ``dpexplain schema check``."""
         return parser().parse_args(
             [
                 *("schema", "check", _operand(self.table_path())),
@@ -254,7 +254,7 @@ class Answers:
         )
 
     def draft_command(self) -> argparse.Namespace:
-        """Return the parsed arguments of ``dpexplain schema draft`` for the public sample."""
+        """Return the parsed arguments for drafting a schema from the public sample."""
         sample = self.path("sample", "Enter the file of a public sample.")
         target = self.needed("target", "Enter the column to predict.")
         out = sample.with_name(f"{sample.stem}.schema.toml")

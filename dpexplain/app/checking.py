@@ -42,8 +42,8 @@ def read_rules(answers: Answers) -> Schema:
     Raises
     ------
     AnswerError
-        If the file is missing or invalid, does not have the target, or seems to be the table. The
-        form shows errors that quote the file, so the file must not contain records.
+        If the file is missing or invalid, does not contain the target, or seems to be the table.
+        The form shows errors that quote the file, so the file must not contain records.
     """
     with at("table"):
         table_suffix(answers.table_path())
@@ -132,7 +132,7 @@ class Plan:
     schema : Schema
         Schema of the fit.
     before, after : LedgerState
-        State of the ledger before the fit, and the state in which the fit would leave it.
+        State of the ledger before the fit, and the expected state after it.
     warned : tuple of str
         Warnings about privacy.
     """
@@ -168,7 +168,7 @@ def _cap_words(state: LedgerState) -> str:
 
 
 def left_words(state: LedgerState) -> str:
-    """Describe what is left for one more fit."""
+    """Describe the budget left for one more fit."""
     if math.isinf(state.cap_epsilon):
         return "Nothing limits later fits."
     left = math.floor(1000.0 * state.remaining_epsilon) / 1000.0
@@ -225,7 +225,7 @@ def plan(answers: Answers) -> Plan:
     Raises
     ------
     AnswerError
-        If an answer is wrong. Only the first one is reported; nothing was charged or written.
+        If an answer is invalid. Only the first one is reported; nothing was charged or written.
     """
     with heard() as warned:
         planned = _checked(answers)

@@ -1,4 +1,4 @@
-"""Labeled controls of the form, each with room for a sentence below it."""
+"""Labeled controls for the form, each with room for a sentence below it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Field(VBox):
 
     @property
     def said(self) -> str:
-        """The HTML below the control.
+        """HTML shown below the control.
 
         Returns
         -------
@@ -63,12 +63,12 @@ class Field(VBox):
 
 
 def text_field(label: str, placeholder: str = "", value: str = "") -> Field:
-    """Create a field for one line of text, read when the user leaves the field."""
+    """Create a field for a line of text, which is read when the user leaves the field."""
     return Field(Text(value, description=label, placeholder=placeholder, continuous_update=False))
 
 
 def choice_field(label: str, options: list[str], value: str) -> Field:
-    """Create a field for one of several options."""
+    """Create a field for choosing one of several options."""
     return Field(Dropdown(options=options, value=value, description=label))
 
 
@@ -87,18 +87,18 @@ def button(label: str, *, main: bool = False) -> Button:
 
 
 def heading(text: str) -> HTML:
-    """Create the heading of a step."""
+    """Create a heading for a step."""
     return HTML(f"<h3>{escape(text)}</h3>")
 
 
 def show(where: HTML, content: str) -> None:
-    """Show HTML; hide the widget if there is none."""
+    """Show HTML, or hide the widget if there is none."""
     where.value = content
     where.layout.display = "" if content else "none"
 
 
 def mistake_html(sentence: str) -> str:
-    """Format an error message, marked by words as well as a color; "" if it is empty."""
+    """Format an error message, marked by words as well as color; "" if it is empty."""
     if not sentence:
         return ""
     return f'<div class="dpexplain-mistake" role="alert">Please correct: {escape(sentence)}</div>'

@@ -1,4 +1,4 @@
-"""Checks that the form never replaces a file or shows one that contains records."""
+"""Ensure that the form never replaces a file or shows one that contains records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_files(asked: argparse.Namespace) -> None:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments of the command ``fit``.
+        Parsed arguments of the ``fit`` command.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def created(path: Path, *, mode: int = 0o666) -> Iterator[None]:
     Raises
     ------
     CommandError
-        If the file exists, because no file is replaced.
+        If the file already exists; existing files are never replaced.
     """
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))

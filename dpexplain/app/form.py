@@ -58,7 +58,7 @@ class ReleaseForm(VBox):
     Parameters
     ----------
     **answers : str
-        Initial answers, such as ``table="data.csv"`` or ``epsilon="1"``; the names are those of
+        Initial answers, such as ``table="data.csv"`` or ``epsilon="1"``; the names are the keys of
         `fields`.
 
     Attributes
@@ -112,7 +112,7 @@ class ReleaseForm(VBox):
         self._listen()
 
     def __repr__(self) -> str:
-        """Return a short text; the default would list all widgets of the form."""
+        """Return a short text; the default would list all widgets in the form."""
         return "ReleaseForm(): open the notebook in Jupyter to use the form"
 
     def answers(self) -> Answers:

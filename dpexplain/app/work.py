@@ -34,7 +34,7 @@ class Done:
     fitted : Fitted
         Explanation, health check and ledger.
     sha256 : str
-        Hash of the model's file.
+        Hash of the model file.
     warned : tuple of str
         Warnings about privacy.
     """
@@ -46,7 +46,7 @@ class Done:
 
     @property
     def model(self) -> Path:
-        """File of the model."""
+        """Model file."""
         return Path(self.plan.asked.out)
 
     @property
@@ -66,7 +66,7 @@ def charging(asked: argparse.Namespace) -> Iterator[None]:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments of the command ``fit``.
+        Parsed arguments of the ``fit`` command.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _entries(asked: argparse.Namespace) -> int:
 def fit(planned: Plan) -> Done:
     """Charge the ledger, fit, and save the model and its schema.
 
-    For the errors that this can raise, see `charging`.
+    For the errors that this function can raise, see `charging`.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def fit(planned: Plan) -> Done:
 
 
 def done_words(done: Done) -> list[str]:
-    """Describe where the model is and what was spent, and repeat the privacy warnings."""
+    """Say where the model is and what was spent, and repeat the privacy warnings."""
     state = ledger_state(done.plan.asked)  # other fits may have been charged meanwhile
     return [
         f"The model is in {done.model}, its schema in {done.files['schema']}, and the ledger in "
@@ -214,7 +214,7 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
     Returns
     -------
     tuple of Path and list of str
-        Path of the draft, and the decisions that are left to the user.
+        Path of the draft, and the decisions left to the user.
 
     Raises
     ------
@@ -244,8 +244,8 @@ def draft(answers: Answers, *, public: bool) -> tuple[Path, list[str]]:
 def check(answers: Answers) -> Path:
     """Compare the table with the schema, and write the result to a file. NOT PRIVATE.
 
-    The file is next to the table. The result is never returned or shown, because notebooks save
-    what widgets show. An error that could depend on a record is also written to the file.
+    The file is written next to the table. The result is never returned or shown, because notebooks
+    save what widgets show. An error that could depend on a record is also written to the file.
     """
     schema = read_rules(answers)
     assert schema.target is not None

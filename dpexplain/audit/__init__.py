@@ -1,4 +1,4 @@
-"""Audits of private estimators, for the tests of this library and for its users.
+"""Audits of private estimators, for this library's tests and for its users.
 
 An audit has four tiers: `replay`, `audit_noise`, `refute_transcripts` and `audit_final_model`. As
 an alternative to the third tier, `audit_transcripts` computes lower bounds on the Gaussian-DP

@@ -45,11 +45,11 @@ class FinalModelAudit:
     Parameters
     ----------
     balanced : Guesses
-        Guesses with the threshold 0 for the attacker's score, which balances false alarms and
+        Guesses with a threshold of 0 for the attacker's score, which balances false alarms and
         misses. They give the best bound on the Gaussian-DP parameter.
     confident : Guesses
-        Guesses with another threshold. It is the one that gives the largest lower bound on epsilon
-        for the fits that the attacker was trained on.
+        Guesses with the threshold that gives the largest lower bound on epsilon for the fits that
+        the attacker was trained on.
     epsilon, delta : float
         Epsilon and delta of the guarantee.
     mu : float or None
@@ -121,8 +121,8 @@ def audit_final_model(case: CanaryCase, n_fits: int = 1000) -> FinalModelAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=1000
-        Number of fits with the canary; the number of fits without it is the same. The attacker is
-        trained on 40% of all these fits.
+        Number of fits with the canary; the same number is made without it. The attacker is trained
+        on 40% of all these fits.
 
     Returns
     -------
@@ -239,8 +239,8 @@ def _(explanation: GlobalExplanation) -> dict[str, float]:
 def _flat(name: str, value: Any) -> Iterator[tuple[str, float]]:
     """Yield the name and value of each number in an attribute.
 
-    Sequences also yield their lengths, and each string yields a name that contains it, with the
-    value 1.
+    Sequences also yield their lengths, and each string yields the value 1 under a name that
+    contains the string.
     """
     if isinstance(value, str):
         yield f"{name} is {value}", 1.0
@@ -263,7 +263,7 @@ def as_matrix(seen: list[dict[str, float]], learning: NDArray[np.bool_]) -> NDAr
     Parameters
     ----------
     seen : list of dict of str to float
-        Observations of each model.
+        Observations from each model.
     learning : ndarray of shape (n_models,), dtype bool
         Mask of the models on which the scaling and the choice of columns are based.
 

@@ -39,7 +39,7 @@ class CanaryCase:
         have the last class.
     absent : tuple of DataFrame and Series
         Background records alone. Under replace-one adjacency, they are followed by a record that
-        replaces the canary: its features are the same, and its target is the opposite extreme.
+        replaces the canary: its features are the same, and its target is at the opposite extreme.
     """
 
     estimator: Any
@@ -69,8 +69,8 @@ def canary_case(
     n_background : int, default=20
         Number of records besides the canary.
     lone_class : bool, default=False
-        Whether the canary is the only record of its class; has no effect for regression. If False,
-        the other records have all classes, and their residuals nearly cancel, so that the canary is
+        Whether the canary is the only record of its class; no effect for regression. If False, the
+        other records have all classes, and their residuals nearly cancel, so that the canary is
         easiest to detect in a final model.
     **settings
         Parameters of the estimator, which extend or override the parameters under which the canary
@@ -110,8 +110,8 @@ def row_exchange(case: CanaryCase) -> tuple[Any, tuple[Any, ...], list[int], lis
     estimator : private estimator
         An estimator that uses one row per person.
     table : tuple of DataFrame, Series and Series
-        Table, target and the person each row belongs to. If one of the two rows of the canary's
-        person is removed, a fit uses the other.
+        Table, target and the person to whom each row belongs. If one of the two rows of the
+        canary's person is removed, a fit uses the other.
     kept, instead : list of int
         Positions of the rows to use: `kept` contains the canary, and `instead` contains the
         person's other row in its place.

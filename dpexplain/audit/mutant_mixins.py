@@ -1,7 +1,7 @@
 """Mixins that plant mistakes in private estimators.
 
-They change the noise source, the mechanism, the records that are used, the attributes that are
-stored, and the way samples are drawn. Never use them outside tests.
+They change the noise source, the mechanism, the records used, the attributes stored, or the way
+samples are drawn. Never use them outside tests.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ class _Counted:
         self._honest, self.size = honest, 0
 
     def samples(self, n_steps: int) -> Iterator[Integers]:
-        """Yield the honest samples, and store the number of rows of each."""
+        """Yield the honest samples, and store the number of rows in each."""
         for rows in self._honest.samples(n_steps):
             self.size = len(rows)
             yield rows
@@ -378,7 +378,7 @@ class NoMargin:
 
 
 class NoiseOfTheMean(_Tampered):
-    """Mutant: adds to a sum the noise that would be enough only for its mean."""
+    """Mutant: adds to a sum only as much noise as its mean would need."""
 
     def _tampered(self, phase: AnyPhase) -> AnyPhase:
         return phase.with_noise(0.125)

@@ -1,6 +1,6 @@
 """Planted mistakes that audits must detect.
 
-Each mutant turns any private estimator into one that states the same guarantee and violates it.
+Each mutant turns any private estimator into one that states the same guarantee but violates it.
 Never use them outside tests.
 """
 
@@ -51,9 +51,9 @@ class Mutant:
     applies : callable
         Function that returns whether an estimator can make this mistake.
     lone_class : bool, default=False
-        Whether the mistake is detectable only if no other record has the canary's class.
+        Whether the mistake can be detected only if no other record has the canary's class.
     settings : mapping, default={}
-        Parameters under which the mistake is detectable, for the estimators that have them.
+        Parameters under which the mistake can be detected, for the estimators that have them.
     """
 
     name: str

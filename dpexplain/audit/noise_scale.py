@@ -1,9 +1,9 @@
-"""Check that the noise is independent and has the scale that was charged for.
+"""Check that the noise is independent and has the scale charged for.
 
 The noise of a recorded fit is the difference between its answers and its queries. In units of the
-scale that was charged for, it must be standard normal. Its scale is checked by a chi-square test,
-and its distribution by the Dvoretzky-Kiefer-Wolfowitz bound on the distance to the normal
-distribution. The noise of different fits, and of the releases of one fit, must be uncorrelated.
+scale charged for, it must be standard normal. Its scale is checked by a chi-square test, and its
+distribution by the Dvoretzky-Kiefer-Wolfowitz bound on the distance to the normal distribution. The
+noise of different fits, and of the releases of one fit, must be uncorrelated.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class NoiseAudit:
     distance_limit : float
         Limit that `distance` exceeds with probability at most `alpha`.
     correlations : dict of str to float
-        Correlations of noise, with the keys "between fits" and "between releases": the mean product
-        of paired values, times the square root of the number of products. They are approximately
+        Correlations of the noise, keyed "between fits" and "between releases": the mean product of
+        paired values, times the square root of the number of products. They are approximately
         standard normal if all noise is independent.
     """
 
@@ -83,7 +83,7 @@ def audit_noise(
     max_fits: int = 200,
     alpha: float = 1e-9,
 ) -> list[NoiseAudit]:
-    """Test the noise of recorded fits, label by label.
+    """Test the noise of recorded fits, separately for each label.
 
     Parameters
     ----------

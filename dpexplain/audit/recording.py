@@ -158,11 +158,11 @@ class _Silence(NoiseSource):
         return self._spoken_for.description
 
     def draw_int(self, sigma_int: float, size: int) -> Integers:
-        """Draw zeros in place of Gaussian noise."""
+        """Draw zeros instead of Gaussian noise."""
         return np.zeros(size, dtype=np.int64)
 
     def draw_laplace(self, scale_int: float, size: int) -> Integers:
-        """Draw zeros in place of Laplace noise."""
+        """Draw zeros instead of Laplace noise."""
         return np.zeros(size, dtype=np.int64)
 
     def choose(self, utilities: Integers, epsilon: float, spread: float) -> Integers:
@@ -198,9 +198,9 @@ def record(
         Estimator with a schema and a `structure_seed`, so that its public structure is the same in
         every fit.
     X, y : DataFrame and Series, or array-like
-        Records and targets, as for ``fit``.
+        Records and targets, as passed to ``fit``.
     groups : array-like or None, default=None
-        The person each row belongs to, as for ``fit``.
+        The person to whom each row belongs, as passed to ``fit``.
     answers : sequence of ndarray of int64, callable or None, default=None
         Answers that replace the drawn ones: one array for each release, or a function that computes
         the answer from the phase and the drawn answer. None keeps the drawn answers.
@@ -215,7 +215,7 @@ def record(
     -------
     model : private estimator
         The fitted clone. Its ledger and its `guarantee_` state that it is not private. The
-        attribute `stated_guarantee_` keeps the guarantee that an ordinary fit would have. Audits
+        attribute `stated_guarantee_` holds the guarantee that an ordinary fit would have. Audits
         compare the transcript with it, but it does not cover these releases.
     transcript : Transcript
         Releases of the fit, with their exact sums.

@@ -29,7 +29,7 @@ def made_up_records(schema: Schema, n: int, seed: int, *, wild: bool = False) ->
     seed : int
         Seed of the generator.
     wild : bool, default=False
-        Whether some cells are empty, infinite, outside the schema or of another type.
+        Whether some cells are empty, infinite, outside the schema or of the wrong type.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def without(records: Records, place: int) -> Records:
     Returns
     -------
     tuple of DataFrame and Series
-        Table and target with one record fewer.
+        Table and target with one fewer record.
     """
     X, y = records
     kept = np.arange(len(X)) != place

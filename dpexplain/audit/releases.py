@@ -26,7 +26,7 @@ def distance(phase: Any, first: Integers, second: Integers) -> float:
     phase : Phase
         Phase of the release.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of two neighboring data sets.
+        Queries on two neighboring data sets.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def log_likelihood_ratio(phase: Any, answer: Integers, first: Integers, second: 
     answer : ndarray of shape (n,), dtype int64
         The released answer.
     first, second : ndarray of shape (n,), dtype int64
-        Queries of the two data sets.
+        Queries on the two data sets.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _(phase: ChoicePhase, answer: Integers, first: Integers, second: Integers) -
 
 @standard_noise.register
 def _(phase: ChoicePhase, query: Integers, answer: Integers) -> NDArray[np.float64]:
-    """Return a randomized normal score of each choice.
+    """Return a randomized normal score for each choice.
 
     The quantile of the choice, which is uniform on [0, 1] if the mechanism is correct, is mapped to
     the normal scale.

@@ -1,10 +1,10 @@
 """Transcript replay: the effect of one record on all releases of a fit.
 
-All private releases of a fit pass through one mechanism. `record` fits an estimator on a data
-set and records the transcript. `replay` fits it on a neighboring data set and forces the same
-answers, so that only the queries can differ. If the distances between the queries, in units of
-the noise, exceed the claimed Gaussian-DP parameter, or if anything else that is released
-differs, the guarantee is false. The check is deterministic and needs no statistics.
+All private releases of a fit pass through one mechanism. `record` fits an estimator on a data set
+and records the transcript. `replay` fits it on a neighboring data set and forces the same answers,
+so that only the queries can differ. If the distances between the queries, in units of the noise,
+exceed the claimed Gaussian-DP parameter, or if anything else released differs, the guarantee is
+false. The check is deterministic and needs no statistics.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ def replay(
     Parameters
     ----------
     estimator : private estimator
-        Estimator that was passed to `record`.
+        Estimator passed to `record`.
     neighbor : tuple of X, y or X, y, groups
         Neighboring data set, which differs from the recorded one by one `unit`.
     model : private estimator
-        Model that `record` returned.
+        Model returned by `record`.
     transcript : Transcript
-        Transcript that `record` returned.
+        Transcript returned by `record`.
     kept : sequence of int or None, default=None
         Positions of the rows that the fit on the neighboring data set uses. If None, the rows of
         each person are chosen at random.
@@ -143,7 +143,7 @@ def replay(
 def _claims(model: Any, unit: Unit | None) -> tuple[float | None, float, float]:
     """Return the claimed mu, the claimed epsilon, and the largest distance allowed.
 
-    All three are for data sets that differ by one `unit`. The distance is between the queries of a
+    All three refer to data sets that differ by one `unit`. The distance is between the queries of a
     release, in units of its sensitivity.
     """
     guarantee = stated_guarantee(model)

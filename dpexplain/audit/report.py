@@ -58,7 +58,7 @@ class PowerRow:
     mutant : Mutant
         The mistake.
     powerful : frozenset of int
-        Tiers that must detect every mistake they test for, if it is planted in an estimator of the
+        Tiers that must detect every mistake they test for, if it is planted in an estimator in the
         group; see `powerful_tiers`.
     runs : int
         Number of audits per tier.
@@ -127,7 +127,7 @@ def noticed(mutant: Mutant, subject: Subject, *, n_fits: int) -> dict[int, bool]
     n_fits : int
         Number of final models that tier 4 fits with the canary, and again without it. Tier 4 first
         tries a tenth of this number (at least 10). It repeats the audit with the full number only
-        if it must detect the mistake and has not detected it yet. Tiers 1 to 3 use as many fits as
+        if it must detect the mistake and has not yet detected it. Tiers 1 to 3 use as many fits as
         they need.
 
     Returns

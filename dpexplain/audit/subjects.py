@@ -2,8 +2,8 @@
 
 Everything is derived from the estimator class, so a new model usually needs no entry here. An
 `Audit` is needed for a model that requires different columns or is most vulnerable with different
-parameters. It is an entry in the table of this module or, for a model from another library, the
-class attribute ``_audit``.
+parameters. It is an entry in this module's table or, for a model from another library, the class
+attribute ``_audit``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Audit:
     replaced : float
         Fraction of the guarantee that the canary uses up under replace-one adjacency, for two
         classes or a numeric target. The canary is then replaced by a record with the same features
-        and the opposite extreme of the target.
+        and the target at the opposite extreme.
     by_place : bool
         Whether records are sampled by secret random draws that depend on the row position.
     """
@@ -168,7 +168,7 @@ _MODES: Mapping[str, tuple[Any, ...]] = {"objective": ("poisson",)}
 
 
 def private_estimators() -> dict[str, type[Any]]:
-    """Return the private estimators of ``dpexplain.models.__all__``, keyed by name.
+    """Return the private estimators in ``dpexplain.models.__all__``, keyed by name.
 
     Returns
     -------
@@ -205,7 +205,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """Name for tables and tests.
+        """Name used in tables and tests.
 
         Returns
         -------
@@ -235,7 +235,7 @@ def subjects(estimators: Iterable[type[Any]] | None = None) -> list[Subject]:
     Raises
     ------
     ValueError
-        If an estimator accepts none of the targets that are tried.
+        If an estimator accepts none of the targets tried.
     """
     found = []
     for estimator_class in private_estimators().values() if estimators is None else estimators:
@@ -292,7 +292,7 @@ def audited(subject: Subject, *, epsilon: float = 1.0, **settings: Any) -> Any:
 
 
 def variants(subject: Subject) -> dict[str, tuple[Any, ...]]:
-    """Return the values that tier 1 tries for the parameters of an estimator.
+    """Return the parameter values that tier 1 tries for an estimator.
 
     Tier 1 tries combinations of these values.
 
@@ -331,7 +331,7 @@ def features_for(
 
 
 def known_settings(estimator_class: type[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep only those settings that are parameters of an estimator.
+    """Keep only the settings that are parameters of an estimator.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def canary_share(subject: Subject, adjacency: str) -> float:
     With three classes, initial residuals are (1, -1/2, -1/2) in units of the clip, while the bound
     allows (1, -1, 0). The canary then uses 0.87 of the bound, or 0.75 if it is replaced. Replacing
     it does not change the releases that depend only on features; in boosting, a fifth of the
-    squared mu is then not used.
+    squared mu is then unused.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The four audit tiers. Each tier returns a list of the faults that it finds."""
+"""The four audit tiers. Each tier returns a list of the faults it finds."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
     """Run tier 1: replay a per-person fit with a different row of one person.
 
-    Adding a row of a person can change which of the person's rows is chosen at random. Fits on two
+    Adding a row for a person can change which of the person's rows is chosen at random. Fits on two
     tables that differ by one *record* can therefore use different rows of this person. This is why
     the ledger states a separate cost for one record.
 

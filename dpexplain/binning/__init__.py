@@ -1,4 +1,4 @@
-"""Bins of features: public grids, private histograms, and quantiles."""
+"""Bins for features: public grids, private histograms, and quantiles."""
 
 from __future__ import annotations
 

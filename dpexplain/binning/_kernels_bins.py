@@ -17,11 +17,11 @@ def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-d
     ----------
     values : ndarray of shape (n_samples,), dtype float64
     inner_edges : ndarray of shape (n_bins - 1,), dtype float64
-        Increasing; a value equal to an edge belongs to the bin on the right of that edge.
+        Increasing; a value equal to an edge belongs to the bin to the right of that edge.
     missing : int
         Bin index for NaN.
     index : ndarray of shape (n_samples,), dtype uint8 or uint16
-        Output; filled with the index of the bin of each value.
+        Output; filled with the bin index of each value.
     """
     first = np.empty(_BLOCK, np.int32)
     for start in range(0, values.shape[0], _BLOCK):

@@ -1,4 +1,4 @@
-"""Bins of one feature, and lookup of the bin of each value."""
+"""Bins of one feature, and lookup of the bin for each value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def index_dtype(n_bins: int) -> type[np.unsignedinteger[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class FeatureBins:
-    """Bins of one feature: value bins first, then the special ones.
+    """Bins of one feature: first the value bins, then the special ones.
 
     Bin ``i`` of a numeric feature is ``[edges[i], edges[i + 1])``; the last value bin also includes
     its right edge. There is always a special bin for missing values and, if the feature is
@@ -45,7 +45,7 @@ class FeatureBins:
     feature : Numeric or Categorical
         Schema entry of the feature.
     edges : ndarray of shape (n_value_bins + 1,) or None
-        Strictly increasing bin edges in the unit of the feature; None for a categorical feature.
+        Strictly increasing bin edges in the feature's units; None for a categorical feature.
     """
 
     name: str
@@ -76,7 +76,7 @@ class FeatureBins:
         return not isinstance(self.feature, Categorical) or self.feature.ordered
 
     def index(self, encoded: Encoded) -> Index:
-        """Return the index of the bin of each encoded value.
+        """Return the bin index of each encoded value.
 
         Parameters
         ----------

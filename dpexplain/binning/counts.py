@@ -1,4 +1,4 @@
-"""Noisy number of records in each bin of a feature."""
+"""Noisy counts of the records in each bin of a feature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class BinCounts:
-    """Noisy counts of the bins of one feature, with the variances of their noise.
+    """Noisy bin counts for one feature, with the variances of their noise.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class BinCounts:
     def thinned(self, share: float) -> BinCounts:
         """Return the expected counts in a random subset of the records.
 
-        The subset contains the proportion `share` of the records.
+        The subset contains a proportion `share` of the records.
         """
         return replace(self, counts=share * self.counts, variance=share**2 * self.variance)
 
@@ -45,8 +45,8 @@ class BinCounts:
     def perhaps_nobody(self) -> NDArray[np.bool_]:
         """Mask of the special bins that could be empty.
 
-        A special bin could be empty if its noisy count is less than three standard deviations of
-        the noise.
+        A special bin could be empty if its noisy count is below three standard deviations of the
+        noise.
         """
         special = np.arange(len(self.counts)) >= len(self.counts) - self.n_special
         return special & (self.counts < 3.0 * np.sqrt(self.variance))

@@ -19,7 +19,7 @@ _GEOMETRIC_SPAN = 1e-4
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
 ) -> FeatureBins:
-    """Return the public cells (fine bins) of one feature, based only on its schema.
+    """Return the public cells (fine bins) of one feature, based only on the schema.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
     """Move each edge to the midpoint between two adjacent possible values.
 
-    If the schema states no step, or an extremely fine one, the edges are not moved.
+    If the schema specifies no step, or an extremely fine one, the edges are not moved.
     """
     n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
     if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers

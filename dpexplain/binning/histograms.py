@@ -69,11 +69,11 @@ class NoisyHistograms:
         return weights
 
     def agreeing(self) -> NoisyHistograms:
-        """Return histograms that are adjusted to have the same total.
+        """Return the histograms, adjusted to have the same total.
 
         Every record is in one cell of each feature, so the totals differ only because of the noise.
-        The difference between a total and `n_samples` is spread evenly over the cells. This gives
-        the least-squares estimates of the counts.
+        The difference between each total and `n_samples` is spread evenly over the cells. This
+        gives the least-squares estimates of the counts.
 
         Returns
         -------
@@ -86,7 +86,7 @@ class NoisyHistograms:
 
 @dataclass(frozen=True)
 class NoisyCount:
-    """Released number of records.
+    """Released noisy number of records.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def release_count(
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float, default=1.0
-        Upper bound on the number of records of one person.
+        Upper bound on the number of records per person.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def count_phase(noise_multiplier: float, sensitivity: float) -> Phase:
     noise_multiplier : float
         Noise standard deviation divided by the sensitivity.
     sensitivity : float
-        Upper bound on the number of records of one person.
+        Upper bound on the number of records per person.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def histogram_phase(noise_multiplier: float, sensitivity: float, n_values: int) 
     sensitivity : float
         L2 sensitivity of one histogram, in records.
     n_values : int
-        Total number of cells of all features.
+        Total number of cells across all features.
 
     Returns
     -------
@@ -248,8 +248,9 @@ def merge_sparse_cells(
     noise_std : float
         Standard deviation of the noise on each count, in records.
     noise_ratio : float
-        The count of a bin of k cells must be at least ``noise_ratio * noise_std * sqrt(k)``. A
-        ratio of 0 gives the rule of Algorithm 3 of Nori et al. (2021).
+        The count of a bin made up of k cells must be at least
+        ``noise_ratio * noise_std * sqrt(k)``. A ratio of 0 gives the rule in Algorithm 3 of Nori et
+        al. (2021).
 
     Returns
     -------

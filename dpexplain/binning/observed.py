@@ -15,7 +15,7 @@ def quantile_bins(
     """Return bins with similar numbers of records. NOT PRIVATE.
 
     The inner edges are quantiles of the data, or midpoints between the observed values if there are
-    at most `max_bins` different values.
+    at most `max_bins` distinct values.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def quantile_bins(
     -------
     FeatureBins
         The outer edges are the public bounds of the schema (half a step further out if the schema
-        states a step).
+        specifies a step).
     """
     if isinstance(feature, Categorical):
         return FeatureBins(name, feature)

@@ -53,9 +53,9 @@ class Certificate:
     model : str
         Model that the file explains.
     target : str
-        Name of the target of the model.
+        Name of the model's target.
     features : tuple of str
-        Names of the features of the model.
+        Names of the model's features.
     protects : str
         Unit of privacy of the guarantee stated in the file, such as "one record".
     adjacency : {"add_remove", "replace"}
@@ -76,7 +76,7 @@ class Certificate:
     mechanisms : tuple of str
         Quantities released for the file, with the amount of noise.
     not_private : tuple of str
-        Entries of the ledger that are not private.
+        Ledger entries that are not private.
     sampler : str
         Source of the noise.
     fit, release : Provenance
@@ -91,8 +91,7 @@ class Certificate:
     head : str
         Hash of the ledger when the certificate was created.
     fitted_with, library : str
-        Version of the library with which the model was fitted, and version with which the
-        certificate was created.
+        Versions of the library with which the model was fitted and the certificate was created.
     signature : tuple of (str, str) or None, default=None
         Public key and Ed25519 signature, in hexadecimal digits.
 
@@ -230,23 +229,24 @@ class Certificate:
         return page_of(self, self.to_json())
 
     def pdf(self) -> bytes:
-        """Return the certificate as a PDF file of one A4 page.
+        """Return the certificate as a one-page PDF file in A4 format.
 
-        It says what the HTML page says, leaves room for a signature by hand, and also contains the
-        certificate as JSON. Its text can be selected. If a certificate has many long names, the
-        page is higher, so that the text stays readable. Chinese, Japanese, Korean, Arabic and
-        Hebrew characters are shown as codes such as ``[U+5C71]``; for these, print the HTML page
-        instead.
+        The page has the same text as the HTML page, leaves room for a handwritten signature, and
+        also contains the certificate as JSON. Its text can be selected. If a certificate has many
+        long names, the page is taller, so that the text remains readable. Chinese, Japanese,
+        Korean, Arabic and Hebrew characters are shown as codes such as ``[U+5C71]``; for these,
+        print the HTML page instead.
 
         Returns
         -------
         bytes
-            The same bytes each time, for one version of Matplotlib, which draws the page.
+            The file. Matplotlib draws the page; with the same version of it, the bytes are always
+            the same.
         """
         return pdf_of(self, self.to_json())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page, a PDF page or a JSON file.
+        """Save the certificate as an HTML page, a PDF document or a JSON file.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class Certificate:
         Raises
         ------
         ValueError
-            If the name has a different ending.
+            If the file name has a different suffix.
         OSError
             If the file cannot be written.
         """
@@ -272,7 +272,7 @@ class Certificate:
         return write_file(path, written)
 
     def _written(self, suffix: str) -> bytes:
-        """Return the content of a file by the ending of its name, or raise KeyError."""
+        """Return the content of a file with the given suffix, or raise KeyError."""
         if suffix == ".pdf":
             return self.pdf()
         writers = {".json": self.to_json, ".html": self.html, ".htm": self.html}
@@ -297,14 +297,14 @@ class Certificate:
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:
-    """Load a certificate that was saved with `Certificate.save`.
+    """Load a certificate saved with `Certificate.save`.
 
     The content is not compared with the ledger or the released file; use `verify` for that.
 
     Parameters
     ----------
     path : path-like
-        An HTML page, a PDF page or a JSON file.
+        An HTML page, a PDF document or a JSON file.
 
     Returns
     -------
@@ -339,7 +339,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
 
 
 def _data_of(raw: bytes, suffix: str) -> str:
-    """Return the JSON in a file, whose form follows from the ending of its name."""
+    """Return the JSON in a file whose format is determined by its suffix."""
     if suffix == ".pdf":
         return data_of_pdf(raw)
     return data_of_page(raw.decode()) if suffix in _PAGES else raw.decode()

@@ -1,4 +1,4 @@
-"""Content of the page of a certificate, without its form."""
+"""Content of a certificate page, independent of its format."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _NEIGHBORS = {
 
 @dataclass(frozen=True)
 class Section:
-    """Part of the page: a heading, and below it, in this order, rows, paragraphs and a warning.
+    """Part of the page: a heading, followed by rows, paragraphs and a warning.
 
     Parameters
     ----------
     heading : str
         Heading; empty for the first section, which follows the title.
     rows : sequence of (str, str), default=()
-        Names and texts of the rows of a table.
+        Name and text of each row of a table.
     paragraphs : sequence of str, default=()
     warning : str, default=""
-        Text of a box; empty if there is none.
+        Text of a warning box; empty if there is none.
     named : bool, default=False
         Whether the heading contains words that the library did not choose.
     code : bool, default=False
-        Whether the texts of the rows are set in a monospaced font.
+        Whether the row texts are set in a monospaced font.
     """
 
     heading: str
@@ -61,11 +61,11 @@ class Stated(Protocol):
 
     @property
     def target(self) -> str:
-        """Name of the target of the model."""
+        """Name of the model's target."""
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features of the model."""
+        """Names of the model's features."""
 
     @property
     def protects(self) -> str:
@@ -105,11 +105,11 @@ class Stated(Protocol):
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """Quantities released for the file, with the amount of noise."""
+        """Quantities released for the file, with the noise added to each."""
 
     @property
     def not_private(self) -> tuple[str, ...]:
-        """Entries of the ledger that are not private."""
+        """Ledger entries that are not private."""
 
     @property
     def sampler(self) -> str:
@@ -133,7 +133,7 @@ class Stated(Protocol):
 
     @property
     def n_entries(self) -> int:
-        """Number of entries of the ledger when the certificate was created."""
+        """Number of entries in the ledger when the certificate was created."""
 
     @property
     def head(self) -> str:
@@ -248,7 +248,7 @@ def _meaning(stated: Stated) -> list[str]:
 
 
 def _budget(stated: Stated) -> list[str]:
-    """Return paragraphs about the spent and the remaining budget of the ledger."""
+    """Return paragraphs about the ledger's spent and remaining budget."""
     if math.isinf(stated.total_epsilon):
         spent = f"for {stated.protects}, the ledger has no bound on everything together"
     else:
@@ -353,7 +353,7 @@ def _checking(stated: Stated) -> list[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Join shortened names with commas, and only count the names beyond a limit."""
+    """Join shortened names with commas; names beyond a limit are only counted."""
     known = [shorten(text, 60) for text in texts]
     more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
     return (", ".join(known[:_MOST]) or "nothing") + more

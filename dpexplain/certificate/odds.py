@@ -13,8 +13,8 @@ _LARGEST = 700.0  # the exponential of larger numbers may overflow
 def guesses_of_hundred(epsilon: float, delta: float) -> int:
     """Bound the expected number of correct guesses among 100 membership guesses.
 
-    Each guess states whether a given unit of privacy is in the data. Without the released results,
-    50 of 100 guesses are correct.
+    Each guess says whether a given unit of privacy is in the data. Without the released results, 50
+    of 100 guesses are expected to be correct.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Certificates as one PDF page, drawn with Matplotlib.
+"""Certificates as one-page PDF files, drawn with Matplotlib.
 
-The same certificate leads to the same bytes as long as the version of Matplotlib is the same: the
-file has no date, only fonts that Matplotlib brings, and no settings of the user.
+With the same version of Matplotlib, the same certificate always yields the same bytes: the file
+contains no date, uses only fonts that come with Matplotlib, and ignores user settings.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def pdf_of(stated: Stated, data: str) -> bytes:
     stated : Certificate
         Content of the page.
     data : str
-        The certificate as JSON. It is stored, in base64, among the keywords of the file.
+        The certificate as JSON. It is stored in base64 in the file's keywords.
 
     Returns
     -------
@@ -90,7 +90,7 @@ class _Sheet:
     Parameters
     ----------
     size : float
-        Size of the text in points.
+        Size of the text, in points.
     """
 
     size: float
@@ -155,14 +155,14 @@ class _Sheet:
         self.boxes.append((top, self.y))
 
     def sign_here(self) -> None:
-        """Leave room for a signature by hand."""
+        """Leave room for a handwritten signature."""
         self.y -= 3.2 * self.size
         self.rules.append(self.y)
         self.write(_SIGN_HERE, scale=_SMALL)
 
 
 def _sheets(stated: Stated) -> Iterator[_Sheet]:
-    """Yield the page in smaller and smaller text."""
+    """Yield the page with smaller and smaller text."""
     title, sections = title_of(stated), sections_of(stated)
     for size in _SIZES:
         sheet = _Sheet(size)
@@ -175,7 +175,7 @@ def _sheets(stated: Stated) -> Iterator[_Sheet]:
 
 
 def _drawable(text: str, font: _Font) -> str:
-    """Replace the characters that cannot be drawn in order from left to right by their codes."""
+    """Replace characters that cannot be drawn from left to right with their codes."""
     return "".join(char if _is_drawable(char, font) else f"[U+{ord(char):04X}]" for char in text)
 
 
@@ -186,9 +186,9 @@ def _is_drawable(char: str, font: _Font) -> bool:
 
 
 def _wrapped(text: str, font: _Font, width: float) -> Iterator[str]:
-    """Break a text into lines; words that are longer than a line are broken too.
+    """Break text into lines; words longer than a line are also broken.
 
-    The width is relative to the size of the text.
+    The width is relative to the text size.
     """
     line = ""
     for word in _BREAK.split(text):

@@ -1,4 +1,4 @@
-"""Certificates as one printable HTML page, without scripts, images or links."""
+"""Certificates as printable one-page HTML files, without scripts, images or links."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _table(rows: Iterable[tuple[str, str]], *, code: bool = False) -> str:
-    """Return an HTML table with one row for each pair of name and text."""
+    """Return an HTML table with one row for each (name, text) pair."""
     opening, closing = ("<code>", "</code>") if code else ("", "")
     cells = "\n".join(
         f"<tr><th>{_safe(name)}</th><td>{opening}{_safe(text)}{closing}</td></tr>"

@@ -56,27 +56,27 @@ def release(
     schema : Schema or None, default=None
         Schema of the fit; its hash is compared with the one in the ledger.
     entry : int or None, default=None
-        Index of the fit's entry in ``ledger.entries``; None searches for it.
+        Index of the fit's entry in ``ledger.entries``; if None, the entry is searched for.
     person, purpose : str, default=""
         Person who releases the file, and purpose of the release; by default, those of the fit.
     key : path-like or None, default=None
-        Private Ed25519 key (PEM) with which the certificate is signed; this needs the extra
-        ``sign``.
+        Private Ed25519 key (PEM) with which the certificate is signed; this requires the ``sign``
+        extra.
 
     Returns
     -------
     Certificate
-        The certificate; its method ``save`` writes an HTML page or a JSON file.
+        The certificate; its method ``save`` writes an HTML page, a PDF document or a JSON file.
 
     Raises
     ------
     ValueError
         If the file is not an explanation of one model, if it is not private, if the wording of its
         guarantee was changed after the fit, if no entry or more than one entry matches it, or if
-        `schema` is not the schema of the fit. An entry matches the file if both
-        have the same model, unit, adjacency, target and schema, if the epsilon of the entry's
-        events matches the epsilon stated in the file, and if the file does not understate mu or the
-        epsilon for replacing a record. If this error is raised, nothing is recorded.
+        `schema` is not the schema of the fit. An entry matches the file if both have the same
+        model, unit, adjacency, target and schema, if the epsilon of the entry's events matches the
+        epsilon stated in the file, and if the file does not understate mu or the epsilon for
+        replacing a record. If this error is raised, nothing is recorded.
     ImportError
         If `key` is given but the package ``cryptography`` is not installed. If this error is
         raised, nothing is recorded.
@@ -195,7 +195,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     Returns
     -------
     str
-        Hash of the bytes of the file in hexadecimal digits, as printed by ``sha256sum``.
+        Hash of the file's bytes in hexadecimal digits, as printed by ``sha256sum``.
     """
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -209,7 +209,7 @@ def entry_epsilon(entry: LedgerEntry, delta: float, state: LedgerState) -> float
     delta : float
         Delta of a guarantee; 0 for pure differential privacy.
     state : LedgerState
-        Ledger of the entry.
+        Ledger that contains the entry.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def _epsilon(spending: Spending, delta: float) -> float:
 
 
 def _entry_of(shown: Released, sha256: str, state: LedgerState, entry: int | None) -> int:
-    """Return the index of the ledger entry of a file, or raise ValueError.
+    """Return the index of the ledger entry for a file, or raise ValueError.
 
     The result is the given entry, the entry with which the file was recorded, or the only matching
     entry.
@@ -266,16 +266,16 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
     shown : GlobalExplanation, MulticlassExplanation or FilterBank
         Content of the file.
     state : LedgerState
-        Ledger of the entry.
+        Ledger that contains the entry.
 
     Returns
     -------
     bool
         Whether the model, unit, adjacency, target, schema and numbers match. The epsilon of the
-        entry's events must not exceed the epsilon stated in the file. If it is clearly smaller, the
-        entry matches only if its events have the mu stated in the file and its label states that
-        epsilon. An entry that names a schema does not match a file without a schema, except for
-        files about filters, which never contain one.
+        entry's events must not exceed the epsilon stated in the file. If it is considerably
+        smaller, the entry matches only if its events have the mu stated in the file and its label
+        states that epsilon. An entry that names a schema does not match a file without a schema,
+        except for files about filters, which never contain one.
     """
     guarantee, target = shown.guarantee, entry.provenance.target
     if entry.unit.words != guarantee.unit or state.adjacency != guarantee.adjacency:
@@ -292,7 +292,7 @@ def fits_file(entry: LedgerEntry, shown: Released, state: LedgerState) -> bool:
 def _same_schema(shown: Released, known: str) -> bool:
     """Return whether the schema in a file has the hash `known`; True for filters.
 
-    Files about filters never contain a schema.
+    Files of filters never contain a schema.
     """
     if isinstance(shown, FilterBank):
         return True
@@ -303,9 +303,9 @@ def _same_schema(shown: Released, known: str) -> bool:
 def _same_epsilon(entry: LedgerEntry, guarantee: Guarantee, state: LedgerState) -> bool:
     """Return whether the epsilon of an entry's events matches the one in a file.
 
-    All ways to compose the events are considered. A fit of an additive model with
-    ``preset="paper"`` costs clearly less than its epsilon. Its entry has the mu of the file, and
-    its label states the epsilon.
+    All ways of composing the events are considered. An additive model fitted with
+    ``preset="paper"`` costs considerably less than its stated epsilon. Its entry matches if the
+    events have the mu stated in the file and the entry's label gives the epsilon.
     """
     cost = paid = entry_epsilon(entry, guarantee.delta, state)
     spending = entry.spending(state.adjacency)

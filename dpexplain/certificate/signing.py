@@ -1,4 +1,4 @@
-"""Ed25519 signatures of certificates, using the package ``cryptography``."""
+"""Ed25519 signatures for certificates, using the package ``cryptography``."""
 
 from __future__ import annotations
 

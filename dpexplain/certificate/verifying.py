@@ -34,7 +34,7 @@ _SAME = "the certificate can be reproduced from ledger and file"
 
 @dataclass(frozen=True)
 class Check:
-    """One check of a verification.
+    """One of the checks of a verification.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Verification:
     Parameters
     ----------
     checks : tuple of Check
-        Checks, in the order in which they were made.
+        Checks, in the order in which they were performed.
     """
 
     checks: tuple[Check, ...]
@@ -95,17 +95,17 @@ def verify(
     schema: _AnyPath | None = None,
     public_key: _AnyPath | None = None,
 ) -> Verification:
-    """Verify all numbers of a certificate, the ledger's hash chain, and the file.
+    """Verify all numbers in a certificate, the ledger's hash chain, and the file.
 
     Nothing is charged or written. The verification also passes if the ledger was charged, or its
     cap was lowered, after the certificate was created. A person who can write all the files can
     replace them together. To rule this out, check the signature with a known public key, or compare
-    the head of the ledger with a copy that was kept elsewhere.
+    the head of the ledger with a copy kept elsewhere.
 
     Parameters
     ----------
     certificate : path-like
-        Certificate, as an HTML page or a JSON file.
+        Certificate, as an HTML page, a PDF document or a JSON file.
     ledger : path-like
         Ledger file, or address of a ledger in a database.
     release : path-like
@@ -119,8 +119,8 @@ def verify(
     Returns
     -------
     Verification
-        Result with ``passed``, ``checks`` and ``text()``. An invalid file leads to a failed check,
-        not to an exception.
+        Result with ``passed``, ``checks`` and ``text()``. An invalid file results in a failed
+        check, not an exception.
     """
     return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
 

@@ -43,7 +43,7 @@ def changed_words(shown: Released) -> str:
     str
         Name of the changed field. The result is "of a term" or "of a pair" if the guarantee of a
         term or pair differs from that of the model, and empty if no change was found. The guarantee
-        of a pair need not mention the edits of the model, because earlier versions could not edit
+        of a pair need not mention edits to the model, because earlier versions could not edit
         pairs.
     """
     edits = () if isinstance(shown, FilterBank) else shown.edits

@@ -1,4 +1,4 @@
-"""The command ``dpexplain``."""
+"""The ``dpexplain`` command."""
 
 from __future__ import annotations
 

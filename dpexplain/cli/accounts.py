@@ -24,7 +24,7 @@ _DELTA = 1e-6
 
 
 def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
-    """Return the file or database that contains the ledger of a command.
+    """Return the file or database that contains a command's ledger.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
     Returns
     -------
     LedgerPlace
-        The location given by the option ``--ledger``; by default, a file next to the table, so
-        that all commands on the table use the same ledger.
+        The location given by the ``--ledger`` option; by default, a file next to the table, so that
+        all commands on the table use the same ledger.
     """
     from dpexplain.accounting._ledger.store import place_of
 
@@ -43,7 +43,7 @@ def ledger_place(asked: argparse.Namespace) -> LedgerPlace:
 
 
 def ledger_path(asked: argparse.Namespace) -> Path | str:
-    """Return the file or address of the ledger of a command; see `ledger_place`."""
+    """Return the file or address of a command's ledger; see `ledger_place`."""
     given: Path | str | None = asked.ledger
     table = _real(asked.table)
     if isinstance(given, str) and "#" not in given:
@@ -52,22 +52,22 @@ def ledger_path(asked: argparse.Namespace) -> Path | str:
 
 
 def _real(table: Path) -> Path:
-    """Follow symbolic links, so that a table has the same ledger under all its names."""
+    """Follow symbolic links, so that a table has the same ledger under every name."""
     real = table.resolve()
     return table if real == Path(os.path.abspath(table)) else real
 
 
 @contextmanager
 def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
-    """Open or create the ledger of a command for the duration of a ``with`` block.
+    """Open or create a command's ledger for the duration of a ``with`` block.
 
-    If the block raises an error, a ledger that was created for the block is removed, unless it has
-    a cap or has already been charged.
+    If the block raises an error, a ledger created for the block is removed, unless it has a cap or
+    has already been charged.
 
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, with the same attributes as for :func:`opened_ledger`.
+        Parsed arguments, with the same attributes as in :func:`opened_ledger`.
 
     Yields
     ------
@@ -85,7 +85,7 @@ def ledger_of_command(asked: argparse.Namespace) -> Iterator[PrivacyLedger]:
 
 
 def opened_ledger(asked: argparse.Namespace) -> PrivacyLedger:
-    """Open the ledger of a table, or create it if it does not exist.
+    """Open a table's ledger, or create it if it does not exist.
 
     Parameters
     ----------
@@ -128,17 +128,17 @@ def ledger_state(asked: argparse.Namespace) -> LedgerState:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, as for :func:`opened_ledger`.
+        Parsed arguments, as in :func:`opened_ledger`.
 
     Returns
     -------
     LedgerState
-        For a ledger that does not exist, the limits with which it would be created.
+        If the ledger does not exist, the limits with which it would be created.
 
     Raises
     ------
     CommandError
-        As for :func:`opened_ledger`.
+        As in :func:`opened_ledger`.
     """
     from dpexplain.accounting.ledger_state import LedgerState
 
@@ -159,7 +159,7 @@ def _limits(asked: argparse.Namespace, place: LedgerPlace) -> dict[str, Any]:
 
 
 def _opened(asked: argparse.Namespace, path: Path | str, shown: Path | str) -> PrivacyLedger:
-    """Open a ledger that exists, and check that it has the limits given as options."""
+    """Open an existing ledger, and check that it has the limits given as options."""
     from dpexplain.accounting import PrivacyLedger
 
     ledger = PrivacyLedger.open(path, person=asked.person, purpose=asked.purpose)

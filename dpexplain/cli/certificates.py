@@ -1,4 +1,4 @@
-"""``dpexplain release`` and ``verify``: certificates of released files."""
+"""``dpexplain release`` and ``verify``: certificates for released files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WRONG = 1
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands ``release`` and ``verify``."""
+    """Add the ``release`` and ``verify`` commands."""
     release = add_command(
         commands,
         "release",

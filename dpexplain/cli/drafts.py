@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command ``schema`` with its subcommands."""
+    """Add the ``schema`` command with its subcommands."""
     group = commands.add_parser("schema", help="write or check the public schema of a table")
     parts = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -127,7 +127,7 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments of the command ``schema check``.
+        Parsed arguments of the ``schema check`` command.
     schema : Schema
         Schema with a target.
 

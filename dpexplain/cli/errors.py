@@ -1,4 +1,4 @@
-"""Errors of commands, shown in the terminal without a traceback."""
+"""Command errors, shown in the terminal without a traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def after_the_charge() -> Iterator[None]:
-    """Tell the user that the charge remains if the ``with`` block raises an error.
+    """If the ``with`` block raises an error, tell the user that the charge remains.
 
     Raises
     ------

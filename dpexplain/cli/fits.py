@@ -32,7 +32,7 @@ _JSON = (".json",)
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands ``fit`` and ``sweep``."""
+    """Add the ``fit`` and ``sweep`` commands."""
     fit = add_command(
         commands,
         "fit",
@@ -64,7 +64,7 @@ def add_commands(commands: Any) -> None:
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """Add the options that the commands ``sweep`` and ``report`` share."""
+    """Add the options shared by the ``sweep`` and ``report`` commands."""
     add_table(command)
     command.add_argument(
         "--epsilon",
@@ -122,7 +122,7 @@ def fit_and_save(asked: argparse.Namespace, schema: Schema) -> Fitted:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments of the command ``fit``.
+        Parsed arguments of the ``fit`` command.
     schema : Schema
         Schema of the fit, including its target.
 

@@ -22,7 +22,7 @@ _PORTS = {"voila": "--port={}", "lab": "--ServerApp.port={}"}
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command ``app``."""
+    """Add the ``app`` command."""
     app = add_command(
         commands,
         "app",
@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def run_app(asked: argparse.Namespace) -> int:
-    """Write a notebook with the form into the current folder, and open it."""
+    """Write a notebook that contains the form to the current folder, and open it."""
     _check_installed("ipywidgets", "widgets")
     host = asked.host or next((each for each in _HOSTS if _installed(_HOSTS[each])), "lab")
     _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")
@@ -69,7 +69,7 @@ def run_app(asked: argparse.Namespace) -> int:
 
 
 def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
-    """Run a Python module and wait until it ends, or only print the command.
+    """Run a Python module and wait for it to finish, or only print the command.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def run_program(arguments: Sequence[str], *, only_print: bool) -> int:
 
 
 def notebook_text(cells: Sequence[str]) -> str:
-    """Return the file content of a notebook with the given code cells.
+    """Return the contents of a notebook file with the given code cells.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Parse the command line, run one command, and map errors to an exit status."""
+"""Parse the command line, run one command, and convert errors to an exit status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command ``dpexplain``.
+    """Run the ``dpexplain`` command.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 done, 1 failed, 2 invalid input, 3 rejected by the ledger, 130 interrupted.
+        Exit status: 0 for success, 1 for failure, 2 for invalid input, 3 if the ledger rejected the
+        command, and 130 if it was interrupted.
     """
     asked = parser().parse_args(arguments)
     try:
@@ -56,12 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Create the parser of all commands.
+    """Create the parser for all commands.
 
     Returns
     -------
     argparse.ArgumentParser
-        Parser of the command line. The parsed arguments have an attribute ``run``, which is the
+        Parser for the command line. The parsed arguments have an attribute ``run``, which is the
         function that runs the selected command with these arguments.
     """
     top = argparse.ArgumentParser(

@@ -35,7 +35,7 @@ def add_command(
     Returns
     -------
     argparse.ArgumentParser
-        Parser of the new command.
+        Parser for the new command.
     """
     lines = "\n".join(f"  {line}" for line in examples.strip().splitlines())
     command: argparse.ArgumentParser = commands.add_parser(
@@ -50,7 +50,7 @@ def add_command(
 
 
 def add_file(command: argparse.ArgumentParser) -> None:
-    """Add the table and the options for the format of text files."""
+    """Add the table argument and the options for the format of text files."""
     command.add_argument(
         "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
     )
@@ -182,7 +182,7 @@ def setting(text: str) -> tuple[str, Any]:
     Parameters
     ----------
     text : str
-        Argument of the option ``--set``.
+        Argument of the ``--set`` option.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""``dpexplain predict``: predict targets of table rows with a saved explanation."""
+"""``dpexplain predict``: predict targets for table rows with a saved explanation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST = "They are as confidential as the rows: the guarantee of the model does n
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command ``predict``."""
+    """Add the ``predict`` command."""
     predict = add_command(
         commands,
         "predict",

@@ -22,7 +22,7 @@ _OF_EVERY_REPORT = ("table", "quiet", "out", "not_for_release", "of_class", "hel
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command ``report``."""
+    """Add the ``report`` command."""
     report = add_command(
         commands,
         "report",
@@ -107,7 +107,7 @@ def _require_fit_options(asked: argparse.Namespace) -> None:
 def _check_class(asked: argparse.Namespace) -> None:
     """Check that the class selected in the options exists, if one is selected.
 
-    The check needs only the schema, so it can be made before the ledger is charged.
+    The check needs only the schema, so it can be done before the ledger is charged.
     """
     if asked.of_class is None:
         return

@@ -29,7 +29,7 @@ _FIGURES = (".png", ".svg", ".pdf")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands ``explain``, ``ledger`` and ``open``."""
+    """Add the ``explain``, ``ledger`` and ``open`` commands."""
     explain = add_command(
         commands,
         "explain",
@@ -113,14 +113,14 @@ def run_explain(asked: argparse.Namespace) -> None:
 
 
 def add_class(command: argparse.ArgumentParser) -> None:
-    """Add the option ``--class``, which selects one class of a model."""
+    """Add the ``--class`` option, which selects one class of a model."""
     command.add_argument(
         "--class", dest="of_class", metavar="LABEL", help="one class of a model of three or more"
     )
 
 
 def of_class(shown: Any, asked: argparse.Namespace) -> Any:
-    """Return the explanation or comparison of the class selected in the options.
+    """Return the explanation or comparison for the class selected in the options.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _draw(shown: Display, term: str | None, path: Path, show: str | None) -> Non
 
 
 def run_ledger(asked: argparse.Namespace) -> None:
-    """Print the privacy statement of a ledger."""
+    """Print a ledger's privacy statement."""
     from dpexplain.accounting import PrivacyLedger
 
     in_file = isinstance(asked.file, Path)

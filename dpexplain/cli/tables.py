@@ -22,14 +22,14 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Records(NamedTuple):
-    """Input of a private fit: a table and a target, or a path and a column name."""
+    """Input for a private fit: a table and a target, or a path and a column name."""
 
     X: Any
     y: Any
 
 
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    """Read the records of a private fit from the table named on the command line.
+    """Read the records for a private fit from the table named on the command line.
 
     For private boosting, a Parquet file is not read here, because the model reads it in chunks.
 
@@ -43,14 +43,14 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Returns
     -------
     Records
-        For private boosting of a Parquet file, its path and the name of the target; otherwise, the
+        For private boosting on a Parquet file, its path and the target's name; otherwise, the
         features and the target.
 
     Raises
     ------
     CommandError
         If the file or a column is missing, the file cannot be read as a table, or the schema has a
-        different target. The message contains nothing from a line of the file.
+        different target. The message contains nothing from any line of the file.
     """
     names = check_names(asked, schema)
     if not _in_lines(asked):
@@ -69,19 +69,19 @@ def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, as for `private_records`.
+        Parsed arguments, as in `private_records`.
     schema : Schema
         Schema of the private fit.
 
     Returns
     -------
     list of str
-        Names of the columns of the table.
+        Names of the table's columns.
 
     Raises
     ------
     CommandError
-        As for `private_records`.
+        As in `private_records`.
     """
     _check_target(asked, schema)
     if _in_lines(asked):
@@ -144,14 +144,14 @@ def _check_meant(asked: argparse.Namespace, schema: Schema, names: Sequence[str]
 def whole_table(
     asked: argparse.Namespace, *, as_text: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Read a whole table for drafts and checks of schemas. NOT PRIVATE.
+    """Read an entire table to draft or check a schema. NOT PRIVATE.
 
     Parameters
     ----------
     asked : argparse.Namespace
         Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
     as_text : bool, default=False
-        Whether the cells of a text file are kept as text, as in a private fit; otherwise, pandas
+        Whether to keep the cells of a text file as text, as in a private fit; otherwise, pandas
         infers their types.
 
     Returns

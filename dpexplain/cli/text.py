@@ -60,7 +60,7 @@ def table_text(table: pd.DataFrame, rows: int | None = _ROWS) -> str:
     Returns
     -------
     str
-        The formatted table. If rows are left out, the last line states how many.
+        The formatted table. If rows are left out, the last line says how many.
     """
     shown = table.iloc[:rows].map(_cell)
     text: str = shown.to_string()

@@ -1,4 +1,4 @@
-"""``dpexplain warm``: compile the kernels of models before the first fit."""
+"""``dpexplain warm``: compile model kernels before the first fit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpexplain.models.registry import MODELS, commands
 
 
 def add_commands(commands_of: Any) -> None:
-    """Add the command ``warm``."""
+    """Add the ``warm`` command."""
     warm = add_command(
         commands_of,
         "warm",

@@ -1,4 +1,4 @@
-"""Checks that are made before a sweep is charged; none of them reads a data value."""
+"""Checks made before a sweep is charged; none of them reads a data value."""
 
 from __future__ import annotations
 

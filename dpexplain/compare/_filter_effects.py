@@ -1,4 +1,4 @@
-"""Coordinates of filters, computed so that the units of the columns do not matter."""
+"""Coordinates of filters, independent of the units of the columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def filter_effects(bank: FilterBank) -> FloatArray:
     equally likely, and columns are independent. Changing the unit of a column, or subtracting a
     constant from it, does not change this distance.
 
-    The hypothetical records are different in two cases. If the preparation centers each record and
-    scales it to the same norm, all directions are equally likely. If the preparation is unknown,
-    inputs are independent and have mean 0 and variance 1.
+    In two cases, the hypothetical records are chosen differently. If the preparation centers each
+    record and scales it to the same norm, all directions are equally likely. If the preparation is
+    unknown, inputs are independent and have mean 0 and variance 1.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Fits(Record, Display, Generic[Model]):
     title: str
 
     def _check_fits(self, kind: type[Model], same: tuple[str, ...]) -> None:
-        """Check that explanations are of type `kind` and agree in the fields `same`."""
+        """Check that explanations are of type `kind` and agree in the fields in `same`."""
         explanations: ByEpsilon[Model] = ByEpsilon(self.explanations)
         epsilons = tuple(float(epsilon) for epsilon in self.epsilons)
         if not epsilons or epsilons != tuple(explanations):
@@ -94,7 +94,7 @@ class Fits(Record, Display, Generic[Model]):
         yield "\n".join(self.guarantee_words)
 
     def _beside_reference(self, compare: Callable[[Model, Model], Any]) -> pd.DataFrame:
-        """Compare every private fit with the reference, using `compare`."""
+        """Compare every private fit with the reference using `compare`."""
         if self.reference is None:
             raise ValueError(
                 "this comparison has no reference model; pass reference=True to sweep."
@@ -151,7 +151,7 @@ class Fits(Record, Display, Generic[Model]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels that state the cost of each model, and of all models together."""
+        """Labels stating the cost of each model, and of all models together."""
         guarantees = self._guarantees()
         if not all(guarantee.private for row in guarantees.values() for guarantee in row):
             return (
@@ -180,7 +180,7 @@ class Fits(Record, Display, Generic[Model]):
     ) -> str:
         """Return an HTML table of the first fit at each epsilon and the reference.
 
-        `columns` maps the name of each further column to whether it is numeric, and `cells`
+        `columns` maps the name of each additional column to whether it is numeric, and `cells`
         returns the text of these columns for a fit.
         """
         metrics = () if self.metrics is None else tuple(self.metrics["metric"].unique())

@@ -31,7 +31,7 @@ def checked_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> float:
-    """Compute the area under the ROC curve, counting ties as half.
+    """Compute the area under the ROC curve, counting each tie as one half.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     Returns
     -------
     float
-        In ``[0, 1]``; NaN if a class is absent, because then there are no pairs to rank.
+        In ``[0, 1]``; NaN if a class is absent, because there are then no pairs to rank.
     """
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
@@ -81,7 +81,7 @@ def macro_auroc(
 
 
 def accuracy(model: Any, X: Any, y: Sequence[object]) -> float:
-    """Compute the proportion of records that are classified correctly.
+    """Compute the proportion of correctly classified records.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def poisson_deviance(count: npt.NDArray[np.float64], expected: npt.NDArray[np.fl
 
 
 def read_targets(y: Any, schema: Schema | None) -> Any:
-    """Parse held-out targets in the same way as a fit parses its targets.
+    """Parse held-out targets as a fit would parse its targets.
 
     Parameters
     ----------
@@ -140,8 +140,7 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     -------
     array-like of shape (n_samples,)
         For classification, labels as the schema spells them, with None for unusable cells. For
-        regression, numbers that are not clipped to the range of the target, with NaN for unusable
-        cells.
+        regression, numbers not clipped to the target range, with NaN for unusable cells.
     """
     if schema is None or schema.target is None:
         return y
@@ -160,7 +159,7 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     The error is the Poisson deviance for a model with the Poisson objective, and the root mean
     squared error for any other model.
 
-    The values of `y` are parsed one by one as in a fit, and records without a usable target are
+    The values of `y` are parsed one by one, as in a fit, and records without a usable target are
     left out. No value raises an error, because the budget for the fit has already been spent and
     must not be wasted.
 
@@ -176,7 +175,8 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     Returns
     -------
     tuple of (str, float)
-        Name and value of the metric; the root mean squared error is in the unit of the target.
+        Name and value of the metric; the root mean squared error is in the same units as the
+        target.
     """
     with np.errstate(all="ignore"):  # an overflow warning would reveal something about a record
         return _measured(model, X, np.asarray(y, dtype=object).ravel())

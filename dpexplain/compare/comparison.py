@@ -45,8 +45,8 @@ class Comparison(Fits[GlobalExplanation]):
     Raises
     ------
     ValueError
-        If the epsilons are not the keys of the explanations, or the explanations are of different
-        models.
+        If the epsilons are not the keys of the explanations, or the explanations belong to
+        different models.
     """
 
     epsilons: tuple[float, ...]
@@ -71,11 +71,11 @@ class Comparison(Fits[GlobalExplanation]):
 
     @property
     def pair_names(self) -> tuple[str, ...]:
-        """Names of the pairs of features in any of the private fits.
+        """Names of the feature pairs in any of the private fits.
 
-        Fits may differ in their pairs, because each can choose its own. Pairs that only the
-        reference has are not included, because it chooses them without privacy. Fits with seeded
-        noise are ignored for the same reason, unless all fits have seeded noise.
+        Fits may differ in their pairs, because each can choose its own. Pairs found only in the
+        reference are not included, because it chooses them without privacy. Fits with seeded noise
+        are ignored for the same reason, unless all fits have seeded noise.
         """
         fits = [fit for _, _, fit in self._private_fits()]
         named = [fit for fit in fits if fit.guarantee.private] or fits
@@ -135,7 +135,7 @@ class Comparison(Fits[GlobalExplanation]):
         -------
         DataFrame
             Like :meth:`importances`, but for the estimated effects in the population instead of the
-            released curves; NaN if there is no estimate, as for the reference.
+            released curves; NaN if there is no estimate, as is the case for the reference.
         """
         columns = {
             epsilon: pd.concat([_effects(fit) for fit in repeats], axis=1).mean(axis=1)

@@ -29,15 +29,15 @@ class Faithfulness:
     Parameters
     ----------
     distance : float
-        Root mean square difference between the curves over the records, in the unit of the score;
-        the squared differences are summed over the curves.
+        Root mean square difference between the curves over the records, in units of the score; the
+        squared differences are summed over the curves.
     relative_distance : float
         `distance` divided by the root mean square of the other explanation's curves; 0 is perfect,
         and 1 is no better than curves that are zero everywhere.
     rank_correlation : float
-        Kendall's tau-b of the importances of the terms in both explanations.
+        Kendall's tau-b between the term importances in the two explanations.
     rank_correlation_low, rank_correlation_high : float
-        Ends of the central interval that contains tau in 95% of simulations. Each simulation adds
+        Ends of the central interval containing tau in 95% of simulations. Each simulation adds
         noise to the curves of the evaluated explanation. The ends are NaN if the joint noise of
         these curves is unknown.
     sign_agreement : float
@@ -110,9 +110,9 @@ def faithfulness(
 
 
 def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
-    """Compute the root mean square difference of two curves.
+    """Compute the root mean square difference between two curves.
 
-    The mean is over the records, as counted by `shape`.
+    The mean is taken over the records, as counted by `shape`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def shape_distance(shape: ShapeFunction, other: ShapeFunction) -> float:
     Returns
     -------
     float
-        Distance in the unit of the score.
+        Distance, in units of the score.
     """
     a, b, weights = _on_common_bins(shape, other)
     return float(np.sqrt(weights @ (a - b) ** 2))
@@ -196,8 +196,8 @@ def truth_in_bins(
         example, ``make_additive(...).truth.shapes``.
     X : DataFrame or None, default=None
         Simulated or public records over which each function is averaged in each bin. In a bin that
-        contains none of them, and in every bin if `X` is None, points that are spread evenly inside
-        the bin are used instead.
+        contains none of them, and in every bin if `X` is None, points spread evenly inside the bin
+        are used instead.
 
     Returns
     -------

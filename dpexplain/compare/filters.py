@@ -23,7 +23,7 @@ _SAME = ("classes", "input_names", "grid_shape", "n_filters", "target_name")
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterComparison(Fits[FilterBank]):
-    """Fits of a locally linear model at several epsilons; contains no records.
+    """Fits of a locally linear model at several epsilons; it contains no records.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class FilterComparison(Fits[FilterBank]):
     Raises
     ------
     ValueError
-        If the epsilons are not the keys of the explanations, or the explanations are of different
-        models.
+        If the epsilons are not the keys of the explanations, or the explanations belong to
+        different models.
     """
 
     epsilons: tuple[float, ...]
@@ -77,7 +77,7 @@ class FilterComparison(Fits[FilterBank]):
 
     @property
     def grid_shape(self) -> tuple[int, ...] | None:
-        """Shape of the grid of inputs (images, signals); None for a table."""
+        """Shape of the input grid (images, signals); None for a table."""
         return self.first.grid_shape
 
     @property

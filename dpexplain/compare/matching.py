@@ -16,12 +16,12 @@ from dpexplain.explain._record import FloatArray
 
 
 def match_filters(bank: FilterBank, to: FilterBank) -> FilterBank:
-    """Put the filters of each class in the order of the filters of another model.
+    """Reorder the filters of each class to match the filters of another model.
 
     The order minimizes the sum of the mean squared differences between the responses of paired
     filters to hypothetical records (Hungarian assignment). These records depend only on the public
-    bounds, so the order does not depend on the units of columns. Reordering does not change scores
-    or explanations.
+    bounds, so the order does not depend on the units of the columns. Reordering does not change
+    scores or explanations.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _taken(values: FloatArray, order: np.ndarray) -> FloatArray:
 
 
 def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Compute cosines between vectors along the last axis; 0 if a vector is zero.
+    """Compute cosines between vectors along the last axis; 0 if either vector is zero.
 
     Parameters
     ----------

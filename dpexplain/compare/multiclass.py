@@ -113,7 +113,7 @@ class MulticlassComparison(ByClass[Comparison]):
 
     @property
     def guarantee_words(self) -> tuple[str, str]:
-        """Labels that state the cost of each model, and of all models together."""
+        """Labels stating the cost of each model, and of all models together."""
         return self.by_class[0].guarantee_words
 
     @property

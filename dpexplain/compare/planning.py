@@ -1,4 +1,4 @@
-"""Estimate, from existing fits, how large the epsilon of a new fit must be."""
+"""Estimate from existing fits how large the epsilon of a new fit must be."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     smallest epsilon of the source such that the term is above the noise there and at all larger
     epsilons. Nothing is said about smaller epsilons than those of the source.
 
-    Otherwise, the result is an extrapolation from the fits at the largest epsilon, and a lower
-    bound: below it, the term would not rise above the noise, and it may need more. Privacy noise is
-    assumed to be inversely proportional to the Gaussian-DP parameter, and everything else to be
-    constant. The curve without noise is assumed to be the estimated effect in the population,
-    because curves approach this effect as epsilon increases. If no effect estimate is available,
-    the released curve is used, shrunk to correct for its noise. The extrapolation is
+    Otherwise, the result is extrapolated from the fits at the largest epsilon, and is a lower
+    bound: below it, the term would not rise above the noise, and it may need an even larger
+    epsilon. Privacy noise is assumed to be inversely proportional to the Gaussian-DP parameter, and
+    everything else to be constant. The curve without noise is assumed to be the estimated effect in
+    the population, because curves approach this effect as epsilon increases. If no effect estimate
+    is available, the released curve is used, shrunk to correct for its noise. The extrapolation is
     post-processing of released numbers, but a fit at the resulting epsilon must still be charged.
 
     Parameters
@@ -95,7 +95,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Returns
     -------
     str
-        A sentence. If no epsilon is enough, it states the largest epsilon that was considered.
+        A sentence. If no epsilon is enough, it gives the largest epsilon considered.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _one_fit(source: GlobalExplanation | Comparison) -> GlobalExplanation:
 def _fits_by_epsilon(
     source: GlobalExplanation | Comparison,
 ) -> Mapping[float, Sequence[GlobalExplanation]]:
-    """Return the repeats at each epsilon, the smallest epsilon first."""
+    """Return the repeats at each epsilon, in ascending order of epsilon."""
     if isinstance(source, Comparison):
         return source.explanations
     _overall_factor(source)  # raises ValueError if the fit cannot be used for planning
@@ -164,8 +164,8 @@ def _read(
 ) -> float:
     """Return the smallest fitted epsilon at and above which a term rises above the noise.
 
-    If it does not rise above the noise at the largest one, the result is extrapolated, or NaN if
-    the extrapolation is impossible or contradicts the measurements.
+    If it does not rise above the noise at the largest fitted epsilon, the result is extrapolated,
+    or NaN if the extrapolation is impossible or contradicts the measurements.
     """
     epsilons = list(fits)
     below = [i for i, share in enumerate(shares) if share < 0.5]

@@ -24,8 +24,8 @@ class Refitter:
     """Fit one estimator at requested epsilons.
 
     This class is intended for planning: vary epsilon on stand-in data, see the effect on the
-    explanation, and then fit the private data once. The kind of data must always be declared.
-    Stand-in data (``data="public"`` or ``"simulated"``) can be fitted any number of times, without
+    explanation, and then fit to the private data once. The kind of data must always be declared.
+    Stand-in data (``data="public"`` or ``"simulated"``) can be used for any number of fits, without
     a ledger. Private data need a ledger; every fit is charged to it, and a dashboard asks for
     confirmation before each fit.
 
@@ -42,8 +42,7 @@ class Refitter:
         Kind of data. Records are "public" if anyone may see them, and "simulated" if they were
         drawn from a model that used no records, or from a private release.
     ledger : PrivacyLedger, str or None, default=None
-        The ledger that is charged for every fit of private data; None means the ledger of the
-        estimator.
+        The ledger charged for every fit to private data; None means the ledger of the estimator.
 
     Raises
     ------
@@ -103,7 +102,7 @@ class Refitter:
 
     @property
     def ledger(self) -> LedgerSummary | None:
-        """Current summary of the ledger of private data.
+        """Current summary of the private data's ledger.
 
         Returns
         -------

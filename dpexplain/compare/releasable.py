@@ -18,11 +18,10 @@ Source = TypeVar("Source")
 def releasable(source: Source) -> Source:
     """Drop everything that is not differentially private.
 
-    The dropped parts are removed from the result, not merely hidden. No figure, file or order of
-    terms that is derived from the result can therefore depend on them. A comparison loses its
-    non-private reference, its non-private metrics, and the fits with seeded noise. The ledger still
-    lists the releases that were made without noise, but their entries contain no number computed
-    from the data.
+    The dropped parts are removed from the result, not merely hidden. Therefore, no figure, file or
+    order of terms derived from the result can depend on them. A comparison loses its non-private
+    reference, its non-private metrics, and the fits with seeded noise. The ledger still lists the
+    releases made without noise, but their entries contain no number computed from the data.
 
     Ledger summaries and privacy statements are returned unchanged. An explanation or guarantee is
     rejected unless everything in it may be released.
@@ -40,7 +39,7 @@ def releasable(source: Source) -> Source:
     Raises
     ------
     TypeError
-        If `source` does not state whether it is private.
+        If `source` does not indicate whether it is private.
     ValueError
         If `source` is a comparison without any private fit, or another object that is not private.
 
@@ -77,7 +76,7 @@ def is_private(source: Any) -> bool:
     Raises
     ------
     TypeError
-        If `source` does not state whether it is private.
+        If `source` does not indicate whether it is private.
     """
     if isinstance(source, Display):
         return source.releasable
@@ -110,7 +109,7 @@ def _of_comparison(comparison: Any) -> Any:
 
 
 def _private_metrics(comparison: Any, kept: dict[float, Any]) -> Any:
-    """Return the private metrics at those epsilons where all fits were kept."""
+    """Return the private metrics at the epsilons for which all fits were kept."""
     table = comparison.metrics
     if table is None:
         return None

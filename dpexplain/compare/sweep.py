@@ -37,7 +37,7 @@ DEFAULT_EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class _Fit(NamedTuple):
-    """Epsilon, repeat and unfitted estimator of one fit of a sweep."""
+    """Epsilon, repeat and unfitted estimator for one fit in a sweep."""
 
     epsilon: float
     repeat: int
@@ -86,11 +86,11 @@ def sweep(
         Unfitted estimator, which is cloned and never changed. Its parameters other than epsilon
         apply to all fits.
     X : DataFrame or ndarray of shape (n_samples, n_features)
-        Private records. A table that is read in parts (a Parquet path, a pyarrow dataset, a Dask
+        Private records. A table read in parts (a Parquet path, a pyarrow dataset, a Dask
         collection) is reread for every fit, and needs ``reference=False``.
     y : str or array-like of shape (n_samples,)
-        Private labels or targets, or the name of their column; for a table that is read in parts,
-        see the estimator's ``fit``.
+        Private labels or targets, or the name of their column; for a table read in parts, see the
+        estimator's ``fit``.
     epsilons : sequence of float, default=(0.25, 0.5, 1, 2, 4, 8)
         Distinct positive numbers, in any order.
     n_repeats : int, default=1
@@ -101,8 +101,8 @@ def sweep(
     evaluate : tuple of (X, y) or None, default=None
         Held-out records. Metrics measured on them are diagnostics, not private releases.
     ledger : PrivacyLedger, str or None, default=None
-        The ledger that is charged for the whole sweep, in any form that the estimator accepts. None
-        uses the ledger of the estimator, or a new one for this sweep if the estimator has none.
+        The ledger charged for the whole sweep, in any form that the estimator accepts. None uses
+        the ledger of the estimator, or a new one for this sweep if the estimator has none.
     n_jobs : int or None, default=None
         Number of parallel fits; -1 means one fit per core.
     structure_seed : int or None, default=None

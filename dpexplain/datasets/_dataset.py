@@ -26,11 +26,11 @@ class Dataset:
     name : str
         Short name.
     source : str
-        Who published the data, and where.
+        Who published the data and where.
     licence : str
-        Terms of use, if they are stated.
+        Terms of use, if stated.
     description : str
-        What one row represents, and what is predicted.
+        What one row represents and what is predicted.
     citation : str
         Reference to cite.
 

@@ -1,4 +1,4 @@
-"""Files of datasets, found locally or downloaded once, and always verified."""
+"""Dataset files, found locally or downloaded once, and always verified."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class DataFile:
         Function that converts the downloaded bytes to the bytes of the file.
     unpack : callable or None, default=None
         For an archive, the function that unpacks it before the checksum is computed, because
-        different programs can write different archives of the same content. The file is stored
-        packed.
+        different programs can write different archives of the same content. The file is stored in
+        packed form.
     """
 
     folder: str
@@ -79,7 +79,7 @@ def local_path(file: DataFile) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded files.
+    """Return the folder for downloaded files.
 
     Returns
     -------

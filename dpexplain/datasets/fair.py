@@ -1,4 +1,4 @@
-"""The survey of extramarital affairs (Redbook, 1974)."""
+"""Survey of extramarital affairs (Redbook, 1974)."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def load_fair() -> Dataset:
     """Load the survey of extramarital affairs: 6,366 married women, 8 features.
 
     The target is whether any time was spent in affairs ("yes" for about a third of the women). The
-    codes of the questionnaire are replaced with words. Age, years married and number of children
-    are numbers; the questionnaire codes them as the midpoints of intervals.
+    questionnaire codes are replaced with words. Age, years married and number of children are
+    numbers; the questionnaire codes them as the midpoints of intervals.
 
     Returns
     -------
     Dataset
-        A binary classification dataset, from the answers of women in their first marriage.
+        A binary classification dataset, based on the answers of women in their first marriage.
 
     Raises
     ------

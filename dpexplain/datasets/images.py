@@ -45,7 +45,7 @@ _URLS: Final = {
 
 
 def load_mnist(subset: Subset = "train") -> Dataset:
-    """Load MNIST: handwritten digits.
+    """Load MNIST: images of handwritten digits.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def load_mnist(subset: Subset = "train") -> Dataset:
 
 
 def load_fashion_mnist(subset: Subset = "train") -> Dataset:
-    """Load Fashion-MNIST: articles of clothing.
+    """Load Fashion-MNIST: images of articles of clothing.
 
     Parameters
     ----------

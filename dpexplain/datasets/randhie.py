@@ -1,4 +1,4 @@
-"""The RAND Health Insurance Experiment (1974-1982)."""
+"""RAND Health Insurance Experiment (1974-1982)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class AdditiveTruth:
 
     @property
     def features_without_effect(self) -> tuple[str, ...]:
-        """Features that have a zero shape and no interaction."""
+        """Features with a zero shape and no interactions."""
         in_pairs = {n for names, pair in self.pairs.items() if pair.reach for n in names}
         return tuple(n for n, s in self.shapes.items() if s.is_zero and n not in in_pairs)
 
@@ -74,7 +74,7 @@ class AdditiveTruth:
         return pd.DataFrame({n: s(X[n].to_numpy()) for n, s in self.shapes.items()}, index=X.index)
 
     def score(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the score of each row: log-odds of the second class, or mean target.
+        """Return the score of each row: log-odds of the second class, or the mean target.
 
         Parameters
         ----------
@@ -144,8 +144,8 @@ def make_additive(
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
         smooth curves of features that have few records in most of their range. "interactions":
         smooth curves and two products of features. "correlated": smooth curves of features with
-        correlation 0.7; some of these features have no effect themselves. "clinical": readmission
-        to a hospital, with skewed laboratory values, missing values and uninformative features.
+        correlation 0.7; some of these features have no effect of their own. "clinical": hospital
+        readmission, with skewed laboratory values, missing values and uninformative features.
     n_samples : int, default=10_000
         Number of rows.
     task : {"classification", "regression"}, default="classification"
@@ -154,7 +154,7 @@ def make_additive(
         Factor by which all shapes are multiplied; if it is 0, the target is independent of all
         features.
     residual_std : float, default=1.0
-        Standard deviation of the target around its mean, for a regression.
+        Standard deviation of the target around its mean, for regression.
     random_state : int or None, default=None
         Seed of the records.
 
@@ -219,7 +219,7 @@ def _checked_problem(
 
 
 def _columns(problem: Problem, n_samples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw features with a Gaussian copula."""
+    """Draw features from a Gaussian copula."""
     from scipy.special import ndtr
 
     names = list(problem.columns)

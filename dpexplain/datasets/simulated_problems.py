@@ -113,7 +113,7 @@ class Problem:
     intercept : float, default=0.0
         Score if all contributions are 0.
     pairs : mapping of (str, str) to PairShape
-        Interactions by pair of column names.
+        Interactions, keyed by pair of column names.
     correlation : mapping of (str, str) to float
         Correlation between the latent normal variables of two features; 0 if not given.
     """

@@ -30,7 +30,7 @@ _FILES: Final = {"red": (_RED,), "white": (_WHITE,), "both": (_RED, _WHITE)}
 def load_wine_quality(
     colour: Literal["both", "red", "white"] = "both", drop_duplicates: bool = False
 ) -> Dataset:
-    """Load 1,599 red and 4,898 white wines with 11 measurements each.
+    """Load the wine quality data: 1,599 red and 4,898 white wines, 11 measurements.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def load_wine_quality(
         Which wines to load; the color is not a feature.
     drop_duplicates : bool, default=False
         Whether to drop repeated rows. Only 5,318 of the 6,497 rows are distinct; if the others are
-        kept, a random split puts copies of some wines into both parts.
+        kept, a random split puts copies of some wines in both parts.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Edit explanations and models at no privacy cost, with a log of all edits.
 
 Operations are small immutable objects. They are computed from released numbers (curves, noisy
-counts, standard deviations), so an edit costs epsilon 0, as long as its author uses only released
-numbers and general knowledge. An :class:`EditLog` stores operations in order, with undo, redo,
-branches and checkpoints, and replays them on an explanation or on a fitted model:
+counts, standard deviations), so an edit has no privacy cost, as long as its author uses only
+released numbers and general knowledge. An :class:`EditLog` stores operations in order, with undo,
+redo, branches and checkpoints, and replays them on an explanation or on a fitted model:
 
 >>> from dpexplain.edit import EditLog, repair
 >>> log = EditLog().edit(repair("age", "increasing"), note="risk rises with age")

@@ -19,7 +19,7 @@ class Entry:
     Parameters
     ----------
     operation : Operation or Composed
-        Operation that was applied.
+        The operation applied.
     parent : int
         Index of the previous edit; -1 for the released state.
     note : str, default=""

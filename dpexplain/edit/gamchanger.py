@@ -1,8 +1,8 @@
-"""Import of edits from GAM Changer files.
+"""Import edits from GAM Changer files.
 
-For every edit, GAM Changer stores all points of the edited curve. This module imports the points as
-values for the bins of the explanation. The note of each imported edit states the tool that was used
-and the edited region.
+For every edit, GAM Changer stores all the points of the edited curve. This module converts these
+points to values for the explanation's bins. The note on each imported edit names the tool used and
+the edited region.
 
 References
 ----------
@@ -59,7 +59,7 @@ def from_gamchanger(
     explanation : GlobalExplanation
         Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB
-        Largest allowed size of `text`; longer input is rejected before parsing.
+        Maximum size of `text`; longer input is rejected before parsing.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _numeric(term: ShapeFunction, points: list[tuple[Any, float]]) -> tuple[floa
 
 
 def _named(term: ShapeFunction, points: list[tuple[Any, float]], encoder: Any) -> tuple[float, ...]:
-    """Return the value of each bin, found by the name of its category.
+    """Return the value of each bin, looked up by category name.
 
     The file may contain numbers instead of names; `encoder` then maps the numbers to names.
     """

@@ -1,4 +1,4 @@
-"""Arithmetic for edits of pairs: smooth and monotone tables of cells."""
+"""Arithmetic for edits to pairs: make tables of cells smooth or monotone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Line = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 def each_line(
     fit: Line, values: FloatArray, weights: FloatArray, std: FloatArray, axis: int
 ) -> FloatArray:
-    """Apply a function that fits curves to each line of a table.
+    """Apply a curve-fitting function to each line of a table.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def each_line(
 
 
 def monotone_lines(values: FloatArray, weights: FloatArray, sign: int, axis: int) -> FloatArray:
-    """Fit monotone lines of a table by weighted least squares.
+    """Make each line of a table monotone by weighted least squares.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ def monotone_lines(values: FloatArray, weights: FloatArray, sign: int, axis: int
     Returns
     -------
     ndarray of shape (n_rows, n_columns)
-        Each line keeps its weighted mean, and a line that is already monotone is not changed.
+        The new table. Each line keeps its weighted mean, and lines that are already monotone are
+        left unchanged.
     """
 
     def fit(v: FloatArray, w: FloatArray, _: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Arithmetic for edits of curves.
+"""Arithmetic for edits to curves.
 
 Edits are applied with these functions. Dashboards preview edits with a JavaScript version of them
 (``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
@@ -21,7 +21,7 @@ _CONVEX_ROUNDS = 10_000
 
 
 def positive_weights(weights: FloatArray) -> FloatArray:
-    """Return weights in which empty bins have a tiny positive weight.
+    """Return the weights, giving empty bins a tiny positive weight.
 
     Empty bins then follow their neighbors in a weighted fit.
 
@@ -212,7 +212,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
     places, values : ndarray of shape (n,)
         Increasing positions of the bins, and the curve.
     kept : ndarray of int
-        Increasing indices of the kept bins; the first and the last bin are always kept.
+        Increasing indices of the kept bins; the first and last bins are always kept.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def interpolate(places: FloatArray, values: FloatArray, kept: IndexArray) -> Flo
 
 
 def with_mean(wanted: FloatArray, before: FloatArray, weights: FloatArray) -> FloatArray:
-    """Shift the new values so that they have the same weighted mean as the old values.
+    """Shift new values so that they have the same weighted mean as the old values.
 
     Parameters
     ----------

@@ -24,8 +24,7 @@ class Set(Operation):
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     value : float or sequence of float
-        Contribution, in the unit of the score. A sequence has one value for each chosen bin, in
-        order.
+        Contribution, in units of the score. A sequence has one value for each chosen bin, in order.
     """
 
     value: float | tuple[float, ...] = dataclasses.field(kw_only=True)
@@ -67,7 +66,7 @@ class Shift(Operation):
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; the mean changes by default.
     by : float
-        Constant to add, in the unit of the score.
+        Constant to add, in units of the score.
     """
 
     by: float = dataclasses.field(kw_only=True)
@@ -130,7 +129,7 @@ class Interpolate(Operation):
     term, bins, within, names, where, mean, of_class : see Operation
         As in :class:`Operation`; by default, the mean changes, because kept bins keep their values.
     keep : sequence of int, default=()
-        Indices of chosen bins that keep their values, in addition to the first and the last one.
+        Indices of chosen bins that keep their values, in addition to the first and last ones.
     """
 
     keep: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
@@ -169,7 +168,7 @@ class Align(Operation):
     Parameters
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`; the mean changes by default, except if `to` is "average".
+        As in :class:`Operation`; the mean changes by default, unless `to` is "average".
     to : {"left", "right", "average"}
         Whether to use the value of the leftmost bin, the value of the rightmost bin, or the mean.
     """

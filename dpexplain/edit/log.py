@@ -36,9 +36,9 @@ class EditLog:
     undone : sequence of int, default=()
         Indices of the undone edits; the last one is the first to be redone.
     checkpoints : sequence of (str, int), default=()
-        Names of states, each with the index of the edit that led to the state.
+        Names of states, each with the index of the edit that led to that state.
     layout : Layout or None, default=None
-        Terms and bins for which the edits were made; if None, only the terms and bins named by the
+        Terms and bins for which the edits were made; if None, only the terms and bins named in the
         operations must exist.
 
     Raises
@@ -86,7 +86,7 @@ class EditLog:
 
         If the log is later applied to an explanation with other bins, edits that refer to bins by
         index, or that set a separate value for each bin, are rejected. If the grid of a pair
-        differs, all edits of the pair are rejected, except those that remove or revert it.
+        differs, all edits to the pair are rejected, except those that remove or revert it.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class EditLog:
         return dataclasses.replace(self, checkpoints=(*others, (name, self.head)))
 
     def checkout(self, state: int | str) -> EditLog:
-        """Return a copy of the log in which the given state is the current one.
+        """Return a copy of the log with the given state as the current one.
 
         Parameters
         ----------

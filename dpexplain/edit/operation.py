@@ -23,7 +23,7 @@ _MEAN_WORDS = {"keep": "", "change": "", "intercept": ", absorbed into the inter
 class Operation(ABC):
     """Base class for operations on one term, computed from released numbers.
 
-    An operation is immutable. Bins that are not chosen keep exactly the same contributions.
+    An operation is immutable. Bins that are not chosen keep exactly their previous contributions.
 
     Parameters
     ----------
@@ -43,9 +43,8 @@ class Operation(ABC):
     mean : {"keep", "change", "intercept"} or None, default=None
         Effect on the mean contribution, weighted by the noisy counts. With "keep", the chosen bins
         keep their mean. With "change", the mean changes. With "intercept", the intercept absorbs
-        the change, so that the mean score stays the same. None means the default of the
-        operation: "keep" for operations that shape a curve, and "change" for operations that set
-        values.
+        the change, so that the mean score stays the same. None means the operation's default:
+        "keep" for operations that shape a curve, and "change" for operations that set values.
     of_class : str, default=""
         Class whose score is edited, if there are several classes; "" for all classes.
     """

@@ -1,4 +1,4 @@
-"""Selection of bins of a term."""
+"""Selection of a term's bins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Where: TypeAlias = tuple[tuple[str, Ends | tuple[str, ...]], ...]
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Selection of bins of a term: all value bins, or bins by index, value or label.
+    """Selection of a term's bins: all value bins, or bins by index, value or label.
 
     Special bins (missing, other) are included only if they are selected by index or label.
 
@@ -33,7 +33,7 @@ class Selection:
     bins : sequence of int or None, default=None
         Indices of bins; special bins come last.
     within : (float, float) or None, default=None
-        Two numbers in the unit of a numeric feature; the value bins that lie between them are
+        Two numbers in the units of a numeric feature; the value bins that lie between them are
         selected.
     names : sequence of str or None, default=None
         Labels: categories, or the special bins ``"missing"`` and ``"other"``.
@@ -183,7 +183,7 @@ def checked_where(where: Any) -> Where | None:
     Returns
     -------
     tuple or None
-        The features in order of their names, each with its numbers or labels.
+        The features sorted by name, each with its numbers or labels.
 
     Raises
     ------

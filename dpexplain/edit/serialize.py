@@ -111,7 +111,7 @@ _LISTS = {"bins": int, "keep": int, "within": (int, float), "names": str}
 
 
 def _check_plain(name: str, key: str, value: Any) -> None:
-    """Check the type of one parameter strictly."""
+    """Strictly check the type of one parameter."""
     bad = f"{name}: the parameter {key!r} is of the wrong type."
     if key in _TEXTS and not isinstance(value, str):
         raise ValueError(bad)

@@ -153,7 +153,7 @@ class Flatten(Operation):
 class Denoise(Operation):
     """Replace the released curve with an estimate of the noiseless curve.
 
-    The estimate is based on the released curve, so apply this operation before other edits of the
+    The estimate is based on the released curve, so apply this operation before other edits to the
     same bins; see :func:`dpexplain.explain.denoised`.
 
     Parameters
@@ -228,7 +228,7 @@ _RECOVERED_WITHIN = 1.5
 class Recover(Operation):
     """Re-estimate a smooth curve from all released sums.
 
-    The estimate is based on the released sums, so apply this operation before other edits of the
+    The estimate is based on the released sums, so apply this operation before other edits to the
     same bins. A fit uses each sum for only one small step, but all sums together contain more
     information than the final curve.
 

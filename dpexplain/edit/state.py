@@ -26,7 +26,7 @@ class State:
         Center of the noise band: the released contributions, stretched if an edit undid their
         shrinkage.
     shift : float
-        Amount that the edits of this term have added to the intercept.
+        Amount that the edits to this term have added to the intercept.
     """
 
     released: ShapeFunction | PairCurve
@@ -52,7 +52,7 @@ class State:
 
 @dataclasses.dataclass(frozen=True)
 class Curve(State):
-    """State of a term of one feature.
+    """State of a single-feature term.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Curve(State):
         return _ordered(self.released)
 
     def on_axis(self, axis: PairAxis) -> FloatArray:
-        """Return the mean of the curve in each value bin of an axis of a pair.
+        """Return the mean of the curve in each value bin of a pair's axis.
 
         Parameters
         ----------
@@ -85,9 +85,10 @@ class Curve(State):
         Returns
         -------
         ndarray of shape (axis.n_value_bins,)
-            Mean over the records in those bins of the curve whose midpoints lie in the axis bin. If
-            there are no such bins, it is the value of the curve at the midpoint of the axis bin.
-            For a category that the curve does not have, the result is 0.
+            Mean of the curve over its bins whose midpoints lie in the axis bin, weighted by the
+            number of records. If there are no such bins, the result is the value of the curve at
+            the midpoint of the axis bin. For a category that the curve does not have, the result is
+            0.
         """
         term = self.released
         values = self.values[: term.n_value_bins]
@@ -113,7 +114,7 @@ class Cells(State):
     ----------
     curve_on : callable
         Function that takes an axis of the pair and returns, for each value bin of the axis, the
-        mean of the current curve of the feature; it returns zeros if the feature has no curve.
+        mean of the feature's current curve; it returns zeros if the feature has no curve.
     """
 
     released: PairCurve
@@ -215,7 +216,7 @@ def _ordered(binned: ShapeFunction | PairAxis) -> bool:
 
 
 def _interval(edges: FloatArray, numbers: FloatArray) -> IndexArray:
-    """Return the interval of each number; the outermost one if it is beyond the edges."""
+    """Return the interval containing each number; the outermost one if out of range."""
     inside = np.searchsorted(edges, numbers, side="right") - 1
     return np.clip(inside, 0, len(edges) - 2).astype(np.int64)
 

@@ -84,7 +84,7 @@ class Remove(_WholeTerm):
 class Revert(_WholeTerm):
     """Restore the released curve of a term.
 
-    Changes to the intercept that were made by edits of this term are undone as well.
+    Changes to the intercept made by edits to this term are undone as well.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def repair(
     Returns
     -------
     Composed
-        The operations as one step of a log. ``docs/editing.md`` shows the effect of each of them.
+        The operations as one step of a log. ``docs/editing.md`` shows the effect of each one.
 
     Notes
     -----

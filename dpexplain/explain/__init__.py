@@ -1,8 +1,8 @@
 """Explanations of additive and locally linear models, as immutable data.
 
 The classes are frozen dataclasses with read-only arrays. Each explanation has a method ``frame()``,
-short text and HTML representations, and an attribute ``guarantee`` that states its privacy. To read
-and write JSON files, see :mod:`dpexplain.io`; for figures, see :mod:`dpexplain.plotting`.
+short text and HTML representations, and a ``guarantee`` attribute that describes its privacy. To
+read and write JSON files, see :mod:`dpexplain.io`; for figures, see :mod:`dpexplain.plotting`.
 """
 
 from __future__ import annotations

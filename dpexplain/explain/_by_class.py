@@ -45,7 +45,7 @@ def class_position(classes: tuple[str, ...], label: object) -> int:
 
 
 def one_class_at_a_time(what: str, classes: tuple[str, ...]) -> NoReturn:
-    """Raise an error that asks for a single class.
+    """Raise an error that asks the caller to choose one class.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def check_one_class(shown: Any) -> None:
 
 
 def checked_parts(parts: Any, kind: type[Checked]) -> tuple[Checked, ...]:
-    """Return the parts as a tuple, after a check that there is one for each class."""
+    """Check that there is one part for each class, and return the parts as a tuple."""
     parts = tuple(parts)
     if len(parts) < 2 or not all(isinstance(part, kind) for part in parts):
         raise ValueError(
@@ -97,7 +97,7 @@ class ByClass(Record, Display, Generic[Part]):
         return self.by_class[0].classes or ()  # type: ignore[attr-defined]
 
     def for_class(self, label: object) -> Part:
-        """Return the part of one class.
+        """Return the part for one class.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class ByClass(Record, Display, Generic[Part]):
         return self.by_class[class_position(self.classes, label)]
 
     def plot(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Raise an error that asks for a single class.
+        """Raise an error that asks the caller to choose one class.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class ByClass(Record, Display, Generic[Part]):
         Raises
         ------
         ValueError
-            Always: a figure shows one class.
+            Always, because a figure shows only one class.
         """
         one_class_at_a_time("a figure", self.classes)
 

@@ -57,7 +57,7 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
     term : ShapeFunction
     kind : {"difference", "range", "sign"}
     bins : sequence of int
-        For "difference", the two bins to compare. For "range", the first and the last bin of the
+        For "difference", the two bins to compare. For "range", the first and last bins of the
         range, which is compared with all other bins. For "sign", one bin, which is compared with
         zero.
 
@@ -78,9 +78,9 @@ def contrast_of(term: ShapeFunction, kind: Kind, bins: Sequence[int]) -> Contras
 def _means(term: ShapeFunction, inside: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """Return the weights for averaging over a set of bins, and over all other bins.
 
-    `inside` has one row for each set and one column for each bin, and so do both results. The
-    weights of the averaged bins are proportional to the (noisy) counts, or equal if the counts of
-    all averaged bins are zero. Bins that are not averaged have a weight of zero.
+    `inside` has one row for each set and one column for each bin, as do both results. The weights
+    of the averaged bins are proportional to the (noisy) counts, or equal if the counts of all
+    averaged bins are zero. Bins that are not averaged have a weight of zero.
     """
 
     def mean(chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -115,15 +115,15 @@ def factor_of(kind: Kind, term: ShapeFunction) -> float:
 def share_of(level: int) -> float:
     """Convert a level to a fraction of the largest possible variance.
 
-    The fraction decreases from 1 for level 0 to about 1 / 2000 for the last level.
+    The fraction decreases from 1 at level 0 to about 1 / 2000 at the last level.
     """
     return math.pow(_RATIO, -float(level))
 
 
 def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
-    """Return a level for the variance of each difference between two bins.
+    """Return a variance level for each difference between two bins.
 
-    A level stands for a fraction of the largest possible variance; see :func:`share_of`. Levels are
+    A level represents a fraction of the largest possible variance; see :func:`share_of`. Levels are
     used because a dashboard stores only one character for each contrast. For consistency, claims
     use the rounded values everywhere.
 
@@ -157,7 +157,7 @@ def pair_levels(noise: NoiseModel, place: int) -> npt.NDArray[np.int64]:
 
 
 def range_levels(noise: NoiseModel, place: int, term: ShapeFunction) -> npt.NDArray[np.int64]:
-    """Return a level for the variance of the contrast of each range of bins.
+    """Return a variance level for the contrast of each range of bins.
 
     Each contrast compares a range of bins with all other bins. Variances are rounded as in
     :func:`pair_levels`. The value bins are grouped into at most 16 blocks. Ranges whose first
@@ -215,7 +215,7 @@ def _levels(variance: FloatArray, largest: FloatArray) -> npt.NDArray[np.int64]:
 def level_of(
     noise: NoiseModel | None, place: int, term: ShapeFunction, kind: Kind, bins: Sequence[int]
 ) -> int:
-    """Return the level of the variance of a contrast.
+    """Return the variance level of a contrast.
 
     Parameters
     ----------

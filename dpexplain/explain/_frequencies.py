@@ -41,8 +41,8 @@ def typical_shares(
     -------
     tuple of four float or None
         Probability on the second side, probability on the first side, and both ends of the interval
-        of the probability on the first side. The result is None if the score is not the log-odds of
-        two classes, or is not the sum of the curves.
+        for the probability on the first side. The result is None if the score is not the log-odds
+        of two classes, or is not the sum of the curves.
     """
     alone = explanation.of_class or explanation.pairs or explanation.main_effects_only
     if explanation.link != "logit" or explanation.classes is None or alone:

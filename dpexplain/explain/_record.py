@@ -1,4 +1,4 @@
-"""Base class for frozen dataclasses with arrays, and checks of their fields."""
+"""Base class for frozen dataclasses with arrays, and checks for their fields."""
 
 from __future__ import annotations
 

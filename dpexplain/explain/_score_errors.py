@@ -23,8 +23,8 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
 
     A dashboard cannot store the correlations between all pairs of bins of a model. For two terms,
     claims about decisions therefore use the largest correlation between any bin of the first term
-    and any bin of the second term. As a result, the standard deviation of a score may be too large,
-    but it is never too small.
+    and any bin of the second term. As a result, the standard deviation of a score may be too large
+    but is never too small.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def part_correlations(noise: NoiseModel) -> npt.NDArray[np.int64] | None:
 
 
 def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> float | None:
-    """Return an upper bound on the standard deviation of the score of one record.
+    """Return an upper bound on the standard deviation of one record's score.
 
     Parameters
     ----------
@@ -59,8 +59,9 @@ def score_error(explanation: GlobalExplanation, local: LocalExplanation) -> floa
     Returns
     -------
     float or None
-        Standard deviation in the unit of the score; None if the errors are unknown. They are always
-        unknown if there are pairs, because the correlations of the errors of pairs are not stored.
+        Standard deviation in units of the score; None if the errors are unknown. They are always
+        unknown if there are pairs, because the correlations between the errors of pairs are not
+        stored.
     """
     noise = explanation.noise
     if noise is None or local.total_std is None or explanation.pairs:

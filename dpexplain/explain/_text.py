@@ -101,7 +101,7 @@ def interval_labels(edges: Sequence[float], step: float | None, unit: str = "") 
 def _steps_inside(
     left: float, right: float, step: float, *, closed: bool
 ) -> tuple[float, float] | None:
-    """Return the smallest and largest multiple of `step` in a bin.
+    """Return the smallest and largest multiples of `step` in a bin.
 
     The result is None if the bin contains no multiple, or if the multiples are too large to be
     exact.

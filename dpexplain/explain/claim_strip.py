@@ -20,7 +20,7 @@ from dpexplain.explain.guarantee import Guarantee
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ClaimStrip(Record):
-    """The same claim at several epsilons.
+    """One claim, evaluated at several epsilons.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _range_elsewhere(
 ) -> tuple[tuple[int, int]] | None:
     """Find the range of bins in another fit that corresponds to a range of bins.
 
-    The range in the other fit reaches from the first to the last bin whose midpoint or label is in
+    The range in the other fit extends from the first to the last bin whose midpoint or label is in
     the given range. The result is None if there is no such bin, or if the range in the other fit
     covers the whole term, because a claim compares a range with the bins outside it.
     """
@@ -245,7 +245,7 @@ def _range_elsewhere(
 
 
 def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | None:
-    """Find the bin of another fit that corresponds to a bin.
+    """Find the bin in another fit that corresponds to a given bin.
 
     For an interval, this is the bin that contains the midpoint of the interval; for any other bin,
     it is the bin with the same label.
@@ -255,14 +255,14 @@ def matched_bin(here: ShapeFunction, place: int, there: ShapeFunction) -> int | 
     here : ShapeFunction
         A term in one fit.
     place : int
-        Index of a bin of this term.
+        Index of a bin in this term.
     there : ShapeFunction
         The same term in another fit.
 
     Returns
     -------
     int or None
-        Index of the corresponding bin in the other fit; None if no bin corresponds.
+        Index of the corresponding bin in the other fit; None if there is none.
     """
     if here.bin_edges is not None and place < here.n_value_bins and there.bin_edges is not None:
         middle = (here.bin_edges[place] + here.bin_edges[place + 1]) / 2.0

@@ -1,10 +1,10 @@
 """Claims about curves and predictions, each with a confidence interval.
 
 A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
-states the sign of a bin, the rank of a term, or on which side of a threshold the prediction for one
-record lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about the
-same term are correct at once, so a claim may be chosen after looking at the curve. Claims use the
-joint errors of all bins that they compare, and cost no additional privacy.
+states the sign of a bin, the rank of a term, or the side of a threshold on which the prediction for
+one record lies. Intervals are simultaneous: with 95% confidence, all claims of the same kind about
+the same term are correct at once, so a claim may be chosen after looking at the curve. Claims use
+the joint errors of all bins that they compare, and cost no additional privacy.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Claim(Record):
     first, second : str
         Labels of the two sides of the comparison.
     estimate : float
-        Estimated difference or value, in the unit of the score. For a decision, this is the score
+        Estimated difference or value, in units of the score. For a decision, this is the score
         minus the score at the threshold; for a rank, it is the rank.
     std : float
         Standard deviation of the estimate; NaN for a rank.
@@ -73,8 +73,8 @@ class Claim(Record):
     shares : tuple of four float or None, default=None
         Predicted proportions of the second class among records that lie in the most frequent
         released bin of every other feature: the proportion at `second`, the proportion at `first`,
-        and both ends of the interval of the proportion at `first`. They are known only if there are
-        two classes and the score is a sum of curves without pairs; otherwise, None.
+        and both ends of the interval for the proportion at `first`. They are known only if there
+        are two classes and the score is a sum of curves without pairs; otherwise, None.
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, for example out of 100.
     """
@@ -137,7 +137,7 @@ def claim(
     term : str or None, default=None
         Name of the term; None for a claim about the prediction for `record`.
     first : str, int, tuple or None, default=None
-        Label or index of a bin; a tuple of the first and last bin of a range, which is compared
+        Label or index of a bin; a tuple of the first and last bins of a range, which is compared
         with all other bins; or None for a claim about the rank of the term.
     second : str, int or None, default=None
         Label or index of the bin to compare with `first`; None for a claim about the sign of the
@@ -147,7 +147,7 @@ def claim(
         the record, so the claim may be published only if the record may be published.
     threshold : float or None, default=None
         Threshold with which the prediction for `record` is compared: for a classifier, a
-        probability (None means one half); for a regression, a number in the unit of the target.
+        probability (None means one half); for a regression, a number in units of the target.
     samples_public : bool, default=False
         Whether `record` may be shown to anyone. If it is False, the guarantee and the words of a
         claim about a record state that the claim is not private.

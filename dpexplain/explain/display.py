@@ -1,7 +1,7 @@
 """Interface shared by all kinds of explanations and comparisons.
 
 Commands, figures and exports use only the members of :class:`Display`, never ``hasattr``. Code that
-must distinguish the kinds has a table with one entry for each kind: ``dpexplain.io.kinds`` for
+must distinguish the kinds uses a table with one entry for each kind: ``dpexplain.io.kinds`` for
 files, and ``dpexplain_widgets.payload.payload`` for views.
 """
 
@@ -25,7 +25,7 @@ NOT_RELEASABLE = "shows samples not marked public \u2014 do not publish"
 
 
 class Display(ABC):
-    """Base class of all explanations and comparisons.
+    """Base class for all explanations and comparisons.
 
     Subclasses override the methods that they support.
     """
@@ -35,8 +35,8 @@ class Display(ABC):
     def releasable(self) -> bool:
         """Whether everything in this object may be released.
 
-        Everything computed from private data must have a privacy guarantee, and all samples that
-        are shown must be public.
+        Everything computed from private data must have a privacy guarantee, and all samples shown
+        must be public.
         """
 
     @property
@@ -46,7 +46,7 @@ class Display(ABC):
 
     @abstractmethod
     def frame(self, *arguments: Any, **options: Any) -> pd.DataFrame:
-        """Return the numbers of this object as a table.
+        """Return the numbers in this object as a table.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Display(ABC):
         """
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term, keyed by name; empty if there are no terms.
+        """Return a table for each term, keyed by name; empty if there are no terms.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class Display(ABC):
 
 
 class ExplanationDisplay(Display):
-    """Base class of explanations of a single model, each with a `guarantee`.
+    """Base class for explanations of a single model, each with a `guarantee`.
 
     Explanations that show samples inherit from :class:`LocalDisplay`; all others inherit from
     :class:`ModelDisplay`.
@@ -156,7 +156,7 @@ class ExplanationDisplay(Display):
 
 
 class ModelDisplay(ExplanationDisplay):
-    """Base class of explanations that show a model but no samples.
+    """Base class for explanations that show a model but no samples.
 
     Such an explanation may be released if the model is private.
     """
@@ -168,7 +168,7 @@ class ModelDisplay(ExplanationDisplay):
 
 
 class LocalDisplay(ExplanationDisplay):
-    """Base class of explanations that show samples.
+    """Base class for explanations that show samples.
 
     Such an explanation may be released if the model is private and the samples are public.
     """

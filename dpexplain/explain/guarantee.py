@@ -43,7 +43,7 @@ class Guarantee:
     covers : str, default="this fit alone"
         Description of the releases that the guarantee covers.
     sampler : str, default=""
-        Sampler and randomness source of the noise.
+        Sampler and source of randomness for the noise.
     version : str, default=""
         Version of the library that made the release.
     unit : str, default="one record"
@@ -51,7 +51,7 @@ class Guarantee:
     notes : tuple of str, default=()
         Further facts about the guarantee; if the object is not private, they include the reason.
     epsilon_replace : float or None, default=None
-        Epsilon at the same delta under replace-one adjacency, if this is stated as well.
+        Epsilon at the same delta under replace-one adjacency, if this is also stated.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class Guarantee:
         version: str = "",
         unit: str = "one record",
     ) -> Guarantee:
-        """Create the `Guarantee` of an object that is not private.
+        """Create the `Guarantee` for an object that is not private.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Guarantee:
         )
 
     def for_samples(self, *, public: bool) -> Guarantee:
-        """Return the guarantee of numbers computed from released results and samples.
+        """Return the guarantee for numbers computed from released results and samples.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Guarantee:
         )
 
     def marked(self, words: str) -> str:
-        """Put a warning before a sentence, unless there is a guarantee.
+        """Prepend a warning to a sentence, unless there is a guarantee.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class Guarantee:
         Returns
         -------
         Guarantee
-            A guarantee that is equal to the original.
+            A guarantee equal to the original.
 
         Raises
         ------

@@ -22,9 +22,9 @@ class Finding:
         Kind of finding. Alarms are "missing", "other", "first bin", "last bin", "class", "records"
         and "target"; notes are "noise" and "bins".
     feature : str
-        The feature concerned; empty if the finding is about the table.
+        Feature that the finding concerns; empty if it concerns the table.
     words : str
-        The finding, as a sentence without a period.
+        The finding, as a sentence without the final period.
     certainty : float or None
         Confidence level at which noise can be ruled out as the cause of the alarm, jointly for all
         tests of the fit; None for a note.

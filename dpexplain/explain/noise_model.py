@@ -1,4 +1,4 @@
-"""Joint noise of an explanation, as plain data.
+"""Joint noise in an explanation, as plain data.
 
 A :class:`NoiseModel` stores the joint covariance of the intercept and all bins of all terms. It
 does so compactly, as a low-rank factor and the remaining variance of each value. Draws from the
@@ -86,7 +86,7 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class NoiseModel(Record):
-    """Joint noise of all bins of all terms, and of the intercept.
+    """Joint noise in all bins of all terms and in the intercept.
 
     The values are the bins of the first term, then the bins of the second term, and so on, and
     finally the intercept. Their covariance is ``factor @ factor.T + diag(remainder_std ** 2)``.
@@ -96,10 +96,10 @@ class NoiseModel(Record):
     sizes : sequence of int
         Number of bins of each term.
     factor : array-like of shape (n_values, rank)
-        Low-rank factor of the covariance, in the unit of the score; rounded to single precision, as
-        in files.
+        Low-rank factor of the covariance, in units of the score; rounded to single precision, as in
+        saved files.
     remainder_std : array-like of shape (n_values,)
-        Standard deviation of the noise that the factor does not explain, in the unit of the score;
+        Standard deviation of the noise that the factor does not explain, in units of the score;
         also rounded to single precision.
 
     Raises
@@ -198,7 +198,7 @@ class NoiseModel(Record):
         Returns
         -------
         ndarray of shape (n_draws, n_values)
-            Errors with mean zero, in the unit of the score.
+            Errors with mean zero, in units of the score.
         """
         n_values, rank = self.factor.shape
         numbers = normals(seed, n_draws * (rank + n_values))
@@ -253,7 +253,7 @@ class NoiseModel(Record):
         return np.asarray(np.maximum.reduceat(ratios, firsts, axis=1))
 
     def score_std(self, bins: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the standard deviation of the score of each sample.
+        """Return the standard deviation of each sample's score.
 
         Parameters
         ----------

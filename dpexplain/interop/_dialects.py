@@ -19,7 +19,7 @@ _SPACES: Final = " || ".join(f"CHR({code})" for code in _BLANKS)
 
 
 class Dialect(NamedTuple):
-    """SQL expressions of one database.
+    """SQL expressions for one database.
 
     Parameters
     ----------

@@ -136,11 +136,11 @@ def _even_edges(bins: Binned) -> FloatArray | None:
 
 
 def _spread_evenly(bins: Binned) -> FloatArray | None:
-    """Return the counts of the equal-width bins between `_even_edges`.
+    """Return the counts of the equal-width bins defined by `_even_edges`.
 
-    Records are assumed to be spread evenly inside each bin of the term. The counts are in the order
-    of InterpretML: "missing" first and "unseen" last. They are 0 for a feature that occurs only in
-    pairs. The result is None for a categorical feature.
+    Records are assumed to be spread evenly inside each bin of the term. The counts are in
+    InterpretML's order, with "missing" first and "unseen" last. They are 0 for a feature that
+    occurs only in pairs. The result is None for a categorical feature.
     """
     even = _even_edges(bins)
     if even is None:
@@ -155,7 +155,7 @@ def _spread_evenly(bins: Binned) -> FloatArray | None:
 
 
 def _reach(first: GlobalExplanation) -> tuple[float, float]:
-    """Return the lowest and highest possible prediction."""
+    """Return the lowest and highest possible predictions."""
     tables = [term.contribution for term in first.terms]
     tables += [pair.contribution for pair in first.pairs]
     low = first.intercept + sum(float(table.min()) for table in tables)

@@ -17,7 +17,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Parameters
     ----------
     bank : FilterBank
-        A bank that includes the preprocessing of its inputs.
+        A bank that includes its input preprocessing.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def filter_graph(bank: FilterBank) -> Any:
     Raises
     ------
     ValueError
-        If the preprocessing of the inputs is unknown.
+        If the input preprocessing is unknown.
     """
     if bank.preparation is None:
         raise ValueError(

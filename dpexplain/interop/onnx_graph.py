@@ -25,15 +25,15 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
     Returns
     -------
     onnx.ModelProto
-        A model with one input for each feature. The input has the name of the feature and shape
+        A model with one input for each feature. Each input is named after its feature and has shape
         (n, 1). The input of a numeric feature is a double; NaN means missing, and a date is given
         as days since 1970-01-01. The input of a categorical feature is a string; the empty string
         means missing, and an unknown category means "other". Categories are compared exactly,
         including surrounding spaces and the spelling of numbers. If all features of a filter bank
         are numeric, such as pixels, there is a single input ``X`` of shape (n, n_features) instead.
         The outputs are ``score`` on the link scale, shape (n, 1) or (n, n_classes), and
-        ``probability``, shape (n, n_classes), or, for a regression, ``prediction``, shape (n, 1).
-        The description of the model contains the guarantee.
+        ``probability``, shape (n, n_classes), or, for regression, ``prediction``, shape (n, 1). The
+        model description contains the guarantee.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def to_onnx(explanation: GlobalExplanation | MulticlassExplanation | FilterBank)
         If `explanation` is of any other type.
     ValueError
         If `explanation` covers only one of several classes or only main effects, or is a filter
-        bank with unknown preprocessing of its inputs.
+        bank whose input preprocessing is unknown.
 
     Notes
     -----

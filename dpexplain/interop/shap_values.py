@@ -147,7 +147,7 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Parameters
     ----------
     explanation : FilterExplanation
-        Output of ``explain_local`` of a locally linear model.
+        Output of a locally linear model's ``explain_local``.
 
     Returns
     -------

@@ -43,13 +43,13 @@ def to_sql(
         Database for which the query is written. SQLite must be 3.35 or later and include its
         mathematical functions, as most builds do; PostgreSQL must be 12 or later.
     keep : sequence of str, default=()
-        Names of columns of the table to include in the result, such as a key.
+        Names of table columns to include in the result, such as a key.
 
     Returns
     -------
     str
-        A SELECT statement whose result has one row for each row of the table, in no particular
-        order. The columns of the result are those in `keep`; ``prediction``; and, for a classifier,
+        A SELECT statement whose result has one row for each table row, in no particular order. The
+        result columns are those in `keep`; ``prediction``; and, for a classifier,
         ``probability_NAME`` for each class, and ``score`` or ``score_NAME`` on the link scale. All
         numbers in the statement have been released, and a comment states the guarantee.
 
@@ -59,7 +59,7 @@ def to_sql(
         If `explanation` is of any other type, or a name is not a string.
     ValueError
         If `explanation` covers only one of several classes or only main effects; if the dialect is
-        unknown; or if `keep` repeats a column, or contains the name of a column of the result or of
+        unknown; or if `keep` repeats a column, or contains the name of a column in the result or in
         an intermediate step.
 
     Warns
@@ -77,9 +77,9 @@ def to_sql(
 
     A few values are read differently than by ``predict``. Around a value, the query ignores ASCII
     white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
-    PostgreSQL treats a number of more than 5000 characters as missing; if its setting
+    PostgreSQL treats a number with more than 5000 characters as missing; if its setting
     ``extra_float_digits`` is below 1, it also rounds floating-point numbers. SQLite may read a
-    string of more than 15 digits as an adjacent double. Lists, intervals, identifiers, and times
+    string with more than 15 digits as an adjacent double. Lists, intervals, identifiers, and times
     with fractions of a second or a time zone are converted to text by the database, and this text
     is compared with the categories.
 
@@ -112,7 +112,7 @@ def _names(given: Any) -> list[str]:
 
 
 def _results(parts: Sequence[GlobalExplanation]) -> list[str]:
-    """Return the names of the columns of the result, in order."""
+    """Return the names of the result columns, in order."""
     classes = parts[0].classes
     if classes is None:
         return ["prediction"]
@@ -132,7 +132,7 @@ def _warn_of_formats(schema: Schema | None) -> None:
 
 
 class _Cell(NamedTuple):
-    """Column of the table, read as a number or as the code of a category."""
+    """Table column, read as a number or as a category code."""
 
     name: str
     categories: tuple[str, ...] | None
@@ -190,7 +190,7 @@ class _Query:
             yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
 
     def _named(self, name: str) -> tuple[str, str]:
-        """Return the query's two names for a column: unchanged, and converted to text."""
+        """Return the query's names for a column, unchanged and converted to text."""
         i = self._features[name]
         return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
 
@@ -255,9 +255,9 @@ class _Query:
         return f"CAST({' + '.join(added)} AS DOUBLE PRECISION)"
 
     def _looked_up(self, bins: Binned, values: Sequence[str], without: str = "0e0") -> str:
-        """Return an expression for the value of the bin to which a cell belongs.
+        """Return an expression for the value of the bin that contains a cell.
 
-        The value is chosen from `values`; if the cell belongs to no bin, it is `without`.
+        The value is chosen from `values`; if no bin contains the cell, it is `without`.
         """
         cell = self._columns[_cell(bins)]
         n = bins.n_value_bins
@@ -274,7 +274,7 @@ class _Query:
         return f"(CASE {whens} ELSE {values[n - 1]} END)"
 
     def _outcome(self) -> list[str]:
-        """Return expressions for the columns of the result, in the order of `_results`."""
+        """Return expressions for the result columns, in the order of `_results`."""
         first, d = self._parts[0], self._dialect
         if first.classes is None:
             score = self._scores[0]
@@ -308,7 +308,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the markers of missing values as numbers, read like cells of the table.
+    """Return the missing-value markers as numbers, read like table cells.
 
     If the feature is a date, the numbers are days. Markers that cannot be read are omitted.
     """

@@ -1,4 +1,4 @@
-"""Strict readers for JSON values, which raise ValueError for wrong types."""
+"""Strict readers for JSON values; wrong types raise ValueError."""
 
 from __future__ import annotations
 

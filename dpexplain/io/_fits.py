@@ -84,7 +84,7 @@ def ledger_from_plain(value: Any, path: str = "ledger") -> LedgerSummary:
 
 
 def metrics_to_plain(metrics: pd.DataFrame) -> list[dict[str, Any]]:
-    """Convert the table of metrics of a comparison to JSON values."""
+    """Convert a comparison's table of metrics to JSON values."""
     return [
         {
             "epsilon": plain(row["epsilon"]),

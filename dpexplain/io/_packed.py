@@ -82,7 +82,7 @@ def any_rank(*shapes: Sequence[int | None]) -> Callable[[Any, str], Floats]:
     Parameters
     ----------
     *shapes : sequence of int or None
-        Allowed shapes, as for :func:`array_of`, with different numbers of dimensions.
+        Allowed shapes, as in :func:`array_of`, with different numbers of dimensions.
 
     Returns
     -------

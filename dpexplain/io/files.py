@@ -105,27 +105,27 @@ def _write_whole(target: Path, content: bytes) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
-    """Load a file written by :func:`save`, or one behind an address.
+    """Load a file written by :func:`save`, from disk or from a web address.
 
     Parameters
     ----------
     path : path-like
-        The file, or its address as a string that begins with ``https://`` or ``http://``.
+        The file, or its web address as a string beginning with ``https://`` or ``http://``.
     max_bytes : int, default=64 MiB
-        Larger files are rejected before reading.
+        Larger files are rejected before being read.
 
     Returns
     -------
     GlobalExplanation, Comparison or another type
-        Object that is equal to the saved object, to the last bit. :func:`dpexplain.io.to_json`
-        lists the possible types.
+        Object that is bit-for-bit identical to the saved object. :func:`dpexplain.io.to_json` lists
+        the possible types.
 
     Raises
     ------
     ValueError
         If the file was not written by :func:`save`; see :func:`dpexplain.io.from_json`.
     OSError
-        If the file cannot be read, or the address does not answer.
+        If the file or the address cannot be read.
 
     Notes
     -----
@@ -176,7 +176,7 @@ def _fetched(address: str, most: int) -> bytes:
 
 
 def _without_secrets(address: str) -> str:
-    """Return an address without user, password, query and fragment, for messages."""
+    """Return an address without user, password, query or fragment, for messages."""
     scheme, rest = address.split("://", 1)
     host, slash, path = rest.partition("/")
     plain = f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

@@ -1,4 +1,4 @@
-"""Registry of the JSON conversions of all supported types."""
+"""Registry of JSON conversions for all supported types."""
 
 from __future__ import annotations
 
@@ -118,19 +118,19 @@ EditLog or Guarantee
 
 
 def from_json(text: str, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Convert the output of :func:`to_json` to an object.
+    """Convert the output of :func:`to_json` back to an object.
 
     Parameters
     ----------
     text : str
         The whole document.
     max_bytes : int, default=64 MiB
-        Longer input is rejected before parsing.
+        Longer input is rejected before being parsed.
 
     Returns
     -------
     GlobalExplanation, Comparison or another type
-        Object that is equal to the original, to the last bit. :func:`to_json` lists the possible
+        Object that is bit-for-bit identical to the original. :func:`to_json` lists the possible
         types.
 
     Raises

@@ -1,4 +1,4 @@
-"""Mechanisms that add integer noise and use each draw only once."""
+"""Mechanisms that add integer noise, using each draw only once."""
 
 from __future__ import annotations
 

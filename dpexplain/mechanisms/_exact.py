@@ -18,12 +18,12 @@ _WORD = 8
 
 
 class Words:
-    """Stream of 64-bit random words: first the given ones, then fresh ones.
+    """Stream of 64-bit random words: first those given, then fresh ones.
 
     Parameters
     ----------
     there : ndarray of shape (n_words,), dtype uint64
-        Words that are returned first.
+        Words to return first.
     random_bytes : callable
         Returns the requested number of fresh random bytes.
 
@@ -65,7 +65,7 @@ def run(
     ----------
     trials : callable
         ``trials(words, start, n_done)`` returns the number of outcomes so far, the index of the
-        first word of the next or unfinished trial, and the reason why the trials stopped.
+        first word of the next or unfinished trial, and the reason the trials stopped.
     settle : callable
         ``settle(words, n_done)`` runs one trial in exact arithmetic and returns whether the trial
         had an outcome.

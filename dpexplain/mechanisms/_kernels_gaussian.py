@@ -52,8 +52,8 @@ def _compare(coin, exponent):  # type: ignore[no-untyped-def]
     """Decide whether a uniform number is below ``exp(-exponent)``.
 
     Only the first 32 bits of the number are known: `coin` is the number rounded down to 32 bits.
-    The result is `_ACCEPT` if the number is certainly below, `_REJECT` if it is certainly not
-    below, and otherwise `_UNDECIDED`.
+    The result is `_ACCEPT` if the number is certainly below that value, `_REJECT` if it certainly
+    is not, and `_UNDECIDED` otherwise.
     """
     if exponent >= _LONG:
         return _REJECT if coin > _CHANCE_OF_LONG else _UNDECIDED

@@ -34,14 +34,14 @@ def _flip(word, exponent):  # type: ignore[no-untyped-def]
     """Decide whether a uniform number is below ``exp(-exponent)``.
 
     Only the first bits of the number are known: the leading bits of `word`. The result has the same
-    meaning as for `_compare`.
+    meaning as in `_compare`.
     """
     return _compare(float(np.int64(word >> _COIN_SHIFT)) * _COIN_STEP, exponent)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-untyped-def]
-    """Run trials of the discrete Laplace until enough are accepted.
+    """Run trials of the discrete Laplace sampler until enough are accepted.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def laplace_trials(words, start, scale, drawn, n_drawn):  # type: ignore[no-unty
     start : int
         Index of the first word of the next or unfinished trial.
     state : int
-        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width, float_scale = np.uint64(scale), float(scale)
@@ -118,7 +118,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
         Utilities in lattice steps.
     best : ndarray of shape (n_groups,), dtype int64
-        Largest utility of each group.
+        Largest utility in each group.
     ratio : float
         Exponent per lattice step.
     chosen : ndarray of shape (n_groups,), dtype int64
@@ -133,7 +133,7 @@ def choice_trials(words, start, utilities, best, ratio, chosen, n_chosen):  # ty
     start : int
         Index of the first word of the next or unfinished trial.
     state : int
-        Reason why the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
+        Reason the trials stopped: `DONE`, `UNDECIDED` or `MORE_WORDS`.
     """
     n_words = words.shape[0]
     width = np.uint64(utilities.shape[1])

@@ -2,10 +2,10 @@
 
 The draws are called coins; they cannot be predicted or repeated. Every bit comes from OpenSSL's key
 generator, a block cipher in counter mode that is seeded by the operating system and reseeded in
-each forked process [1]_. This module keeps no state. A fit with sampling draws one coin per record
-and step; the operating system's generator, which is used for noise, would take fourteen times as
-long. Probabilities are exact: given independent fair bits, a coin shows heads with exactly the
-requested floating-point probability, and all row orders of a table are equally likely.
+each forked process [1]_. This module keeps no state. A fit that samples records draws one coin per
+record and step; the operating system's generator, which is used for noise, would take fourteen
+times as long. Probabilities are exact: given independent fair bits, a coin shows heads with exactly
+the requested floating-point probability, and all row orders of a table are equally likely.
 
 References
 ----------
@@ -84,7 +84,7 @@ class SecretCoins:
         """Draw n Bernoulli variables.
 
         A draw is True if a uniform number is below the probability. The base-256 digits of this
-        number are drawn one by one, as long as they equal the digits of the probability. This
+        number are drawn one by one, for as long as they equal the digits of the probability. This
         always ends, because a float has finitely many digits, and a number that matches all of them
         is not below the probability.
 
@@ -245,7 +245,7 @@ class SeededCoins:
 def secret_coins() -> SecretCoins:
     """Create a source of secret random draws, for example to sample records.
 
-    Noise does not come from this source but from a `NoiseSource`.
+    Noise comes from a `NoiseSource`, not from this source.
 
     Returns
     -------

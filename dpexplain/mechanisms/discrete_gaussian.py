@@ -1,4 +1,4 @@
-"""Exact discrete Gaussian by rejection sampling from strips.
+"""Exact discrete Gaussian sampler, by rejection sampling from strips.
 
 `draw` returns integers v with probability proportional to ``exp(-v**2 / (2 sigma**2))``, the
 distribution of Canonne, Kamath and Steinke [1]_. Given independent fair bits, each integer has
@@ -42,7 +42,7 @@ one.
   The compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times
   as large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
-Trials that remain undecided, about one in ten million, are decided with integers of any length
+Trials that remain undecided, about one in ten million, are decided with arbitrary-length integers
 (`settle`), using the same bits and as many more as needed.
 
 *Time* depends only on sigma, which is public, and on the random words, and therefore on the noise.
@@ -90,7 +90,7 @@ _GUARD = 64  # additional bits of intermediate results
 
 
 def draw(sigma: float, size: int, random_bytes: RandomBytes = os.urandom) -> NDArray[np.int64]:
-    """Draw independent integers from the discrete Gaussian.
+    """Draw independent integers from the discrete Gaussian distribution.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def exponential(numerator: int, denominator: int, bits: int) -> Bounds:
 def _cumulated_chance(strip: int, bits: int) -> Bounds:
     """Return bounds on ``2**bits`` times the cumulative probability of a strip.
 
-    This is the probability of all strips up to and including this one.
+    That is the probability of all strips up to and including this one.
     """
     below, above = _cumulated_weights(bits + _GUARD)
     last = min(strip, len(below) - 1)

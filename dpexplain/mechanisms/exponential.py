@@ -19,8 +19,8 @@ most as many trials as there are candidates.
 *Exactness*: epsilon / spread is a quotient of two rationals, the requested floats. The compiled
 code computes g with a relative error below ``2**-51``, and thus the remainder, after fewer than
 ``2**14`` coins, with an error below ``2**-36``. This is less than the margin of a comparison
-(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are decided with integers of any
-length, using the same bits.
+(`dpexplain.mechanisms.discrete_gaussian`). Undecided trials are decided with arbitrary-length
+integers, using the same bits.
 
 *Time* depends on the utilities. The guarantee does not cover this or any other side channel.
 
@@ -59,15 +59,15 @@ def choose(
     utilities : ndarray of shape (n_groups, n_candidates), dtype int64
         Utilities in lattice steps, at most ``2**61`` in absolute value.
     epsilon, spread : float
-        A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
-        candidate of utility u'.
+        A candidate with utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+        candidate with utility u'.
     random_bytes : callable, default=os.urandom
         Returns the requested number of fresh random bytes.
 
     Returns
     -------
     ndarray of shape (n_groups,), dtype int64
-        Index of the chosen candidate of each group.
+        Index of the candidate chosen in each group.
     """
     exact = Fraction(epsilon) / Fraction(spread)
     ratio = float(exact)

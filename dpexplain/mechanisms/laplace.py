@@ -20,8 +20,8 @@ integer is rounded up.
 *Exactness*: as in `dpexplain.mechanisms.discrete_gaussian`, a coin flip compares a uniform number,
 whose leading bits are known, with a number for which bounds are known. The floating-point error has
 the same bound as in that module, because each exponent u / t < 1 is one correctly rounded quotient
-of two correctly rounded integers. A trial that remains undecided is decided with integers of any
-length, using the same bits.
+of two correctly rounded integers. A trial that remains undecided is decided with arbitrary-length
+integers, using the same bits.
 
 References
 ----------

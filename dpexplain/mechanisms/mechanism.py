@@ -1,4 +1,4 @@
-"""Mechanisms on integers: every private release passes through one object."""
+"""Integer mechanisms: every private release passes through one object."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["Mechanism"]
 class Mechanism:
     """Mechanism that adds fresh noise to integer sums and makes random choices.
 
-    All noise of a phase is drawn before the first release, for two reasons: the time that drawing
-    takes then reveals nothing about a single value, and the exact sampler is fast only if it draws
+    All noise of a phase is drawn before the first release, for two reasons: the time taken to draw
+    it then reveals nothing about any single value, and the exact sampler is fast only when it draws
     many values at once. The noise leaves the object only inside a release; its repr, copies and
     pickles contain no noise.
 
@@ -165,8 +165,8 @@ class Mechanism:
         Raises
         ------
         RuntimeError
-            If no phase of choices was begun, if it has too few choices left, or if the charged
-            events do not cover the choices.
+            If no choice phase was begun, if it has too few choices left, or if the charged events
+            do not cover the choices.
         ValueError
             If `utilities` is not a two-dimensional int64 array with the phase's number of
             candidates.
@@ -211,7 +211,7 @@ class Mechanism:
 
     @contextmanager
     def phase(self, phase: AnyPhase) -> Iterator[Mechanism]:
-        """Run a ``with`` block in a phase; an error in the block discards the noise.
+        """Run a ``with`` block inside a phase; an error in the block discards the noise.
 
         Parameters
         ----------

@@ -84,14 +84,14 @@ class NoiseSource:
     ----------
     backend : {"exact", "opendp", "rounded"}, default="exact"
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
-        system, by the sampler of `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws from
-        the same distribution with OpenDP's sampler, an independent implementation that is about
-        a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed by
-        the operating system, halves the sum and rounds it. Rounding a Gaussian that is added to an
+        system, using the sampler in `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
+        from the same distribution with OpenDP's sampler, an independent implementation that is
+        about a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed
+        by the operating system, halves the sum and rounds it. Rounding a Gaussian added to an
         integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
         accuracy of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
-        Seed with which every run draws the same noise, for tests and teaching. Anyone who knows the
+        Seed that makes every run draw the same noise, for tests and teaching. Anyone who knows the
         seed can subtract the noise, so no result with this noise is private.
 
     Examples
@@ -144,7 +144,7 @@ class NoiseSource:
         Returns
         -------
         str
-            A phrase without a period.
+            A phrase without a final period.
         """
         if not self.private:
             return "seeded generator, the same noise in every run: not private"
@@ -192,7 +192,7 @@ class NoiseSource:
             Standard deviation in lattice steps, as accepted by `check_sigma`; the noise is wider
             by a factor of ``1 + 1e-6``.
         size : int
-            Number of draws. One call for many draws is much faster than many calls.
+            Number of draws. One call for many draws is much faster than many separate calls.
 
         Returns
         -------
@@ -242,15 +242,15 @@ class NoiseSource:
     def choose(
         self, utilities: NDArray[np.int64], epsilon: float, spread: float
     ) -> NDArray[np.int64]:
-        """Choose one candidate per group by the exact exponential mechanism.
+        """Choose one candidate per group with the exact exponential mechanism.
 
         Parameters
         ----------
         utilities : ndarray of shape (n_groups, n_candidates), dtype int64
             Utilities in lattice steps.
         epsilon, spread : float
-            A candidate of utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
-            candidate of utility u'.
+            A candidate with utility u is ``exp(epsilon * (u - u') / spread)`` times as likely as a
+            candidate with utility u'.
 
         Returns
         -------

@@ -106,20 +106,20 @@ class Phase(NoisyPhase):
     """Releases that share one noise scale and whose noise is drawn together.
 
     *Cost*: the releases cost the same as with continuous Gaussian noise of the same scale. Let F be
-    the distribution function of the discrete Gaussian that is drawn, evaluated at the integers, and
-    let Phi be the standard normal distribution function. If
+    the distribution function of the drawn discrete Gaussian, evaluated at the integers, and let Phi
+    be the standard normal distribution function. If
 
         Phi^-1(F(x)) - Phi^-1(F(x - 1)) <= 1 / sigma_int    for every integer x,
 
     then it is at least as hard to distinguish ``z + d`` from the noise z, for an integer d, as to
-    distinguish N(d / sigma_int, 1) from N(0, 1). The reason is that the corners of the trade-off
-    curve of the discrete noise lie above the trade-off curve of the normals, which is convex. This
+    distinguish N(d / sigma_int, 1) from N(0, 1). The reason is that the corners of the discrete
+    noise's trade-off curve lie above the trade-off curve of the normals, which is convex. This
     holds in every coordinate, hence for vectors and for compositions. It also holds for the
     mixtures that result from sampling records, because threshold tests are optimal there too.
 
     The noise is drawn with the scale ``s = (1 + 1e-6) sigma_int``. For this scale, the left side of
     the condition is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``; the terms after the 1 are the
-    error of the midpoint rule. The condition therefore holds for scales of at least about 204
+    error in the midpoint rule. The condition therefore holds for scales of at least about 204
     steps. From ``2**14`` steps on, the added 1e-6 is 6,000 times as large as necessary.
 
     Parameters
@@ -170,7 +170,7 @@ class Phase(NoisyPhase):
         return GaussianEvent(self.label, self.noise_multiplier, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw all noise of the phase.
+        """Draw all the noise for the phase.
 
         Parameters
         ----------
@@ -191,13 +191,13 @@ class SampledPhase(Phase):
     Parameters
     ----------
     label : str
-        As for `Phase`.
+        As in `Phase`.
     sensitivity_int : float
-        As for `Phase`, for a sum over a sample that contains the record.
+        As in `Phase`, for a sum over a sample that contains the record.
     sigma_int : float
-        As for `Phase`.
+        As in `Phase`.
     n_values : int
-        As for `Phase`.
+        As in `Phase`.
     n_changed : int
         Number of records (or people, if rows are grouped) that differ between neighbors: 1 for
         add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
@@ -328,7 +328,7 @@ class LaplacePhase(NoisyPhase):
         return DiscreteLaplaceEvent(self.label, self.drawn_scale, self.drawn_sensitivity, count)
 
     def drawn(self, source: NoiseSource) -> NDArray[np.int64]:
-        """Draw all noise of the phase.
+        """Draw all the noise for the phase.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class LaplacePhase(NoisyPhase):
 
 @dataclass(frozen=True)
 class ChoicePhase:
-    """Choices by the exponential mechanism that share one scale.
+    """Choices made by the exponential mechanism with one shared scale.
 
     Parameters
     ----------
@@ -352,12 +352,12 @@ class ChoicePhase:
         Name of what is chosen, such as "splits".
     spread_int : float
         Bound on the effect of one record on the utilities of a release, in lattice steps. The
-        effect on a group is the largest change of a utility minus the smallest; these differences
+        effect on a group is the largest change in a utility minus the smallest; these differences
         are summed over the groups. If groups are disjoint, a record affects only one of them.
     epsilon : float
         Epsilon of one release, a bound on the log-ratio of probabilities; positive and finite.
     n_candidates : int
-        Number of candidates of each group.
+        Number of candidates in each group.
     n_values : int
         Total number of groups in all releases.
     n_disjoint : int, default=1

@@ -1,4 +1,4 @@
-"""Planned releases of a fit, their events, and the remaining allowance."""
+"""Planned releases of a fit, their events, and the allowance that remains."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Releases:
     count : int, default=1
         Number of releases.
     others : tuple of LaplacePhase, default=()
-        Phases on other parts of the records. Each record is in only one part: either the part of
-        `phase` or the part of one of `others`.
+        Phases on other parts of the records. Each record is in only one part: either that of
+        `phase` or that of one of `others`.
     """
 
     phase: AnyPhase
@@ -147,7 +147,7 @@ def _price(event: PrivateEvent) -> float:
 def _covers(event: PrivateEvent, phase: AnyPhase) -> bool:
     """Return whether an event covers a release of a phase.
 
-    The number of releases that are left in the event is not considered.
+    The number of releases left in the event is not considered.
     """
     if isinstance(phase, SampledPhase):
         noise = phase.sigma_int / phase.record_bound_int

@@ -111,7 +111,7 @@ def _column(name: str, values: Any) -> Any:
 
 
 def observed_schema(X: Any, y: Any, target: type[Range] | type[Classes]) -> Schema:
-    """Draft a schema from data. NOT PRIVATE: callers must warn of this and record it.
+    """Draft a schema from data. NOT PRIVATE: callers must warn about and record this.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def reject_unsupported(given: Mapping[str, Any], kind: str, reason: str) -> None
     kind : str
         Kind of fit that rejects these parameters, for the message.
     reason : str
-        Reason why the parameters are not supported, for the message.
+        Reason the parameters are not supported, for the message.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class NoiselessModel(BaseEstimator):
     ----------
     estimator : private estimator
         Unfitted estimator; it is not modified. Settings that depend on the noise, such as
-        penalties, have the values that they would have for epsilon 50, or for the estimator's own
+        penalties, have the values that they would have at epsilon 50, or at the estimator's own
         epsilon if that is larger.
 
     Attributes
@@ -69,7 +69,7 @@ class NoiselessModel(BaseEstimator):
     guarantee_ : Guarantee
         Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Ledger with a single entry, which is not private.
+        Ledger with a single, non-private entry.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            The explanation, of the same type as for the private model.
+            Explanation of the same type that the private model returns.
         """
         check_is_fitted(self, "model_")
         return _renamed(self.model_.explain_global(), f"{type(self.estimator).__name__} (no noise)")
@@ -204,20 +204,20 @@ class NoiselessModel(BaseEstimator):
         Returns
         -------
         object
-            The explanation, of the same type as for the private model.
+            Explanation of the same type that the private model returns.
         """
         check_is_fitted(self, "model_")
         return self.model_.explain_local(X, samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
-        """Return the private model's scikit-learn tags."""
+        """Return the scikit-learn tags of the private model."""
         tags = self.estimator.__sklearn_tags__()
         tags.non_deterministic = False
         return tags
 
 
 def keep_not_private(model: Any, schema: Schema, reason: str) -> None:
-    """Set the schema, guarantee and ledger of a fit that is not private."""
+    """Set the schema, guarantee and ledger of a non-private fit."""
     model.schema_ = schema
     model.n_features_in_ = schema.n_features
     model.feature_names_in_ = np.array(schema.feature_names, dtype=object)

@@ -158,9 +158,9 @@ def bounded_rows(
 def person_of(cell: Any) -> str | None:
     """Return the person key of a ``groups`` cell; never raise an error.
 
-    Different persons get different keys, and the same person gets the same key for any type of
-    cell: 7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number,
-    identifies a person by all of these parts.
+    Different people get different keys, and the same person gets the same key for any type of cell:
+    7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number, identifies a
+    person by all of these parts.
 
     Parameters
     ----------

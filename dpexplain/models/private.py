@@ -1,4 +1,4 @@
-"""Fits of private estimators: checks, charge, mechanism and guarantee."""
+"""Fitting of private estimators: checks, charge, mechanism and guarantee."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _DRAFTED = "bounds and categories were read from the data"
 
 
 class PrivateEstimator(PrivateHooks):
-    """Base class of private estimators.
+    """Base class for private estimators.
 
     It checks the parameters of each fit, charges the fit to the ledger, and runs it.
     """
@@ -82,10 +82,10 @@ class PrivateEstimator(PrivateHooks):
             default is the person column of the schema if `max_rows_per_person` is set. At most
             `max_rows_per_person` rows of each person are used; they are chosen by secret random
             draws. Rows without a readable person ID are dropped. The name is public; it tells a
-            ledger which fits protect the same persons. If the IDs are given without a name, the
-            ledger cannot tell whether two fits protect the same persons, so it cannot bound their
+            ledger which fits protect the same people. If the IDs are given without a name, the
+            ledger cannot tell whether two fits protect the same people, so it cannot bound their
             total cost for a person. (The name of a Series is not used, because pandas keeps it even
-            after the IDs have been replaced by those of other persons.)
+            after the IDs have been replaced by those of other people.)
         **unsupported
             Other scikit-learn fit parameters, such as ``sample_weight``. They are rejected unless
             they are None.
@@ -105,7 +105,7 @@ class PrivateEstimator(PrivateHooks):
 
         Notes
         -----
-        The same noise gives the same model to the last bit, no matter how the records are
+        The same noise gives a bit-for-bit identical model, no matter how the records are
         partitioned or where they are stored. Columns beyond the schema and the target are not
         used. Partitioned tables need a schema, and `groups` needs a table in memory, because the
         rows of a person may be in several parts.
@@ -113,7 +113,7 @@ class PrivateEstimator(PrivateHooks):
         Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
-        the system allows, it has no name. Its content is as confidential as the rows.
+        the system allows it, the file has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -247,7 +247,7 @@ class PrivateEstimator(PrivateHooks):
         return _bounded_rows(groups, limit, SeededCoins(self.reproducible_seed))
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags that make scikit-learn skip checks of accuracy on small data."""
+        """Return tags that make scikit-learn skip accuracy checks on small data sets."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.non_deterministic = True
         for part in (tags.classifier_tags, tags.regressor_tags):
@@ -264,7 +264,7 @@ class PrivateEstimator(PrivateHooks):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
-            Table, as for ``fit``. Its columns are checked, but no values are read.
+            Table, as in ``fit``. Its columns are checked, but no values are read.
         y : object, default=None
             Target, or the name of its column. For a table in memory, it is checked only if it is a
             name.

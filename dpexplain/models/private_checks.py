@@ -1,4 +1,4 @@
-"""Checks of the parameters that all private estimators share."""
+"""Checks of the parameters shared by all private estimators."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class PrivateHooks:
     """Base class of `PrivateEstimator`: methods that subclasses and audits override.
 
     A concrete estimator implements the abstract methods. Its `_fit_released` does everything that
-    touches records, and releases results only through the mechanism that is passed to it.
+    touches records, and releases results only through the mechanism passed to it.
     """
 
     epsilon: float
@@ -59,7 +59,7 @@ class PrivateHooks:
         return SeededCoins(self.reproducible_seed)
 
     def _structure_rng(self) -> np.random.Generator:
-        """Create the generator of the public structure.
+        """Create the random generator for the public structure.
 
         Its seed is `structure_seed`; by default, it is derived from `reproducible_seed`, or drawn
         afresh if both are None.

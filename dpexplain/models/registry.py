@@ -2,8 +2,8 @@
 
 The registry determines:
 
-* ``dpexplain.models.__all__``, in which contract tests, audits, attacks and the reference pages
-  find the models;
+* ``dpexplain.models.__all__``, where contract tests, audits, attacks and the reference pages find
+  the models;
 * the models in the namespace ``dpexplain``;
 * the choices of ``dpexplain fit --model``;
 * the kernels that are compiled in advance.

@@ -132,7 +132,7 @@ def set_ticks(ax: Axes, shape: ShapeFunction, bins: IndexArray, place: FloatArra
 
 
 def say_hidden(ax: Axes, hidden: int, colors: Theme) -> None:
-    """State in the plot how many categories were omitted."""
+    """Write on the plot how many categories were omitted."""
     if hidden:
         ax.annotate(
             f"{hidden} more not drawn",

@@ -81,7 +81,7 @@ def draw_points(
     alone: bool,
     right: float,
 ) -> None:
-    """Draw the estimate of each category as a diamond with its band."""
+    """Draw the estimate for each category as a diamond with its band."""
     if shape.effect is None or shape.effect_std is None or shape.effect_factor is None:
         return
     marks = ax.errorbar(
@@ -104,7 +104,7 @@ def _clip(ax: Axes, drawn: Iterable[Artist], corner: Corner, opposite: Corner) -
 
 
 def marker_look(colors: Theme) -> dict[str, Any]:
-    """Return the style of estimates: hollow diamonds with dashed whiskers."""
+    """Return the style for effect estimates: hollow diamonds with dashed whiskers."""
     return {
         "fmt": EFFECT_MARKER,
         "ms": 5,

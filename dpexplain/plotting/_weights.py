@@ -140,7 +140,7 @@ def _name_inputs(ax: Axes, names: Sequence[str], shown: bool) -> None:
 
 
 def strip_limit(maps: Sequence[WeightMap]) -> float:
-    """Return a scale limit for all maps that is large enough for their whiskers."""
+    """Return a scale limit large enough for the whiskers of all maps."""
     reach = [
         np.abs(each.weights)
         + (0.0 if each.grid_shape or each.noise_std is None else BAND * each.noise_std)

@@ -1,4 +1,4 @@
-"""Figures of one term at every epsilon, and of a metric against epsilon."""
+"""Figures showing one term at every epsilon, or a metric against epsilon."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _without_noise(shape: ShapeFunction) -> ShapeFunction:
 def plot_metric(
     comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a metric, measured on held-out records, against epsilon.
+    """Plot a metric, measured on held-out records, against epsilon.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of the filters of a locally linear model."""
+"""Figures showing the filters of a locally linear model."""
 
 from __future__ import annotations
 

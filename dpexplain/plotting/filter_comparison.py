@@ -1,4 +1,4 @@
-"""Figure of the class means of locally linear models, with one column per epsilon."""
+"""Figure comparing class means of locally linear models, one column per epsilon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of one sample: contributions of its inputs and weightings of filters."""
+"""Figures for one sample: input contributions and filter weightings."""
 
 from __future__ import annotations
 

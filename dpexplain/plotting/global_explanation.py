@@ -1,4 +1,4 @@
-"""Figure of all terms of a model, as small multiples."""
+"""Figure showing all terms of a model as small multiples."""
 
 from __future__ import annotations
 

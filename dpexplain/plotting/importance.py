@@ -1,4 +1,4 @@
-"""Figure of importances as bars, with the importance expected from noise alone."""
+"""Bar chart of importances, with the importance expected from noise alone."""
 
 from __future__ import annotations
 

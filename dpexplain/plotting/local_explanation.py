@@ -1,4 +1,4 @@
-"""Figure of one sample: a waterfall chart from the intercept to the score."""
+"""Figure for one sample: a waterfall chart from the intercept to the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of a pair of features: a heat map."""
+"""Heat map of the joint contribution of two features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure of one shape function."""
+"""Figure showing one shape function."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def plot_shape_function(
 
     If the effect is estimated, a dashed line with a light band shows the estimate; for categories,
     diamonds with whiskers are drawn instead. The noise bands refer to the released curve, and the
-    light band shows where the true curve of the population is expected to lie.
+    light band shows where the true population curve is expected to lie.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def category_text(value: object) -> str:
 
 
 def check_distinct(kind: str, name: str, texts: tuple[str, ...]) -> None:
-    """Reject an empty list, and a list in which two entries match the same cell."""
+    """Reject a list that is empty, or in which two entries match the same cell."""
     if not texts:
         raise SchemaError(f"{kind}: {name} must contain at least one entry.")
     seen: dict[str | None, str] = {}
@@ -147,7 +147,7 @@ def check_encodable(kind: str, name: str, text: str) -> None:
 
 
 def kind_of(value: object) -> str:
-    """Return the name of the type of a value, without showing the value."""
+    """Return the name of a value's type, without showing the value."""
     empty = isinstance(value, Mapping) and not value
     return f"an empty {type(value).__name__}" if empty else type(value).__name__
 

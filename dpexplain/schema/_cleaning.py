@@ -1,4 +1,4 @@
-"""Checks of cleaning rules: aliases, markers, decimal separators and formats."""
+"""Checks for cleaning rules: aliases, markers, decimal separators and formats."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ISO: Final = "%Y-%m-%d"
 
 
 def as_markers(kind: str, values: object) -> tuple[str, ...]:
-    """Check the markers of missing values, and return them as strings.
+    """Check the missing-value markers, and return them as strings.
 
     Parameters
     ----------
     kind : str
         Kind of schema entry, for error messages.
     values : str, number or iterable of them
-        Public markers of missing values; a single marker need not be in a list.
+        Public missing-value markers; a single marker need not be in a list.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def as_formats(formats: object) -> tuple[str, ...]:
     Raises
     ------
     SchemaError
-        If a format is not a date format, or if it matches the same cells as another format or as
+        If a format is not a date format, or if it matches the same cells as another format or the
         ISO format. For example, ``%d/%m/%Y`` and ``%m/%d/%Y`` match the same cells.
     """
     listed = [formats] if isinstance(formats, str) else formats
@@ -120,7 +120,7 @@ def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str
     Returns
     -------
     tuple of (str, str)
-        Pairs of a spelling and the category or class that it stands for.
+        Pairs, each consisting of a spelling and the category or class that it stands for.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A schema as an escaped HTML table for notebooks."""
+"""Schemas as escaped HTML tables for notebooks."""
 
 from __future__ import annotations
 

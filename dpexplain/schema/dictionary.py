@@ -1,6 +1,6 @@
 """Schemas from data dictionaries.
 
-A data dictionary is a CSV file with one line for each column of a table. Any mistake in it raises
+A data dictionary is a CSV file with one line for each column of a table. Any mistake in it causes
 an error.
 """
 
@@ -109,24 +109,24 @@ class Entry:
 
 
 def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
-    """Read the arguments of a schema from a data dictionary.
+    """Read the arguments for a schema from a data dictionary.
 
     Parameters
     ----------
     path : str or Path
-        File of the data dictionary.
+        Path of the data dictionary.
     target : str or None
         Column to predict; None for a schema that has no target.
 
     Returns
     -------
     dict
-        Arguments of :class:`dpexplain.Schema`, keyed by name.
+        Arguments for :class:`dpexplain.Schema`, keyed by name.
 
     Raises
     ------
     SchemaError
-        If a line is wrong; the message names the line and the column.
+        If a line is invalid; the message names the line and the column.
     """
     entries = _entries(Path(path))
     names = [entry["name"] for entry in entries]

@@ -74,7 +74,7 @@ def named_columns(X: ArrayLike) -> dict[str, Column]:
 
 
 def observed_feature(column: Column) -> Feature:
-    """Draft the feature of one column.
+    """Draft a feature for one column.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def observed_target(y: ArrayLike, *, task: Task = "auto") -> Target:
     y : array or Series of shape (n_samples,) or (n_samples, 1)
         Cells of any type.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of the target, as for :func:`observed_fields`.
+        Type of the target, as in :func:`observed_fields`.
 
     Returns
     -------
@@ -160,7 +160,8 @@ def outward(finite: NDArray[np.float64]) -> tuple[float, float]:
     """Return bounds for the values: their minimum and maximum, rounded outward.
 
     The bounds are multiples of a power of ten; the difference between maximum and minimum is 10 to
-    100 times this power. If all values are equal, one bound is below the value and one above it.
+    100 times this power. If all values are equal, one bound is below the value and the other is
+    above it.
 
     Parameters
     ----------

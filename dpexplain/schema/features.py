@@ -53,7 +53,7 @@ class Numeric:
         Cells that stand for a missing value, such as ``["-99", "unknown"]``. A number matches all
         of its spellings.
     decimal : {".", ","}, default="."
-        Decimal sign of numbers that are stored as text. With a comma, text that contains a period
+        Decimal separator in numbers stored as text. With a comma, text that contains a period
         counts as missing, because the period could separate thousands.
     source : str, default=""
         Where the bounds come from: a page of the data dictionary, a law, a person.
@@ -117,7 +117,7 @@ class Date(Numeric):
     Parameters
     ----------
     low, high : str or datetime.date
-        First and last day, in ISO format. Days outside this period are clipped.
+        First and last days, in ISO format. Days outside this period are clipped.
     description : str, default=""
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
@@ -178,7 +178,7 @@ class Date(Numeric):
 
     @property
     def days(self) -> tuple[date, date]:
-        """First and last day."""
+        """First and last days."""
         return date.fromisoformat(day_text(self.low)), date.fromisoformat(day_text(self.high))
 
     def __repr__(self) -> str:
@@ -197,8 +197,8 @@ class Categorical:
     Parameters
     ----------
     categories : iterable of str, int, float or bool
-        The categories in the order of the axis. Cells match them as text, without regard to
-        surrounding spaces or to the spelling of a number: ``1``, ``1.0`` and ``"1"`` are the same
+        The categories in the order of the axis. Cells match them as text, ignoring surrounding
+        spaces and differences in how a number is written: ``1``, ``1.0`` and ``"1"`` are the same
         category.
     ordered : bool, default=False
         Whether the categories are ordered ("poor" < "fair" < "good").
@@ -256,7 +256,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Range:
-    """Target of a regression: a public range.
+    """Regression target with a public range.
 
     Parameters
     ----------
@@ -269,15 +269,15 @@ class Range:
     name : str, default=""
         Name of the target.
     missing, decimal, source : optional
-        Cleaning rules, and the source of the bounds, as for :class:`Numeric`. A row whose target is
+        Cleaning rules, and the source of the bounds, as in :class:`Numeric`. A row whose target is
         missing is dropped.
 
     Raises
     ------
     SchemaError
-        If a bound is not a finite number, `low` is not below `high`, or a marker of missing values
-        equals `low` or `high`. (With such a marker, values that are clipped to the bound would
-        count as missing.)
+        If a bound is not a finite number, `low` is not below `high`, or a missing-value marker
+        equals `low` or `high`. (With such a marker, values clipped to the bound would count as
+        missing.)
     """
 
     low: float
@@ -319,20 +319,20 @@ class Range:
 
 @dataclass(frozen=True)
 class Classes:
-    """Target of a classification: a public list of classes.
+    """Classification target with a public list of classes.
 
     Parameters
     ----------
     labels : iterable of str, int, float or bool
-        The classes; if there are two, the second is the positive class. Cells match the classes in
-        the same way as the categories of a :class:`Categorical`. Predictions are the labels as
-        given here.
+        The classes; if there are two, the second is the positive class. Cells are matched to the
+        classes in the same way as to the categories of a :class:`Categorical`. Predictions are the
+        labels as given here.
     description : str, default=""
         What was recorded.
     name : str, default=""
         Name of the target.
     aliases, missing, source : optional
-        Cleaning rules, and the source of the list, as for :class:`Categorical`. A row whose target
+        Cleaning rules, and the source of the list, as in :class:`Categorical`. A row whose target
         is missing is dropped.
 
     Attributes

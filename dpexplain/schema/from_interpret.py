@@ -24,7 +24,7 @@ class _Declared(NamedTuple):
 
 
 class FromInterpret:
-    """Mixin that creates a schema from the declarations of InterpretML."""
+    """Mixin that creates a schema from InterpretML declarations."""
 
     @classmethod
     def from_interpret(
@@ -67,7 +67,7 @@ class FromInterpret:
         ------
         SchemaError
             If a feature has no public bounds or categories, or two features have the same name. The
-            message states what to pass.
+            message says what to pass.
 
         Warns
         -----

@@ -1,7 +1,7 @@
 """Draft schemas from messy PUBLIC tables.
 
-A draft is made from the data, so it is not private. ID columns, date formats, markers of missing
-values and misspellings are guessed, and every guess is listed for a person to confirm or correct.
+A draft is made from the data, so it is not private. ID columns, date formats, missing-value markers
+and misspellings are guessed, and every guess is listed for a person to confirm or correct.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Drafted:
     id : list of str
         Columns that seem to identify a record.
     person : str or None
-        Column that seems to identify persons.
+        Column that seems to identify people.
     decisions : list of str
         Guesses that a person has to confirm or correct.
     """
@@ -261,7 +261,7 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
 
 
 def _read(counts: Counter[str], *readers: Any) -> int:
-    """Return the largest number of cells that any one of the readers can parse."""
+    """Return the largest number of cells that any single reader can parse."""
     return max(sum(n for text, n in counts.items() if not np.isnan(read(text))) for read in readers)
 
 
@@ -299,7 +299,7 @@ def _numeric(
 
 
 def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    """Return an extreme value that looks like a marker of missing values, or None.
+    """Return an extreme value that looks like a missing-value marker, or None.
 
     Parameters
     ----------
@@ -320,9 +320,9 @@ def extreme_marker(values: np.ndarray[Any, np.dtype[np.float64]]) -> float | Non
 
 
 def _formats(counts: Counter[str]) -> list[tuple[str, bool]]:
-    """Return the date formats that match some cells, and whether each is ambiguous.
+    """Return the date formats that match any cells, and whether each is ambiguous.
 
-    A format is ambiguous if as many cells match it with the day and month swapped.
+    A format is ambiguous if just as many cells match it with the day and month swapped.
     """
     used = []
     for alike in _FORMATS:
@@ -365,7 +365,7 @@ def _categories(found: Drafted, name: str, plain: Categorical, counts: Counter[s
     """Draft a categorical feature.
 
     Rare misspellings of a category become its aliases. Entries such as "unknown" or "-99" are
-    treated as markers of missing values.
+    treated as missing-value markers.
     """
     rare = max(1, counts.total() // 200)
     common = [text for text, n in counts.items() if n > rare]

@@ -1,8 +1,8 @@
-"""Report of cells that do not fit a schema, for the data holder only.
+"""Report on cells that do not fit a schema, for the data holder only.
 
 A private fit accepts every cell and gives no warning about cells that do not fit, because a warning
 would itself release information about the data. Mistakes in the data or the schema must be found
-beforehand, with this report.
+beforehand, using this report.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WARNING: Final = "NOT PRIVATE — do not publish: counts and values of records"
 
 @dataclass(frozen=True)
 class SchemaReport:
-    """Report of cells that do not fit a schema, with counts and examples. NOT PRIVATE.
+    """Report on cells that do not fit a schema, with counts and examples. NOT PRIVATE.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def schema_report(
     Returns
     -------
     SchemaReport
-        Report of the cells that do not fit; it is NOT PRIVATE.
+        Report on the cells that do not fit; it is NOT PRIVATE.
 
     Raises
     ------
     SchemaError
         If columns are missing, or a target is given but the schema has none.
     TypeError
-        If the table is of a type that is read in chunks.
+        If the table has a type that is read in chunks.
     """
     if kind := kind_in_parts(X):
         raise TypeError(

@@ -49,8 +49,8 @@ class Schema(FromInterpret):
     Parameters
     ----------
     features : mapping of str to Numeric, Categorical or Date
-        Features, keyed by column name, in the order of the columns of an array and of the terms of
-        a model.
+        Features, keyed by column name. Their order determines the order of array columns and model
+        terms.
     target : Range, Classes or None, default=None
         Target to predict. It is optional here, but required by models.
     id : str or sequence of str, default=()
@@ -154,15 +154,16 @@ class Schema(FromInterpret):
         Parameters
         ----------
         path : str or Path
-            UTF-8 text with commas, semicolons or tabs. Entries of a list are separated by ``|`` or
-            ``;``. The first line names these columns, in any order; other columns are ignored:
+            UTF-8 text with cells separated by commas, semicolons or tabs. Entries of a list are
+            separated by ``|`` or ``;``. The first line names these columns, in any order; other
+            columns are ignored:
 
             * ``name``: name of the column;
             * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
             * ``min``, ``max``, ``step``: bounds of numbers and dates, and their resolution;
             * ``categories``: ``male|female``, or ``1=male|2=female`` if the table contains codes;
             * ``aliases``: other spellings, ``m=male|f=female``;
-            * ``missing``: markers of missing values, ``-99|unknown``;
+            * ``missing``: missing-value markers, ``-99|unknown``;
             * ``unit``, ``description``: text for axes and pages;
             * ``decimal``: decimal point or comma;
             * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
@@ -178,7 +179,7 @@ class Schema(FromInterpret):
         Raises
         ------
         SchemaError
-            If a line is wrong. The message names the line and the column of the dictionary.
+            If a line is invalid. The message names the line and the column of the dictionary.
 
         Examples
         --------
@@ -237,8 +238,8 @@ class Schema(FromInterpret):
     ) -> SchemaDraft[Schema]:
         """Draft a schema from a messy PUBLIC table, and list the decisions left to you.
 
-        Unlike `from_frame`, this method also guesses date formats, decimal commas, markers of
-        missing values, rare misspellings of categories, and ID columns, which are not features.
+        Unlike `from_frame`, this method also guesses date formats, decimal commas, missing-value
+        markers, rare misspellings of categories, and ID columns, which are not features.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class Schema(FromInterpret):
         y : array of shape (n_samples,) or None, default=None
             Public target; None for a schema that has no target.
         task : {"auto", "classification", "regression"}, default="auto"
-            Type of the target, as for `from_frame`.
+            Type of the target, as in `from_frame`.
         exclude : sequence of str, default=()
             Columns to exclude.
 
@@ -307,8 +308,8 @@ class Schema(FromInterpret):
         seed : int or None, default=None
             Seed of the random records.
         missing : float, default=0.0
-            Proportion of each feature's cells that are emptied; the values that they had still
-            affect the target.
+            Proportion of each feature's cells that are emptied; the values they had still affect
+            the target.
         positive_share : float, default=0.5
             Probability of the second of two classes if all effects are 0.
         rows_per_person : int, default=1
@@ -350,7 +351,7 @@ class Schema(FromInterpret):
         """Return a table with aliases, markers, formats and bounds applied.
 
         Fits, predictions and explanations clean tables themselves; ONNX models and SHAP explainers
-        need a table that was cleaned with this method.
+        need a table cleaned with this method.
 
         Parameters
         ----------
@@ -360,9 +361,9 @@ class Schema(FromInterpret):
         Returns
         -------
         DataFrame of shape (n_samples, n_features)
-            Numbers within the bounds, dates as ISO text, categories by name, and values that are
-            not in a list of categories as text; NaN or None for missing cells. Each row is cleaned
-            independently of the others. The table must be protected like `X`.
+            Numbers within the bounds, dates as ISO text, categories by name, and unlisted
+            categories as text; NaN or None for missing cells. Each row is cleaned independently of
+            the others. The table must be protected like `X`.
 
         Raises
         ------
@@ -380,10 +381,10 @@ class Schema(FromInterpret):
         return cleaned_table(self, X)
 
     def check(self, X: ArrayLike, y: ArrayLike | None = None) -> SchemaReport:
-        """Check a table against the schema. NOT PRIVATE: for the data holder only.
+        """Check a table against the schema. NOT PRIVATE; for the data holder only.
 
         A private fit does not report unreadable cells, because a message would reveal that they
-        exist. This method reports them: use it before the fit, and do not share its result.
+        exist. This method reports them, so use it before the fit, and do not share its result.
 
         Parameters
         ----------
@@ -395,16 +396,18 @@ class Schema(FromInterpret):
         Returns
         -------
         SchemaReport
-            Cells that are empty, not a number or date, out of bounds, or not in a list, and columns
-            that look like a mistake (an ID, an undeclared marker, a copy of the target): how many
-            cells, examples, and what a private fit does with them; ``frame()`` tabulates them.
+            Report on cells that are empty, not a number or date, out of bounds, or not in a list,
+            and on columns that look wrong (for example, an ID column, a column with an undeclared
+            missing-value marker, or a copy of the target). For each problem, it gives the number of
+            cells, examples, and what a private fit does with them. ``frame()`` returns it as a
+            table.
 
         Raises
         ------
         SchemaError
-            If columns are missing, or `y` is given and the schema has no target.
+            If columns are missing, or `y` is given but the schema has no target.
         TypeError
-            If `X` is a path, a pyarrow dataset or a Dask collection: read it into memory first.
+            If `X` is a path, a pyarrow dataset or a Dask collection; read it into memory first.
 
         Warns
         -----

@@ -1,4 +1,4 @@
-"""Signs of mistakes that show up only in a whole column. NOT PRIVATE.
+"""Signs of mistakes visible only in a column as a whole. NOT PRIVATE.
 
 Every cell of such a column may fit the schema: a record number fits a wide range, and -99 fits the
 bounds of a balance. The findings are questions for the data holder; a column may look wrong and
@@ -33,7 +33,7 @@ _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of 
 
 
 class KnownRoles(KnownColumns, Protocol):
-    """Interface of the parts of a schema that name columns."""
+    """Interface for the parts of a schema that name columns."""
 
     @property
     def id(self) -> str | Sequence[str]:
@@ -41,11 +41,11 @@ class KnownRoles(KnownColumns, Protocol):
 
     @property
     def person(self) -> str | None:
-        """Column that identifies persons, or None."""
+        """Column that identifies people, or None."""
 
 
 def of_feature(name: str, column: Column, feature: Feature) -> Found:
-    """Return the signs of a mistake in the column of a feature.
+    """Look for signs of mistakes in a feature's column.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
     Returns
     -------
     list of (str, str, ndarray)
-        Problem, what a private fit does about it, and a mask of the cells that show it.
+        Problem, what a private fit does about it, and a mask of the affected cells.
     """
     texts = texts_of(column)
     found = [*_constant(texts), *_numbers(column, feature)]
@@ -72,12 +72,12 @@ def of_feature(name: str, column: Column, feature: Feature) -> Found:
 
 
 def of_target(column: Column, target: Target) -> Found:
-    """Return the signs of a mistake in the column of the target; see `of_feature`."""
+    """Look for signs of mistakes in the target's column; see `of_feature`."""
     return [*_constant(texts_of(column)), *_numbers(column, target)]
 
 
 def of_rows(features: Sequence[Column], y: Column | None) -> Found:
-    """Report rows without any value if they make up more than 1% of all rows.
+    """Report rows without any values if they make up more than 1% of all rows.
 
     Lines of a text file that cannot be read become such rows; a few of them are normal at the end
     of an export.
@@ -92,7 +92,7 @@ def of_rows(features: Sequence[Column], y: Column | None) -> Found:
     Returns
     -------
     list of (str, str, ndarray)
-        As for `of_feature`.
+        As in `of_feature`.
     """
     filled = [_filled(texts_of(column)) for column in (*features, *([] if y is None else [y]))]
     if len(filled) < _FEWEST_COLUMNS or len(filled[-1]) != len(filled[0]):
@@ -106,7 +106,7 @@ def of_rows(features: Sequence[Column], y: Column | None) -> Found:
 def of_other_columns(
     table: pd.DataFrame, schema: KnownRoles, target: Target | None
 ) -> Iterator[tuple[str, Column, Found]]:
-    """If the schema names no person column, find columns that may identify persons.
+    """If the schema names no person column, find columns that may identify people.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def of_other_columns(
     Yields
     ------
     tuple of (str, Series, list)
-        Name and cells of the column, and what `of_feature` returns for a feature.
+        Name and cells of the column, and findings as returned by `of_feature`.
     """
     known = {*schema.feature_names, "" if target is None else target.name}
     for place, name in enumerate(map(str, table.columns)):
@@ -158,7 +158,7 @@ def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Fo
     Returns
     -------
     list of (str, str, ndarray)
-        As for `of_feature`.
+        As in `of_feature`.
     """
     if isinstance(target, Classes):
         outcome = encode_classes(y, target).astype(np.float64)  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Fo
 
 
 def _bins(column: Column, feature: Feature, known: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the bin of each record with a known target; bins are not too small."""
+    """Return the bin of each record with a known target, avoiding overly small bins."""
     most = min(_MOST_BINS, int(known.sum()) // 10)
     if isinstance(feature, Categorical):
         codes = encode_categorical(column, feature)[known].astype(np.intp)
@@ -209,7 +209,7 @@ def _filled(texts: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _numbers(column: Column, part: Feature | Target) -> Found:
-    """Look for undeclared markers of missing values, and for numbers in another unit."""
+    """Look for undeclared missing-value markers, and for numbers in another unit."""
     if isinstance(part, Categorical | Classes | Date):
         return []
     numbers = read_numbers(column, part)

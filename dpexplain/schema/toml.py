@@ -36,7 +36,7 @@ _NAME_OF_KIND: Final = {kind: name for name, kind in {**_FEATURE_KINDS, **_TARGE
 
 
 def schema_text(schema: Described) -> str:
-    """Write a schema as TOML, leaving out fields that have their default value.
+    """Write a schema as TOML, leaving out fields with default values.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _document(schema: Described) -> dict[str, Any]:
 
 
 def read_fields(text: str) -> Fields:
-    """Read the arguments of a schema from TOML.
+    """Read the arguments for a schema from TOML.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def read_fields(text: str) -> Fields:
     Returns
     -------
     dict
-        Arguments of a schema.
+        Arguments for a schema.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_fields(text: str) -> Fields:
 
 
 def fields_from_plain(document: Any) -> Fields:
-    """Convert the output of `schema_to_plain` to the arguments of a schema.
+    """Convert the output of `schema_to_plain` to the arguments for a schema.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def fields_from_plain(document: Any) -> Fields:
     Returns
     -------
     dict
-        Arguments of a schema.
+        Arguments for a schema.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def fields_from_plain(document: Any) -> Fields:
 
 
 def read_file(path: str | os.PathLike[str]) -> Fields:
-    """Read the arguments of a schema from a TOML file; see `read_fields`."""
+    """Read the arguments for a schema from a TOML file; see `read_fields`."""
     with Path(path).open("rb") as file:
         raw = file.read(_MAX_BYTES + 1)
     try:
@@ -164,7 +164,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _has_endless_number(value: object) -> bool:
-    """Return whether a value contains an integer that is too large to be printed."""
+    """Return whether a value contains an integer that is too large to print."""
     if isinstance(value, dict):
         return any(map(_has_endless_number, value.values()))
     if isinstance(value, list):
@@ -210,7 +210,7 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 
 
 def _fields(kind: Any) -> list[Field[Any]]:
-    """Return the fields of a schema class that are stored.
+    """Return the stored fields of a schema class.
 
     The unit, step and decimal separator of a `Date` are always the same, so they are not stored.
     """

@@ -1,4 +1,4 @@
-"""Guarantee of a set of outputs, as part of a privacy statement."""
+"""Guarantee for a set of outputs, as part of a privacy statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDED = frozenset({"adaptive_epsilon", "others"})
 
 @dataclass(frozen=True)
 class Promise:
-    """Guarantee of a set of outputs, as part of a privacy statement.
+    """Guarantee for a set of outputs, as part of a privacy statement.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def promise_from_dict(content: object) -> Promise:
 
 
 def fields_of(cls: type[Any], content: object) -> dict[str, Any]:
-    """Check the names of the fields, and return the fields as a dictionary.
+    """Check the field names, and return the fields as a dictionary.
 
-    A field that older versions did not have is allowed to be missing.
+    Fields that older versions did not have may be missing.
     """
     names = {field.name for field in fields(cls)}
     if not isinstance(content, Mapping) or not names - _ADDED <= set(content) <= names:

@@ -59,13 +59,13 @@ class PrivacyStatement:
     adjacency : {"add_remove", "replace"}
         Which data sets count as neighbors.
     release : Promise
-        Guarantee of the published results.
+        Guarantee for the published results.
     everything : Promise
-        Guarantee of all charged private releases combined.
+        Guarantee for all charged private releases combined.
     mechanisms : tuple of str
         Released quantities, with the amount of noise.
     not_private : tuple of str
-        Results that were computed from the data without noise, and must not be shared.
+        Results that were computed from the data without noise and must not be shared.
     sampler : str
         Source of the noise.
     accountant : str
@@ -77,7 +77,8 @@ class PrivacyStatement:
     library : str
         Name and version of the library.
     others : tuple of Promise, default=()
-        Guarantees of all private releases combined, for each other unit of privacy in the ledger.
+        Guarantees for all private releases combined, one for each other unit of privacy in the
+        ledger.
 
     See Also
     --------
@@ -130,7 +131,7 @@ class PrivacyStatement:
         Returns
         -------
         str
-            Text with one block for each heading.
+            Text with one block per heading.
         """
         return as_text(self)
 
@@ -166,7 +167,7 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Statement that is equal to the original.
+            Statement equal to the original.
 
         Raises
         ------
@@ -204,7 +205,7 @@ class PrivacyStatement:
         Returns
         -------
         PrivacyStatement
-            Statement that is equal to the original.
+            Statement equal to the original.
 
         Raises
         ------
@@ -247,7 +248,7 @@ def statement_of(
         Joint epsilon of the published entries under the ledger's adjacency and under replace-one
         adjacency; None if all private entries are published.
     unit : str or None, default=None
-        Unit of privacy of the statement. None means the unit of `guarantee` or, if that is None,
+        Unit of privacy for the statement. None means the unit of `guarantee` or, if that is None,
         the unit of the ledger.
 
     Returns
@@ -322,7 +323,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; list equal events once, with their count."""
+    """Describe the private events, listing equal events once with their count."""
     words: Counter[str] = Counter()
     for entry in entries:
         for content in entry.events:

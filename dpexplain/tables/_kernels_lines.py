@@ -1,4 +1,4 @@
-"""Find the lines of a text file that are not valid records, in one pass."""
+"""Find, in a single pass, the lines of a text file that are not valid records."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def cell_day(cell: object) -> float:
     ----------
     cell : object
         Any value that a table can contain. Dates and times from any library are parsed, and so is
-        text that begins with a date in ISO format. The day of a time is the day in its own time
-        zone, and the day of a pandas period is its first day.
+        text that begins with a date in ISO format. A time is assigned the day in its own time zone,
+        and a pandas period is assigned its first day.
 
     Returns
     -------
@@ -127,9 +127,9 @@ def day_text(day: float) -> str:
 
 
 def number_in(unit: str) -> Callable[[object], float]:
-    """Return the parser for the cells of a numeric feature with a given unit.
+    """Return the parser for cells of a numeric feature with a given unit.
 
-    For the unit of dates, the parser accepts dates as well as numbers.
+    If the unit is that of dates, the parser accepts dates as well as numbers.
 
     Parameters
     ----------

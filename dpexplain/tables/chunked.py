@@ -1,4 +1,4 @@
-"""Interface of tables that are read in chunks."""
+"""Interface for tables read in chunks."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class PartError(RuntimeError):
     Parameters
     ----------
     kind : str
-        Cause of the failure: the type of an error raised by another library, or a fixed text. It
-        is shown to users, so it must reveal nothing about a record.
+        Cause of the failure: the type of an error raised by another library, or a fixed text. It is
+        shown to users, so it must reveal nothing about any record.
     """
 
     def __init__(self, kind: str) -> None:
@@ -33,10 +33,10 @@ class PartError(RuntimeError):
 
 
 class ChunkedTable(ABC):
-    """Base class for tables that are read in chunks.
+    """Base class for tables read in chunks.
 
     The checks made before the ledger is charged for a fit use only public metadata: the names and
-    the number of columns. Only `parts` reads values.
+    number of columns. Only `parts` reads values.
     """
 
     on_cluster: bool = False

@@ -1,7 +1,7 @@
 """Parquet files and pyarrow datasets, read in batches.
 
-Every file is read with the types that it declares itself, never with the types of other files, and
-Arrow columns store missing cells separately from values. Each cell is therefore read independently,
+Every file is read with the types that it declares itself, never those of other files, and Arrow
+columns store missing cells separately from values. Each cell is therefore read independently,
 whereas pandas would turn a batch of integers into floats if one of them is missing.
 
 If folders are named ``key=value``, each key becomes a column, and each folder name is parsed
@@ -164,7 +164,7 @@ def _coded_texts(schema: Any) -> list[str]:
 
 
 def _named_folders(fragment: Any) -> Mapping[str, object]:
-    """Return the values of the ``key=value`` folders in the path of a file, by key.
+    """Return the values of the ``key=value`` folders in a file's path, by key.
 
     Keys that are also columns of the file are left out. No value raises an error.
     """

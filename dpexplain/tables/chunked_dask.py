@@ -26,7 +26,7 @@ class DaskTable(ChunkedTable):
     Attributes
     ----------
     client : distributed.Client or None
-        Client of the cluster, if there was one when the table was created.
+        Client for the cluster, if there was one when the table was created.
     on_cluster : bool
         Whether there is a client. If so, other processes read and store the chunks.
 

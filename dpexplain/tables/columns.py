@@ -21,7 +21,7 @@ Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
 
 
 class KnownColumns(Protocol):
-    """Interface of the parts of a schema that are needed to read columns."""
+    """Interface for the parts of a schema needed to read columns."""
 
     @property
     def features(self) -> Mapping[str, Feature]:

@@ -1,9 +1,9 @@
 """Encode tables as arrays, cell by cell, using only the schema.
 
-The code of a cell depends only on that cell and the schema, not on other cells or on the dtype
-that pandas chose for the column, and no cell raises an error: an exception, or a change in how
-other cells are encoded, would reveal one record. Errors are raised only for the names and the
-number of columns, which are public.
+The code of a cell depends only on that cell and the schema, not on other cells or on the dtype that
+pandas chose for the column, and no cell raises an error: an exception, or a change in how other
+cells are encoded, would reveal one record. Errors are raised only for the names and number of
+columns, which are public.
 
 This does not cover earlier steps: if a CSV reader parses a file as a whole, one line can change how
 others are parsed. :func:`dpexplain.tables.read_texts` reads each line independently, as text.
@@ -44,8 +44,8 @@ def check_columns(X: ArrayLike, schema: KnownColumns) -> None:
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-        The columns of a frame may be in any order, and columns that the schema does not name are
-        ignored; an array has the columns of the schema, in its order.
+        The columns of a frame may be in any order, and columns not named in the schema are ignored;
+        an array must have exactly the schema's columns, in the schema's order.
     schema : Schema
         Public knowledge about the columns.
 
@@ -76,8 +76,7 @@ def encode_numeric(column: Column, feature: Numeric) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples,), dtype float64
         Values clipped to ``[low, high]``, including infinite ones. The result is NaN if a cell is
-        empty, is a marker of missing values, or is not a number (or, for a :class:`Date`, not a
-        date).
+        empty, is a missing-value marker, or is not a number (or, for a :class:`Date`, not a date).
     """
     numbers = read_numbers(column, feature)
     return np.clip(numbers, feature.low, feature.high, out=numbers)
@@ -95,7 +94,7 @@ def read_numbers(
     part : Numeric or Range
         Feature or target whose rules are applied.
     keep_markers : bool, default=False
-        Whether markers of missing values are kept as numbers, which is useful for a report.
+        Whether missing-value markers are kept as numbers, which is useful for reports.
 
     Returns
     -------
@@ -129,7 +128,7 @@ def encode_categorical(column: Column, feature: Categorical) -> NDArray[np.int32
     -------
     ndarray of shape (n_samples,), dtype int32
         0 to k − 1 for the categories and their aliases, k for any other value, and k + 1 for an
-        empty cell or a marker of missing values.
+        empty cell or a missing-value marker.
     """
     n_categories = len(feature.categories)
     code = _reader(feature, feature.categories, other=n_categories, missing=n_categories + 1)
@@ -151,7 +150,7 @@ def encode_features(
     Returns
     -------
     list of ndarray of shape (n_samples,)
-        Encoded columns: numbers as float64, and indices of categories as int32.
+        Encoded columns: numbers as float64, and category indices as int32.
     """
     return list(encoded_columns(X, schema))
 
@@ -171,8 +170,8 @@ def encoded_columns(
     Yields
     ------
     ndarray of shape (n_samples,)
-        The next encoded column, in the order of the schema: numbers as float64, or indices of
-        categories as int32.
+        The next encoded column, in the order of the schema: numbers as float64, or category indices
+        as int32.
     """
     columns = columns_in_order(X, schema)
     for column, feature in zip(columns, schema.features.values(), strict=True):
@@ -183,7 +182,7 @@ def encoded_columns(
 
 
 def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
-    """Convert the target of a regression to numbers within its public range.
+    """Convert a regression target to numbers within its public range.
 
     Parameters
     ----------
@@ -196,7 +195,7 @@ def encode_range(y: ArrayLike, target: Range) -> NDArray[np.float64]:
     -------
     ndarray of shape (n_samples,), dtype float64
         Values clipped to ``[low, high]``, including infinite ones. The result is NaN if a cell is
-        empty, is a marker of missing values, or is not a number; a fit drops these rows.
+        empty, is a missing-value marker, or is not a number; a fit drops these rows.
 
     Raises
     ------
@@ -220,8 +219,8 @@ def encode_classes(y: ArrayLike, target: Classes) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype int64
-        Indices of the classes; −1 if a cell is empty, is a marker of missing values, or is not in
-        the list. A fit drops the rows with −1.
+        Class indices; −1 if a cell is empty, is a missing-value marker, or is not in the list. A
+        fit drops the rows with −1.
 
     Raises
     ------
@@ -295,7 +294,7 @@ def texts_of(column: Column) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n_samples,), dtype object
-        Strings; each cell is converted as by :func:`dpexplain.tables.cells.cell_text`.
+        Strings, one per cell, as returned by :func:`dpexplain.tables.cells.cell_text`.
     """
     return _read(column, cell_text, dtype=object)
 

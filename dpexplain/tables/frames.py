@@ -6,7 +6,7 @@ would change how others are read. A cell that the library cannot convert to a Py
 after the year 9999, bytes that are not text) raises no error and is neither a number nor a string.
 
 For such a cell, polars panics: it prints a message and raises an exception that is not an
-`Exception`. Catching it would not remove the message, so polars is never asked for such a cell.
+`Exception`. Catching it would not suppress the message, so polars is never asked for such a cell.
 """
 
 from __future__ import annotations

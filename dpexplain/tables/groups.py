@@ -19,7 +19,7 @@ class Grouping:
     Parameters
     ----------
     cells : array-like of shape (n_samples,)
-        Person ID of each row. These IDs must be protected like the table.
+        Person ID of each row. These IDs must be protected in the same way as the table.
     kind : str or None, default=None
         Public name of the grouping, if one was given.
     """
@@ -77,7 +77,7 @@ def groups_or_declared(groups: Any, max_rows_per_person: int | None, schema: Any
     Parameters
     ----------
     groups : object
-        Argument that was passed to ``fit``.
+        Argument passed to ``fit``.
     max_rows_per_person : int or None
         Argument of the estimator. None means that individual records are protected, so no groups
         are needed.
@@ -103,7 +103,7 @@ def without_groups(X: Any, groups: Any) -> Any:
     X : DataFrame or array-like
         The table.
     groups : object
-        Argument that was passed to ``fit``.
+        Argument passed to ``fit``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Text files in which every line is read independently as a record.
+"""Text files in which every line is read independently, as one record.
 
 CSV readers parse a file as a whole: an open quote in one line swallows the lines after it, a line
 with an extra cell shifts the cells of all lines or makes the reader reject the file, and types are
@@ -63,7 +63,7 @@ _ENCODINGS: Final = frozenset(
 
 @dataclass(frozen=True)
 class LineFormat:
-    r"""Format of the cells of a line.
+    r"""Format of the cells in a line.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
 
 
 def _readable(file: IO[bytes], form: LineFormat, n_cells: int) -> Iterator[bytes]:
-    """Yield blocks of lines in UTF-8, with empty cells in place of unreadable lines."""
+    """Yield blocks of lines in UTF-8; the cells of unreadable lines are empty."""
     yield b"\n"  # skipped by the parser, which may treat the first bytes of its input specially
     for block in _whole_lines(file):
         text = _in_utf8(block.replace(b"\r\n", b"\n") if b"\r" in block else block, form.encoding)

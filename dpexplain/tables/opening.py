@@ -1,4 +1,4 @@
-"""Open tables that are read in chunks, from files or Dask collections."""
+"""Open tables read in chunks from files or Dask collections."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dpexplain.tables.columns import kind_in_parts
 
 
 def chunked_table(X: Any) -> ChunkedTable:
-    """Open a table that is read in chunks, without reading values.
+    """Open a table to be read in chunks; no values are read yet.
 
     Parameters
     ----------
     X : str, Path, pyarrow.dataset.Dataset, dask.dataframe.DataFrame or dask.array.Array
-        Path of a Parquet file or of a folder of Parquet files, or a dataset or collection.
+        Path of a Parquet file or a folder of Parquet files, or a dataset or collection.
 
     Returns
     -------
@@ -23,7 +23,7 @@ def chunked_table(X: Any) -> ChunkedTable:
     Raises
     ------
     ImportError
-        If libraries of the optional extra ``dask`` are not installed.
+        If libraries in the optional extra ``dask`` are not installed.
     TypeError
         If `X` is a Dask collection of another type or a filtered dataset, or if the format of its
         files does not store types.

@@ -59,7 +59,7 @@ class DayFormat(NamedTuple):
     pattern : re.Pattern
         Pattern that matches a whole cell.
     n_digits : int
-        Number of digits of a date, if the format consists only of digits; 0 for any other format.
+        Number of digits in a date, if the format consists only of digits; 0 for any other format.
         Table readers treat a date without separators as a number, and drop its leading zeros.
     """
 
@@ -74,9 +74,9 @@ def day_format(text: str) -> DayFormat:
     Parameters
     ----------
     text : str
-        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Names
-        of months are in English, regardless of the locale. A format that includes no time and does
-        not consist only of digits also matches a date that is followed by a time of day.
+        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Month
+        names are in English, regardless of the locale. A format that includes no time and does not
+        consist only of digits also matches a date followed by a time of day.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def _pattern(pieces: Sequence[str], rules: dict[str, str], end: str = "") -> re.
 
 
 def shape_of(text: str) -> str:
-    """Return a simplified pattern of a date format, to compare formats.
+    """Return a simplified pattern of a date format, for comparing formats.
 
     The pattern does not tell days, months and two-digit years apart, and assumes that each has two
     digits. If the patterns of two formats are equal, both formats match the same cells with
@@ -199,8 +199,8 @@ def comma_number(cell: object) -> float:
     Returns
     -------
     float
-        The number, as from :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a period,
-        which could be a thousands separator or a decimal point.
+        The number, as returned by :func:`~dpexplain.tables.cells.cell_number`; NaN for text with a
+        period, which could be a thousands separator or a decimal point.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def number_reader(decimal: str) -> Callable[[object], float]:
     Parameters
     ----------
     decimal : {".", ","}
-        Decimal sign of numbers that are stored as text.
+        Decimal separator of numbers stored as text.
 
     Returns
     -------
@@ -242,9 +242,9 @@ def hide_markers(
     numbers : ndarray of shape (n_samples,), dtype float64
         Parsed cells of a column, which are modified.
     markers : iterable of str, int or float
-        Markers of missing values; markers that are not numbers are ignored.
+        Missing-value markers; those that are not numbers are ignored.
     *readers : callable
-        Functions that parse a marker as a number; every number that one of them returns is
+        Functions that parse a marker as a number; every number that any of them returns is
         replaced.
     """
     read = {reader(marker) for marker in markers for reader in readers}

@@ -37,8 +37,8 @@ def split_target(X: Any, y: Any, schema: Schema | None) -> tuple[Any, Any]:
     TypeError
         If `y` is a name, but `X` has no column names.
     ValueError
-        If the table does not have exactly one column with the name `y`, or if the schema names that
-        column as a feature, an ID or the person column.
+        If the table does not have exactly one column named `y`, or if the schema names that column
+        as a feature, an ID or the person column.
     """
     if not isinstance(y, str) or isinstance(X, ChunkedTable) or kind_in_parts(X):
         return X, y

@@ -347,7 +347,7 @@ def test_where_no_estimate_is_made_the_words_say_so(monkeypatch):
 )  # fmt: skip
 def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_kinds(kind, recorded):
     """The released curve, the estimate, its error, and the factor of the band."""
-    model = two_classes_or_numbers(1_500, 3, kind=kind, reproducible_seed=5)
+    model = fitted(kind, 1_500, 3, reproducible_seed=5)
     term = model.explain_global()["job"]
     found = [*term.contribution[:3], *term.effect[:3], *term.effect_std[:3], term.effect_factor]
     np.testing.assert_allclose(found, recorded, rtol=1e-5)

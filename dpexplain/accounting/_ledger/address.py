@@ -53,7 +53,7 @@ def check_not_an_address(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the name begins like a database address.
+        If the name looks like a database address.
     """
     if _BEGINNING.match(os.fsdecode(path)):
         raise ValueError(_ESCAPES)
@@ -61,7 +61,7 @@ def check_not_an_address(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """Address of a database, and the data set that the address names after ``#``.
+    """Address of a database, with the name of a data set if one follows ``#``.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class DatabaseAddress:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Tuple that contains the file of a sqlite database; empty for PostgreSQL."""
+        """Tuple containing the file of a sqlite database; empty for PostgreSQL."""
         return (Path(self.url.database or ""),) if self.backend == "sqlite" else ()
 
     @property
@@ -154,7 +154,7 @@ class DatabaseAddress:
 
     @property
     def shown(self) -> str:
-        """Address without password and options, for messages."""
+        """Address without its password and options, for use in messages."""
         return self._without_password().set(query={}).render_as_string()
 
     def of_dataset(self, dataset: str) -> str:
@@ -163,7 +163,7 @@ class DatabaseAddress:
         Parameters
         ----------
         dataset : str
-            Name of the data set of this ledger.
+            Name of the data set to which this ledger belongs.
 
         Returns
         -------
@@ -196,7 +196,7 @@ def _several_hosts(url: URL) -> bool:
 
 
 def _leads_elsewhere(url: URL) -> str | None:
-    """Return the environment variable of libpq that could override the host of the address.
+    """Return the libpq environment variable that could override the address's host.
 
     A service file can name hosts, and libpq connects to ``PGHOSTADDR`` instead of the named host.
     """

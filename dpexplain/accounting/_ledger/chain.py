@@ -22,7 +22,7 @@ BEFORE = "previous"  # the field that contains the hash of the previous link
 
 
 def digest(content: object) -> str:
-    """Compute the SHA-256 of data that JSON can represent.
+    """Compute the SHA-256 hash of JSON-serializable data.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def digest(content: object) -> str:
     Returns
     -------
     str
-        SHA-256 of the canonical JSON form, which has sorted keys and no spaces.
+        SHA-256 hash of the canonical JSON form, which has sorted keys and no spaces.
     """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -114,7 +114,7 @@ def check_links(
     Raises
     ------
     ValueError
-        If a hash differs; the message states the index of the first link that differs.
+        If a hash differs; the message gives the index of the first link that differs.
     """
     for place, (one, other) in enumerate(zip(found, expected, strict=True)):
         if one[BEFORE] != other[BEFORE]:

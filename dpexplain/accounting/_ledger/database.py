@@ -78,7 +78,7 @@ class LedgerRow(LedgerPlace):
     Parameters
     ----------
     address : str
-        Address of the database, see `DatabaseAddress`.
+        Address of the database; see `DatabaseAddress`.
     dataset : str or None, default=None
         Data set of the ledger. If it is None and the address does not name one, the only ledger in
         the database is used.
@@ -147,14 +147,14 @@ class LedgerRow(LedgerPlace):
                 self._here.connection = None
 
     def version(self) -> Version:
-        """Return the number of the last change; None if the row is missing."""
+        """Return the version number of the last change; None if the row is missing."""
         self._check_files()
         with self._connected() as connection:
             row = self._row(connection, _VERSION)
         return None if row is None else row.version
 
     def read(self) -> tuple[str, Version]:
-        """Return the document and the number of its last change."""
+        """Return the document and the version number of its last change."""
         self._check_files()
         with self._connected() as connection:
             row = self._row(connection, _SELECT)

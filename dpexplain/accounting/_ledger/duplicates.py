@@ -19,7 +19,7 @@ WITHOUT_A_LEDGER = "fits without a ledger"
 
 
 class Counting(Protocol):
-    """The attributes of a ledger that are used to detect duplicates."""
+    """Ledger attributes used to detect duplicates."""
 
     _has_duplicate: bool
 
@@ -40,7 +40,7 @@ _CHARGED: dict[str, WeakSet[Counting]] = {}
 
 
 def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
-    """Warn once per ledger if another live ledger of its data set was charged.
+    """Warn once per ledger if another live ledger for its data set was charged.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def warn_of_duplicates(ledger: Counting, *, charged: bool) -> None:
     Warns
     -----
     PrivacyWarning
-        If another ledger of the data set was charged, still exists and is not stored in the same
-        file or row. Each of the two ledgers then misses the charges of the other.
+        If another ledger for the data set was charged, still exists and is not stored in the same
+        file or row. Each of the two ledgers then lacks the charges made to the other.
     """
     if ledger.dataset in _COUNT_ALONE:
         return

@@ -60,11 +60,11 @@ class LedgerEntry:
     label : str
         Name of what was charged, such as an estimator.
     events : tuple of Event
-        The releases, at least one.
+        The releases; at least one.
     unit : Record or Person, default=RECORD
         Unit of privacy that the noise of the events protects.
     provenance : Provenance, optional
-        Date, person responsible, purpose, target and hash of the schema, if known.
+        Date, person responsible, purpose, target and schema hash, if known.
     """
 
     label: str
@@ -99,7 +99,7 @@ class LedgerEntry:
         Returns
         -------
         bool
-            False if one of them is a `NonPrivateEvent`.
+            False if any of them is a `NonPrivateEvent`.
         """
         return not any(isinstance(event, NonPrivateEvent) for event in self.events)
 
@@ -144,7 +144,7 @@ class LedgerEntry:
         Returns
         -------
         float
-            Epsilon of all events combined; infinite if one of them is not private.
+            Epsilon of all events combined; infinite if any of them is not private.
         """
         return epsilon_of(self.spending(adjacency), delta) if self.private else math.inf
 
@@ -160,7 +160,7 @@ def entry_to_dict(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
-    """Parse an entry strictly, from a file of any supported version."""
+    """Strictly parse an entry from a file of any supported version."""
     added = {"unit"} if version > WITHOUT_UNITS else set()
     added |= {"provenance", BEFORE} if version > UNCHAINED else set()
     check_object(content, {"label", "events"} | added, "an entry")
@@ -174,7 +174,7 @@ def entry_from_dict(content: Any, version: int, place: int) -> LedgerEntry:
 
 
 def release_from_dict(content: Any) -> ReleasedFile:
-    """Parse the description of a released file; unknown or missing fields are errors."""
+    """Parse the description of a released file; reject unknown or missing fields."""
     check_object(content, {"entry", "sha256", "provenance", BEFORE}, "a released file")
     facts = Provenance.from_dict(content["provenance"])
     return ReleasedFile(content["entry"], content["sha256"], facts)

@@ -1,4 +1,4 @@
-"""Ledgers in files, which are read and written as a whole and under a lock."""
+"""Ledgers in files, each read and written in its entirety under a lock."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LedgerFile(LedgerPlace):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Lock the file; other processes and other ledgers in this process wait."""
+        """Lock the file; other processes and other ledgers in this process must wait."""
         from filelock import FileLock, Timeout
 
         if not self.path.parent.is_dir():  # the lock would create the folder of a mistyped path
@@ -142,7 +142,7 @@ def _sync_folder(folder: Path) -> None:
     """Sync the folder, so that the old file cannot reappear after a power failure.
 
     On an operating system that cannot open folders, this does nothing; the system itself decides
-    when it writes file names to disk.
+    when to write file names to disk.
     """
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

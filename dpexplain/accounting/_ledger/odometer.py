@@ -2,21 +2,21 @@
 
 The total of a ledger holds for fits whose number and budgets were fixed in advance. Some analysts
 look at the results so far before they decide whether and how to fit again. They may stop just when
-the results happen to reveal a lot; the total at that moment is then too small. A cap that was fixed
-before the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is
-no cap, the reading of the odometer holds.
+the results happen to reveal a lot; the total at that moment is then too small. A cap fixed before
+the first fit also holds if the ledger is used in this way, as proved in `cap`. If there is no cap,
+the reading of the odometer holds.
 
 **Definition.** At each moment let E be the plain sum of the epsilons of pure releases, and V the
 sum of the squared mu that cover all other releases. As in `cap`, a subsampled release is covered
 except for its tail, in which it may reveal the record. Let ``a`` be the V of the first private
 entry (if that V is 0, the squared mu of a Gaussian release that has the same epsilon as the entry).
-Fix limits ``a m_1 < a m_2 < ...`` with integers m_j that start with 1, 2, 3, ... and later grow by
+Fix limits ``a m_1 < a m_2 < ...`` with integers m_j that start at 1, 2, 3, ... and later grow by
 10% at each step. Fix shares of delta, ``delta_j = (1 - s) 6 delta / (pi (j + 1))^2``, with a share
 s reserved for the tails, so that ``delta_0 + delta_1 + ... + tails <= delta``. The reading of the
 odometer is
 
 * after the first private entry alone: its own epsilon at delta_0;
-* later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the least j with ``V <= a m_j``; E alone if V
+* later: ``E + epsilon(sqrt(a m_j), delta_j)`` for the smallest j with ``V <= a m_j``; E alone if V
   is 0.
 
 **Claim.** Let every choice depend on all results so far: whether to continue, what to query, and
@@ -30,21 +30,21 @@ set S of outcomes satisfies
 first entry. The first entry was chosen before any result was seen, so ``a``, the limits and the
 shares are fixed. By the guarantee of that entry, part 0 has an excess of at most delta_0. For
 j > 0, compare with an analyst who makes the same choices but stops before V would exceed ``a m_j``.
-Outcomes in part j never get to that point, so they have the same probabilities for both analysts.
-In the runs in which no tail reveals the record, all releases that are not pure are functions of
+Outcomes in part j never reach that point, so they have the same probabilities for both analysts. In
+the runs in which no tail reveals the record, all releases that are not pure are functions of
 Gaussian releases. Let L be the sum of the losses ``log(dP/dQ)`` of these Gaussian releases. A pure
 release adds at most its epsilon to the loss of any outcome, so the total loss is at most ``E + L``.
 Then, for any e,
 
     P(part j) - integral of exp(E + e) dQ  <=  expectation under P of max(0, 1 - exp(e - L)).
 
-Under P, exp(-L) is a martingale, and ``max(0, 1 - exp(e - L))`` is convex in it. An Ito time
-change makes L a Brownian motion with drift, stopped at a time of at most ``a m_j``. Continuing it
-until the time ``a m_j`` can only increase the expectation, which is then ``delta(e)`` of
-``sqrt(a m_j)``-GDP. This equals delta_j for the e in the reading. Under P, the runs in which a tail
-reveals the record have a total probability of at most the share of delta reserved for the tails,
-for all parts together. The parts add up to at most delta. If V is 0, no share of delta is used at
-all. Pure releases need no limit, because their part of the reading is exact.
+Under P, exp(-L) is a martingale, and ``max(0, 1 - exp(e - L))`` is convex in it. An Ito time change
+makes L a Brownian motion with drift, stopped at a time of at most ``a m_j``. Continuing it until
+time ``a m_j`` can only increase the expectation, which is then ``delta(e)`` of ``sqrt(a m_j)``-GDP.
+This equals delta_j for the e in the reading. Under P, the runs in which a tail reveals the record
+have a total probability of at most the share of delta reserved for the tails, for all parts
+together. The parts add up to at most delta. If V is 0, no share of delta is used at all. Pure
+releases need no limit, because their part of the reading is exact.
 
 This is the filter of `cap` for a series of limits. The results determine which limit applies; the
 cost is that delta is divided among the limits. For equal fits of epsilon 1 at delta 1e-6, the

@@ -17,7 +17,7 @@ Version: TypeAlias = object  # two versions are equal if the content is
 class LedgerPlace(ABC):
     """Base class for the storage of a ledger in a file or a database.
 
-    The ledger is read and written as a whole, by one process at a time. Failures raise a
+    The ledger is read and written in its entirety, by one process at a time. Failures raise a
     `BudgetError` that names the file or row, states that nothing was charged, and suggests what to
     do next.
     """
@@ -39,11 +39,11 @@ class LedgerPlace(ABC):
         """Return whether a ledger is stored here."""
 
     def prepare(self) -> None:  # noqa: B027 - most places need none
-        """Create what a new ledger needs, such as a table, without storing the ledger."""
+        """Create whatever a new ledger needs, such as a table, without storing the ledger."""
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[None]:
-        """Lock the file or row; other processes and other ledgers in this process wait."""
+        """Lock the file or row; other processes and ledgers in this process must wait."""
 
     @abstractmethod
     def version(self) -> Version:
@@ -64,7 +64,7 @@ class LedgerPlace(ABC):
     def check_name(self, dataset: str) -> None:
         """Check that the stored ledger belongs to the expected data set.
 
-        A ledger that is stored under a second name would be a second budget.
+        A ledger stored under a second name would amount to a second budget.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class LedgerPlace(ABC):
             raise ValueError(f"it is the ledger of {dataset!r}, stored under another name.")
 
     def check_size(self, text: str) -> None:
-        """Check that the text of the ledger is not too long to be read again."""
+        """Check that the ledger's text is not too long to be read back."""
         if len(text.encode()) > self.largest_bytes:
             raise BudgetError(
                 f"{self.words} would grow beyond {self.largest_bytes >> 20} MiB and could not be "
@@ -91,7 +91,7 @@ class LedgerPlace(ABC):
         """Reject a file that has a second name (a hard link).
 
         Replacing the file would leave the old content, and thus a second budget, under the other
-        name. If a sqlite database were opened by that name, its journal would not be found.
+        name. If a sqlite database were opened under that name, its journal would not be found.
         """
         for file in self.files:
             try:

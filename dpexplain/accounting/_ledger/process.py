@@ -24,7 +24,7 @@ _UNLISTED = ContextVar("unlisted", default=False)
 
 
 def _unlock() -> None:
-    """Replace the lock in a forked process, in which no thread is left to release it."""
+    """Replace the lock in a forked process, where no thread is left to release it."""
     global _LOCK
     _LOCK = threading.Lock()
 
@@ -65,7 +65,7 @@ def process_ledger(
         If the name is empty, starts or ends with a space, or looks like a file path.
     BudgetError
         If a table is named in a worker process, such as one started by joblib, because the parent
-        process would not see what is charged there.
+        process would not see charges made there.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def ledgers_of(
 def unlisted() -> Iterator[None]:
     """Keep the fits in a ``with`` block out of ``process_ledger()``.
 
-    This is for fits that were already charged, or that use public data.
+    Use it for fits that were already charged or that use public data.
 
     Yields
     ------

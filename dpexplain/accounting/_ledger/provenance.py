@@ -23,7 +23,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Public facts about a charge or a release; each of them is optional.
+    """Public facts about a charge or a release, all of them optional.
 
     The facts must not be computed from records. The time of day is omitted from the date,
     because it could reveal how long a computation on the records took.
@@ -39,7 +39,7 @@ class Provenance:
     target : str, default=""
         Name of what the model predicts.
     schema : str, default=""
-        SHA-256 of the public schema, see `dpexplain.certificate.schema_hash`.
+        SHA-256 hash of the public schema; see `dpexplain.certificate.schema_hash`.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, content: object) -> Provenance:
-        """Parse the output of `to_dict` strictly.
+        """Strictly parse the output of `to_dict`.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class ReleasedFile:
     entry : int
         Index of the entry, counting from 0.
     sha256 : str
-        SHA-256 of the file's bytes, as `sha256sum` prints it.
+        SHA-256 hash of the file's bytes, as printed by `sha256sum`.
     provenance : Provenance, optional
         Public facts about the release, such as who made it, when and why.
     """
@@ -163,7 +163,7 @@ class ReleasedFile:
 
 
 def check_hash(name: str, value: object) -> str:
-    """Check that a value is a SHA-256 in hexadecimal digits.
+    """Check that a value is a SHA-256 hash written in hexadecimal digits.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def check_hash(name: str, value: object) -> str:
     Raises
     ------
     ValueError
-        If the value is not a SHA-256 in hexadecimal digits.
+        If the value is not a SHA-256 hash written in hexadecimal digits.
     """
     if not isinstance(value, str) or not _HASH.fullmatch(value):
         raise ValueError(f"{name}={shown(value)} must be a SHA-256: 64 hexadecimal digits.")
@@ -187,27 +187,26 @@ def check_hash(name: str, value: object) -> str:
 
 
 def schema_hash(schema: Schema) -> str:
-    """Compute the SHA-256 of a public schema.
+    """Compute the SHA-256 hash of a public schema.
 
     Parameters
     ----------
     schema : Schema
-        Schema that was passed to a fit or read from a TOML file, never one that was inferred from
-        private data.
+        Schema passed to a fit or read from a TOML file, never one inferred from private data.
 
     Returns
     -------
     str
-        SHA-256 of the TOML that `Schema.to_toml` writes. It depends on the order of the features,
-        but not on comments in a file or on the order of the fields of one feature.
+        SHA-256 hash of the TOML that `Schema.to_toml` writes. It depends on the order of the
+        features, but not on comments in a file or on the order of the fields of one feature.
     """
     return hashlib.sha256(schema.to_toml().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def provenance_of(schema: Schema | None) -> Provenance:
-    """Create a provenance that states the target and the hash of a public schema.
+    """Create a provenance with the target and hash of a public schema.
 
-    If the schema is None, because it will be inferred from the data, the provenance states nothing.
+    If the schema is None, because it will be inferred from the data, the provenance is empty.
     """
     if schema is None:
         return Provenance()

@@ -65,7 +65,7 @@ class LedgerReading:
 
     @property
     def adjacency(self) -> Adjacency:
-        """Adjacency, the definition of neighboring data sets.
+        """Adjacency, which defines when two data sets are neighbors.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class LedgerReading:
 
     @property
     def unit(self) -> Unit:
-        """Unit of privacy of the totals.
+        """Unit of privacy for the totals.
 
         Returns
         -------
@@ -127,8 +127,7 @@ class LedgerReading:
         -------
         str
             The hash, as 64 hexadecimal digits. A copy kept elsewhere, such as on a certificate or
-            on paper, can later prove that nothing recorded before the copy was made has been
-            changed.
+            on paper, can later prove that nothing recorded before that copy was made has changed.
         """
         return self._store.current().head
 
@@ -139,9 +138,9 @@ class LedgerReading:
         Returns
         -------
         bool
-            False if the ledger was last written by an older version, which made no hash chain;
-            otherwise, True. Without a chain, changes made to the file by hand cannot be detected.
-            The next charge, or any other change made by this version, starts a chain.
+            False if the ledger was last written by an older version, which did not make a hash
+            chain; otherwise, True. Without a chain, changes made to the file by hand cannot be
+            detected. The next charge, or any other change made by this version, starts a chain.
         """
         return self._store.current().chained
 
@@ -181,7 +180,7 @@ class LedgerReading:
 
         The total holds if the number and the budgets of the fits were fixed before any result was
         seen; otherwise, use `adaptive_epsilon`. The total does not cover charges that are not
-        private. If the result of such a charge is published, the total is no longer a guarantee.
+        private. If the result of such a charge is published, the total is no longer guaranteed.
 
         Parameters
         ----------
@@ -247,7 +246,7 @@ class LedgerReading:
         return self._store.current().affordable([planned])
 
     def release_set(self, entry_indices: Sequence[int]) -> ReleaseSet:
-        """Compute the epsilon of the entries that are published.
+        """Compute the epsilon of the published entries.
 
         Parameters
         ----------
@@ -288,7 +287,7 @@ class LedgerReading:
         return self._store.current().summary()
 
     def statement(self, published: Sequence[int] | None = None) -> PrivacyStatement:
-        """Return the privacy statement for the published entries and for all fits.
+        """Return the privacy statement for the published entries and all fits.
 
         Parameters
         ----------
@@ -349,8 +348,7 @@ class LedgerReading:
         Returns
         -------
         str
-            JSON text from which the totals can be computed again; numbers are exact to the last
-            bit.
+            JSON text from which the totals can be recomputed; numbers round-trip exactly.
         """
         return self._store.current().to_json()
 

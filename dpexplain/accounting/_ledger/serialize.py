@@ -57,7 +57,7 @@ def number_from_json(value: object) -> object:
 
 
 def not_negative(name: str, value: object) -> float:
-    """Return the value as a number in [0, inf], or raise an error."""
+    """Return the value as a number in [0, inf]; raise an error if it is not one."""
     return check_in_range(name, number_from_json(value), 0.0, math.inf)
 
 
@@ -85,7 +85,7 @@ def check_fields(cls: type[Any], content: object) -> None:
 
 
 def check_unicode(name: str, value: object) -> None:
-    """Raise ValueError if a string could be written to a ledger but not read again."""
+    """Raise ValueError if a string could be written to a ledger but not read back."""
     try:
         if isinstance(value, str):
             value.encode()

@@ -26,9 +26,9 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
     Parameters
     ----------
     path : path-like
-        Path of a file, or address of a database, which contains ``://``.
+        Path of a file, or address of a database (which contains ``://``).
     dataset : str or None, default=None
-        Data set of the ledger, if the address of a database does not name it.
+        Data set of the ledger, if the database address does not name it.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def place_of(path: str | os.PathLike[str], dataset: str | None = None) -> Ledger
 
 
 class LedgerStore:
-    """State of a ledger, which only one charge at a time can change.
+    """State of a ledger that only one charge at a time can change.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class LedgerStore:
         File or row that contains the authoritative state; None if the state exists only in this
         process.
     from_elsewhere : bool, default=False
-        Whether the state is a copy of a ledger that was created in another process.
+        Whether the state is a copy of a ledger created in another process.
     """
 
     def __init__(

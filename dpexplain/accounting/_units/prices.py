@@ -7,14 +7,14 @@ the release does not protect, so the cost for such persons has **no bound**. If 
 persons, its cost for one record is bounded, but *not* by its cost for one person.
 
 **Choosing rows.** At most k rows of each person are used, chosen at random in secret. Let D' be D
-with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly. If
-r is not in S', let S = S'; if it is, let S be S' with r exchanged for a uniform choice among the
-rows of p outside S'. Then S is a uniform choice of k rows out of m, just as it would be drawn from
-D. (If m < k, all rows are used, and r is added to them.) All other persons keep their rows. So the
-fits on D and D' are mixtures, over the same random choices, of pairs of fits that are equal or
-differ in one row of p, which is either added or **exchanged for another row**. Hockey-stick
-divergences are jointly convex: a bound on every pair also bounds the mixtures. The exchange cannot
-be neglected: with k = 1 and m = 1, it has a probability of 1/2.
+with one more row r of a person p who has m rows in D. Draw the k rows S' of p in D' uniformly at
+random. If r is not in S', let S = S'; if it is, let S be S' with r exchanged for a uniform choice
+among the rows of p outside S'. Then S is a uniform choice of k rows out of m, just as it would be
+drawn from D. (If m < k, all rows are used, and r is added to them.) All other persons keep their
+rows. So the fits on D and D' are mixtures, over the same random choices, of pairs of fits that are
+equal or differ in one row of p, which is either added or **exchanged for another row**.
+Hockey-stick divergences are jointly convex: a bound on every pair also bounds the mixtures. The
+exchange cannot be neglected: with k = 1 and m = 1, it has a probability of 1/2.
 
 **The exchange.** Exchanging a row means removing one and adding one. Let a release be stated for k
 rows together, where a single row changes a query by at most 1/k of the stated change
@@ -23,12 +23,13 @@ rows together, where a single row changes a query by at most 1/k of the stated c
 * Gaussian and Laplace sums change by ``v(r) - v(s)``, whose norm is at most 2/k of the stated
   change, so the noise multiplier is multiplied by k/2;
 * by group privacy, a pure mechanism costs 2/k of its epsilon;
-* a Gaussian release on samples uses all rows of a person or none. Whether the rows in use sum to
-  v or to v', the norm of the sum is at most the bound for a person. This amounts to exchanging one
-  person for another, which accountants call replace-one. The pair with v' = 0 does not cost more:
-  a test must then tell a mixture of N(0) and N(1) from N(0), not from a mixture of N(0) and N(-1).
-  This is at least as hard, because N(0) is more likely to exceed any threshold than the mixture
-  with N(-1). Releases that are counted together may therefore all be counted as replace-one.
+* a Gaussian release on samples uses either all of a person's rows or none. Whether the rows in use
+  sum to v or to v', the norm of the sum is at most the bound for a person. This amounts to
+  exchanging one person for another, which the accountants call replace-one. The pair with v' = 0
+  does not cost more: a test must then tell a mixture of N(0) and N(1) from N(0), not from a mixture
+  of N(0) and N(-1). The former is at least as hard, because N(0) is more likely to exceed any
+  threshold than the mixture with N(-1). Releases counted together may therefore all be counted as
+  replace-one.
 
 If k = 1, every cost doubles. If there is no k (`max_rows` is None), the costs are those for k = 1.
 
@@ -75,7 +76,7 @@ class Charged(Protocol):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Events of the charge."""
+        """Events included in the charge."""
 
     @property
     def unit(self) -> Unit:
@@ -198,7 +199,7 @@ def _priced(entry: Charged, unit: Unit, adjacency: Adjacency) -> list[Event] | N
 
 
 def _row_exchanged(event: Event, share: float, adjacency: Adjacency) -> Event | None:
-    """Convert an event stated for a person into one for the exchange of a single row.
+    """Convert an event stated for a person into one for exchanging a single row.
 
     Return None if the cost of the exchange cannot be bounded.
     """

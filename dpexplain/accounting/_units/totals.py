@@ -24,7 +24,7 @@ _UNNAMED_UNIT = "one person of an unnamed grouping"
 
 @dataclass(frozen=True)
 class UnitTotal:
-    """Epsilon of all private entries of a ledger for one unit.
+    """Epsilon of all private entries in a ledger, for one unit.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class UnitTotal:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> UnitTotal:
-        """Parse a total from plain data, strictly.
+        """Strictly parse a total from plain data.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ def labels_words(labels: Sequence[str]) -> str:
     Parameters
     ----------
     labels : sequence of str
-        Labels to list, at least one.
+        Labels to list; at least one.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Lower bounds on mu and epsilon from an attacker's errors.
 
-An attacker who sees a release and guesses which of two neighboring data sets it came from
-is wrong at least as often as the guarantee implies. Exact binomial intervals [1]_ turn counted
-errors into bounds that hold at a stated confidence level, for any attack.
+An attacker who sees a release and guesses which of two neighboring data sets it came from is wrong
+at least as often as the guarantee implies. Exact binomial intervals [1]_ turn error counts into
+bounds that hold at a stated confidence level, for any attack.
 
 References
 ----------
@@ -31,11 +31,11 @@ class Guesses:
     n_absent : int
         Number of fits without the canary.
     false_alarms : int
-        Number of these fits that were mistaken for fits with the canary.
+        Number of these fits mistaken for fits with the canary.
     n_present : int
         Number of fits with the canary.
     misses : int
-        Number of these fits that were mistaken for fits without the canary.
+        Number of these fits mistaken for fits without the canary.
     """
 
     n_absent: int
@@ -107,7 +107,7 @@ def largest_rate(errors: int, trials: int, doubt: float) -> float:
     Parameters
     ----------
     errors, trials : int
-        Number of errors, and of independent trials.
+        Number of errors and number of independent trials.
     doubt : float
         Maximum probability that the true rate is larger: 1 minus the confidence level.
 

@@ -8,7 +8,7 @@ would detect violations.
 
 `audit_transcripts` makes a fixed number of guesses and bounds the parameter from their errors;
 `refute_transcripts` makes as many guesses as it needs to distinguish the stated parameter from a
-clearly larger one.
+considerably larger one.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def audit_transcripts(case: CanaryCase, n_fits: int = 500) -> TranscriptAudit:
     case : CanaryCase
         Estimator and data sets.
     n_fits : int, default=500
-        Number of fits with the canary; the number of fits without it is the same.
+        Number of fits with the canary; the same number is made without it.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def refute_transcripts(
 
 
 def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | None]]:
-    """Yield the wrong guesses on pairs of fits, one with and one without the canary.
+    """Yield the wrong guesses for pairs of fits, one with the canary and one without.
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ def paired_errors(case: CanaryCase) -> Iterator[tuple[Any, Mapping[str, int] | N
     Yields
     ------
     model : private estimator
-        The model that was fitted with the canary.
+        The model fitted with the canary.
     errors : mapping of str to {0, 1, 2}, or None
-        Number of wrong guesses out of two. The key states which releases the guesses are based on:
+        Number of wrong guesses out of two. The key says which releases the guesses are based on:
         "all releases", or those with one label. The mapping is None if the number, shape or noise
         scale of the releases depends on the canary.
     """
@@ -225,7 +225,7 @@ def stated_mu(model: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Parameter of all releases together, and of the releases with each label.
+        Parameter for all releases together, and for the releases with each label.
     """
     events = private_events(model)
     by_release = {k: charged_mu(v[0], v) for k, v in by_label(events).items()}
@@ -249,8 +249,8 @@ def _error_tests(stated: Mapping[str, float], doubt: float) -> dict[str, ErrorTe
 def _evidence(case: CanaryCase, present: bool) -> tuple[Any, dict[str, float] | None]:
     """Fit a model, and return it with a log-likelihood ratio for each release label.
 
-    A positive ratio indicates that the canary is present. In place of the ratios, None is returned
-    if the number, shape or noise scale of the releases depends on the canary.
+    A positive ratio indicates that the canary is present. None is returned instead of the ratios if
+    the number, shape or noise scale of the releases depends on the canary.
     """
     here, there = (case.present, case.absent) if present else (case.absent, case.present)
     coins = int.from_bytes(os.urandom(8), "little")

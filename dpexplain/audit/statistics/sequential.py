@@ -5,14 +5,14 @@ probability ratio test [1]_ continues until the errors counted so far suffice fo
 error probabilities fixed in advance.
 
 **Why it is valid.** Let the attacker be wrong with probability b on a fit with the canary, and with
-probability a on a fit without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. One
-guess about each kind of fit multiplies the likelihood ratio of two error rates, ``q`` and
-``p > q``, by a number whose expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) /
-(1 - p)``. E is linear and decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1``
-if ``p <= (a + b) / 2``. The ratio is then a supermartingale, and the probability that it ever
-exceeds ``1 / doubt`` is at most `doubt` (Ville). The same argument with ``p`` and ``q`` exchanged
-covers the opposite error: if the mean error rate ``(a + b) / 2`` is at most ``q``, the probability
-that the attacker is mistaken for one with error rate ``p`` is at most `doubt`.
+probability a on a fit without it. Under mu-GDP, ``a + b >= 2 Phi(-mu / 2)`` for any attack. A guess
+about one fit of each kind multiplies the likelihood ratio of two error rates, ``q`` and ``p > q``,
+by a number whose expectation is ``E(a) E(b)`` with ``E(x) = x q / p + (1 - x) (1 - q) / (1 - p)``.
+E is linear and decreasing, and ``E(p) = 1``; so ``E(a) E(b) <= E((a + b) / 2)**2 <= 1`` if
+``p <= (a + b) / 2``. The ratio is then a supermartingale, and the probability that it ever exceeds
+``1 / doubt`` is at most `doubt` (Ville). The same argument with ``p`` and ``q`` exchanged covers
+the opposite error: if the mean error rate ``(a + b) / 2`` is at most ``q``, the probability that
+the attacker is mistaken for one with error rate ``p`` is at most `doubt`.
 
 References
 ----------

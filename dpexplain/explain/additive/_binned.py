@@ -1,4 +1,4 @@
-"""Bins of one feature: intervals or categories, then special bins."""
+"""Bins of one feature: intervals or categories, followed by special bins."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Binned(Record):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Numbers in the unit of the feature, dates, or category names. Numbers outside the edges
+            Numbers in units of the feature, dates, or category names. Numbers outside the edges
             fall into the outermost bins. NaN and None are treated as missing. For a numeric
             feature, strings that are not numbers are also treated as missing.
 
@@ -126,7 +126,7 @@ class Binned(Record):
         return self._category_index([cell_text(cell) for cell in cells])
 
     def index_of_encoded(self, encoded: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Find the bin of each table cell that was encoded by the rules of a schema.
+        """Find the bin of each table cell encoded according to the rules of a schema.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Read the rows of a table by the rules of an explanation's schema."""
+"""Read the rows of a table according to an explanation's schema."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class EditEffect:
     n_bins : int
         Number of bins (or cells of a pair) whose contribution changed.
     rms : float
-        Root mean square of the change, weighted by the (noisy) counts, in the unit of the score.
+        Root mean square of the change, weighted by the (noisy) counts, in units of the score.
     people_share : float
         Proportion of records in the changed bins, 0 to 1, computed from the (noisy) counts.
     n_outside : int or None
@@ -46,9 +46,10 @@ class EditEffect:
     of_class : str, default=""
         Class whose score changed, if there are several classes.
     side_change : float or None, default=None
-        Only for a pair: root mean square change of the row means or of the column means, whichever
+        Only for a pair: root mean square change in the row means or in the column means, whichever
         is larger, weighted by the (noisy) counts. The rows and columns of a fitted pair have mean
-        0. If an edit moves these means, the pair then contains part of the effect of one feature.
+        0. If an edit changes these means, the pair then contains part of the effect of a single
+        feature.
     """
 
     term: str
@@ -102,7 +103,7 @@ class EditEffect:
 
     @property
     def band_words(self) -> str:
-        """Phrase that states whether the curve stays inside the noise band."""
+        """Phrase that says whether the curve stays inside the noise band."""
         if self.n_outside is None:
             return "noise band unknown"
         if not self.n_outside:
@@ -195,7 +196,7 @@ class EditRecord:
 
     @property
     def leaves_band(self) -> bool:
-        """Whether, after the edit, any bin of a changed curve is outside the noise band."""
+        """Whether any bin of a changed curve is outside the noise band after the edit."""
         return bool(self.n_outside)
 
     def __str__(self) -> str:
@@ -215,7 +216,7 @@ class EditRecord:
 
 
 def edit_note(records: Sequence[EditRecord], *, private: bool = True) -> str:
-    """Describe the edits of an explanation or model.
+    """Describe the edits to an explanation or model.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ def edited_terms(records: Sequence[EditRecord]) -> str:
 
 
 def described_edits(edits: Sequence[str]) -> str:
-    """Describe the last edit of a curve or pair, and count the earlier ones.
+    """Describe the last edit to a curve or pair, and count the earlier ones.
 
     Parameters
     ----------
@@ -254,7 +255,7 @@ def described_edits(edits: Sequence[str]) -> str:
     Returns
     -------
     str
-        The empty string if there are none.
+        A description; empty if there are no edits.
     """
     if not edits:
         return ""

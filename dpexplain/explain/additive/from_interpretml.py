@@ -36,30 +36,30 @@ def from_interpret(
     target_name : str, default="target"
         Name of the target, which the model does not store.
     target_unit : str, default=""
-        Unit of the target, for a regression.
+        Unit of the target, for regression.
 
     Returns
     -------
     GlobalExplanation or MulticlassExplanation
-        The explanation, in which terms of two features become `pairs`. It is marked as not
-        private, even if the model states otherwise: this library did not draw the noise, and
-        `docs/attacks.md` shows that the epsilon stated by private models of interpret-core 0.7
-        does not hold. The notes of the guarantee still report this epsilon. For categorical
-        features, the bin of unseen values becomes the bin "other". For numeric features, the bin of
-        unseen values is omitted; InterpretML uses it only for cells that are not numbers.
+        The explanation, in which terms with two features become `pairs`. It is marked as not
+        private, even if the model claims otherwise: this library did not draw the noise, and
+        `docs/attacks.md` shows that the epsilon stated by private models of interpret-core 0.7 does
+        not hold. The notes of the guarantee still report this epsilon. For categorical features,
+        the bin for unseen values becomes the bin "other". For numeric features, the bin for unseen
+        values is omitted; InterpretML uses it only for cells that are not numbers.
 
     Raises
     ------
     TypeError
         If the model is of any other type.
     ValueError
-        If the model is not fitted, or has non-finite scores, an unsupported link, or no term of a
-        single feature.
+        If the model is not fitted, or has non-finite scores, an unsupported link, or no
+        single-feature term.
 
     Warns
     -----
     UserWarning
-        If the model has terms of three or more features. They are omitted, so the scores of the
+        If the model has terms with three or more features. They are omitted, so the scores of the
         explanation differ from the scores of the model.
 
     Examples

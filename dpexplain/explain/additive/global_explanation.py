@@ -87,23 +87,22 @@ class GlobalExplanation(
         Joint errors of all bins due to privacy noise, random structure and sampling; None if the
         model has no noise, or if the noise is unknown.
     effect_scatter : NoiseModel or None, default=None
-        Joint errors of the estimate of the effect, for all bins and the intercept; None if not
-        available.
+        Joint errors of the effect estimates, for all bins and the intercept; None if not available.
     effect_intercept : float or None, default=None
         Estimate of the intercept in the population; None if not available.
     edits : sequence of EditRecord, default=()
-        Manual edits after the fit, in order; see :mod:`dpexplain.edit`.
+        Manual edits made after the fit, in order; see :mod:`dpexplain.edit`.
     released_intercept : float or None, default=None
         Intercept as released, if edits changed it; otherwise None.
     pairs : sequence of PairCurve, default=()
-        Terms of two features each, added after the terms of one feature. They are not keys of the
-        mapping; see :meth:`pair`.
+        Two-feature terms, added after the single-feature terms. They are not keys of the mapping;
+        see :meth:`pair`.
     main_effects_only : bool, default=False
         Whether the model has interactions that no term shows, as in tree models. If so, the scores
         of the model are not sums of the terms.
     schema : Schema or None, default=None
-        Public schema of the fit; None if unknown. Its rules for cells apply when rows are explained
-        or predicted.
+        Public schema of the fit; None if unknown. Its rules for reading cells apply when rows are
+        explained or predicted.
 
     Raises
     ------
@@ -287,7 +286,7 @@ class GlobalExplanation(
         Returns
         -------
         GlobalExplanation
-            A copy without pairs; its scores differ from the scores of the model.
+            A copy without pairs; its scores differ from those of the model.
         """
         return dataclasses.replace(self, pairs=())
 
@@ -336,7 +335,7 @@ class GlobalExplanation(
             yield self._pairs_table()
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
-        """Return the table of each term and of each pair, keyed by name.
+        """Return a table for each term and each pair, keyed by name.
 
         Returns
         -------

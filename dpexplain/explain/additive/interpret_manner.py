@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class InterpretManner:
-    """Mixin with attributes and methods that are named as in InterpretML.
+    """Mixin with attributes and methods named as in InterpretML.
 
-    Values are in the order of this library: value bins first, special bins last.
+    Values follow the order of this library: value bins first, special bins last.
     """
 
     @property
@@ -69,7 +69,7 @@ class InterpretData(InterpretManner):
     """Mixin for explanations of a single score, with methods named as in InterpretML."""
 
     def data(self, key: int | str | None = None) -> dict[str, Any]:
-        """Return the numbers of a term, or the importances, in the format of InterpretML.
+        """Return the data of a term, or the importances, in InterpretML's format.
 
         Parameters
         ----------

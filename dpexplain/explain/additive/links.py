@@ -35,12 +35,12 @@ def checked_classes(
 
 
 def score_unit(link: str, target_name: str, target_unit: str) -> str:
-    """Return the name of the unit of a score on the link scale."""
+    """Return the name of a score's unit on the link scale."""
     if link == "log":
         return f"log of the expected {target_unit or target_name}"
     return "log-odds" if link in ("logit", "softmax") else target_unit
 
 
 def shown_class(classes: tuple[str, ...] | None, of_class: str) -> str:
-    """Return the class that a score refers to, or an empty string for regression."""
+    """Return the class to which a score refers, or an empty string for regression."""
     return of_class or ("" if classes is None else classes[1])

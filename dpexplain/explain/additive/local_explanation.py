@@ -30,8 +30,8 @@ def total_score(contributions: npt.ArrayLike, intercept: npt.ArrayLike) -> Float
     """Return the scores of an additive model: the intercept plus all contributions.
 
     Terms are added to the intercept in model order. All scores in the library are computed by this
-    function, so the intercept plus the contributions of a sample equals the score used for its
-    prediction, to the last bit.
+    function, so the intercept plus the contributions of a sample is bit-for-bit identical to the
+    score used for its prediction.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class LocalExplanation(Record, LocalDisplay):
     link : {"logit", "identity", "log", "softmax"}
         Scale of the score.
     bin_labels : sequence of sequences of str, shape (n_samples, n_terms)
-        Label of the bin of each sample in each term.
+        Label of the bin into which each sample falls, for each term.
     guarantee : Guarantee
         Privacy guarantee of the model behind the contributions; it does not cover the samples.
     classes : tuple of str or None, default=None
@@ -253,7 +253,7 @@ class LocalExplanation(Record, LocalDisplay):
         ----------
         threshold : float or None, default=None
             For a classifier, a probability; None means 0.5. If there are several classes, this is
-            the probability of :attr:`shown_class`. For a regression, a value in the unit of the
+            the probability of :attr:`shown_class`. For a regression, a value in units of the
             target; there is no default.
 
         Returns
@@ -344,7 +344,7 @@ class LocalExplanation(Record, LocalDisplay):
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
             Feature values of the same samples. SHAP's plots show these values, and use them for
-            colors. If `X` is None, the plots show the labels of the bins instead.
+            colors. If `X` is None, the plots show the bin labels instead.
         effects : GlobalExplanation or None, default=None
             Explanation of the same model. Its estimated effects then replace the contributions,
             and its estimated intercept replaces the intercept. This requires `X`.
@@ -369,7 +369,7 @@ class LocalExplanation(Record, LocalDisplay):
         return to_shap(self, X, effects=effects)
 
     def plot(self, sample: int = 0, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw one sample as a waterfall; see :func:`dpexplain.plotting.plot_local`.
+        """Draw one sample as a waterfall chart; see :func:`dpexplain.plotting.plot_local`.
 
         Parameters
         ----------

@@ -163,7 +163,7 @@ class MulticlassExplanation(
         return MulticlassLocalExplanation(parts)
 
     def describe(self) -> Iterator[str | pd.DataFrame]:
-        """Yield the guarantee, the noise in words, and the terms by importance.
+        """Yield descriptions of the guarantee and the noise, then the terms by importance.
 
         Yields
         ------
@@ -174,7 +174,7 @@ class MulticlassExplanation(
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
-        """Return the mean absolute contribution of each term and pair, over all classes.
+        """Return the mean absolute contribution of each term and pair over all classes.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class MulticlassExplanation(
         return self._frames()
 
     def __getitem__(self, name: str) -> NoReturn:
-        """Raise an error that asks for a single class."""
+        """Raise an error that asks the caller to choose one class."""
         raise KeyError(
             f"a term has a curve per class: .for_class(label)[{shorten(str(name))!r}], with one of "
             f"{listing(self.classes)}."

@@ -81,7 +81,7 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         ----------
         X : DataFrame, array or sequence of rows, or None, default=None
             Feature values of the same samples. SHAP's plots show these values, and use them for
-            colors. If `X` is None, the plots show the labels of the bins instead.
+            colors. If `X` is None, the plots show the bin labels instead.
         effects : MulticlassExplanation or None, default=None
             Explanation of the same model. Its estimated effects replace the released contributions
             but, unlike the contributions, do not add up to scores of the model. This requires `X`.

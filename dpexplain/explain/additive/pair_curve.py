@@ -35,7 +35,7 @@ class PairAxis(Binned):
     kind : {"numeric", "categorical"}
         Kind of the value bins.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
-        Increasing edges in the unit of the feature; None for a categorical feature.
+        Increasing edges in units of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
@@ -97,15 +97,15 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     score_unit : str, default=""
         Unit of the score; a :class:`GlobalExplanation` fills it in if it is empty.
     noise_std : array-like of the same shape or None, default=None
-        Standard deviation of the privacy noise of each contribution, given the released grid, in
+        Standard deviation of the privacy noise in each contribution, given the released grid, in
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
-        Standard deviation of each contribution due to the sampling of records; None if unknown.
+        Standard deviation of each contribution due to sampling the records; None if unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.
     edits : sequence of str, default=()
-        Descriptions of manual edits of the pair; a :class:`GlobalExplanation` fills them in.
+        Descriptions of manual edits to the pair; a :class:`GlobalExplanation` fills them in.
 
     Raises
     ------
@@ -194,7 +194,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
     @property
     def edit_words(self) -> str:
-        """Description of the edits of the pair; empty if there are none."""
+        """Description of the edits to the pair; empty if there are none."""
         return described_edits(self.edits)
 
     @property
@@ -221,7 +221,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         return float((self.weights * np.abs(self.contribution)).sum())
 
     def cell_index(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the index of the cell of each pair of values, counting row by row.
+        """Return the index of the cell for each pair of values, counting row by row.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         return rows * self.axes[1].n_bins + columns
 
     def index_or_none(self, first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of values; the index is -1 if there is no such cell.
+        """Find the cell for each pair of values; the index is -1 if there is no such cell.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def cells_of(
         self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Find the cell of each pair of bins; the index is -1 if there is no such cell.
+        """Find the cell for each pair of bins; the index is -1 if there is no such cell.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
             second (the labels of their bins), contribution, noise_std, sampling_std, total_std,
             band_low and band_high, signal (whether the cell rises above the noise; None if
             unknown), and count. The band covers all cells with 95% confidence. Unknown standard
-            deviations and ends of the band are NaN.
+            deviations and band limits are NaN.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         size = self.contribution.size

@@ -1,7 +1,7 @@
 """Predictions from scores, and from explanations without their models.
 
-Models use the same functions, so the predictions of a saved explanation and of its model are equal
-to the last bit.
+Models use the same functions, so the predictions of a saved explanation are bit-for-bit identical
+to those of its model.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ class PredictsRows:
     """Mixin that lets explanations predict without the model.
 
     A table `X` is a pandas, polars or Arrow table, a mapping of columns, or an array or list of
-    rows with columns in the order of the schema. Cells are read by the rules of the schema. If the
-    explanation has no schema, the columns must be named, and rules such as aliases are not applied.
+    rows with columns in the order of the schema. Cells are read according to the rules of the
+    schema. If the explanation has no schema, the columns must be named, and rules such as aliases
+    are not applied.
     """
 
     @property
@@ -121,14 +122,14 @@ class PredictsRows:
         ----------
         X : table of shape (n_samples, n_columns)
             A pandas, polars or Arrow table, or a mapping of columns, with a column for every
-            feature. If the explanation has a schema, cells are read by its rules, and `X` can also
-            be an array or a list of rows with columns in the order of the schema.
+            feature. If the explanation has a schema, cells are read according to its rules, and `X`
+            can also be an array or a list of rows with columns in the order of the schema.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Predictions, equal to those of the model: labels as in the schema, or the names in
-            ``classes`` if there is no schema; for a regression, numbers in the unit of the target.
+            ``classes`` if there is no schema; for a regression, numbers in units of the target.
             They are as confidential as the rows.
 
         Raises

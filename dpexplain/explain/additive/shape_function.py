@@ -55,7 +55,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     guarantee : Guarantee
         Privacy guarantee of these numbers.
     bin_edges : array-like of shape (n_value_bins + 1,) or None, default=None
-        Increasing edges in the unit of the feature; None for a categorical feature.
+        Increasing edges in units of the feature; None for a categorical feature.
     categories : sequence of str or None, default=None
         Names of the value bins of a categorical feature.
     ordered : bool, default=False
@@ -65,7 +65,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     description : str, default=""
         Meaning of the feature.
     noise_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation of each contribution under privacy noise, given the released bins and
+        Standard deviation of each contribution due to privacy noise, given the released bins and
         trees, in `score_unit`.
     structure_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation due to the random structure of the fit: the noise in the histograms that
@@ -79,8 +79,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
     special : sequence of str, default=()
         Names of the special bins, such as ``("other", "missing")``; they follow the value bins.
     step : float or None, default=None
-        Public resolution of a numeric feature, in the unit of the feature; for example, 1 if ages
-        are given in whole years.
+        Public resolution of a numeric feature, in units of the feature; for example, 1 if ages are
+        given in whole years.
     score_unit : str, default=""
         Unit of the score, such as ``"log-odds"`` for a classifier; a :class:`GlobalExplanation`
         fills it in if it is empty.
@@ -97,8 +97,8 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Smooth curve estimated from all released sums of the fit; None if these sums are unknown.
         The model does not use this estimate.
     effect : array-like of shape (n_bins,) or None, default=None
-        Estimate of the true curve of the population, in `score_unit`: the curve that the fit would
-        produce without noise and without early stopping. Pass None if there is no estimate.
+        Estimate of the true population curve, in `score_unit`: the curve that the fit would produce
+        without noise and without early stopping. Pass None if there is no estimate.
     effect_std : array-like of shape (n_bins,) or None, default=None
         Standard deviation of `effect` due to noise, sampling, and components of the curve that a
         short fit does not determine.
@@ -109,12 +109,12 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
         Contributions as released, if the curve was edited afterward; the standard deviations refer
         to the released curve.
     edits : sequence of str, default=()
-        Descriptions of manual edits of the curve; a :class:`GlobalExplanation` fills them in.
+        Descriptions of manual edits to the curve; a :class:`GlobalExplanation` fills them in.
 
     Raises
     ------
     ValueError
-        If shapes are inconsistent, a number is not finite, or a curve violates its stated
+        If shapes are inconsistent, a number is not finite, or the curve violates its stated
         direction.
     """
 
@@ -215,7 +215,7 @@ class ShapeFunction(NoisyShape, Binned, ModelDisplay):
 
     @property
     def edit_words(self) -> str:
-        """Description of the edits of the curve; empty if there are none."""
+        """Description of the edits to the curve; empty if there are none."""
         return described_edits(self.edits)
 
     @cached_property

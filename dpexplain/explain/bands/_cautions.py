@@ -1,4 +1,4 @@
-"""Warnings for effect estimates that are missing or uninformative."""
+"""Warnings about effect estimates that are missing or uninformative."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ correlation."""
 
 
 class Estimated(Protocol):
-    """Protocol with the attributes of a shape function that the warnings depend on."""
+    """Protocol with the attributes of a shape function on which the warnings depend."""
 
     @property
     def name(self) -> str: ...
@@ -168,15 +168,15 @@ def entangled_terms(
 ) -> dict[str, tuple[str, float]]:
     """Find the terms whose effect cannot be separated from that of another term.
 
-    The error of the estimate of each term is projected onto the estimate itself. The projection
-    measures by how much the effect is over- or underestimated. If the projected errors of two terms
-    are strongly correlated, their effects cannot be separated.
+    The error of each term's estimate is projected onto the estimate itself. The projection measures
+    how much the effect is over- or underestimated. If the projected errors of two terms are
+    strongly correlated, their effects cannot be separated.
 
     Parameters
     ----------
     terms : sequence of Estimated
     scatter : NoiseModel
-        Joint errors of the estimates of the terms.
+        Joint errors of the terms' estimates.
 
     Returns
     -------

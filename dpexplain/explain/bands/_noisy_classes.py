@@ -1,4 +1,4 @@
-"""Noise of a multiclass model across all classes."""
+"""Noise in a multiclass model across all classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class NoisyClasses:
-    """Mixin for the noise of a :class:`MulticlassExplanation`."""
+    """Mixin for the noise in a :class:`MulticlassExplanation`."""
 
     by_class: tuple[GlobalExplanation, ...]
 
@@ -46,7 +46,7 @@ class NoisyClasses:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation of all curves that is explained by noise, 0 to 1.
+        """Fraction of the variation in all curves that is explained by noise, from 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all terms
         and classes, weighted by the (noisy) counts and limited to at most 1. The result is None if
@@ -130,14 +130,14 @@ class NoisyClasses:
         return means.sort_values(ascending=False, kind="stable")
 
     def ranking(self) -> pd.DataFrame:
-        """Return the mean importances over classes, with noise floors and ranks.
+        """Return importances averaged over the classes, with noise floors and ranks.
 
         Returns
         -------
         DataFrame
             Indexed by term, largest importance first. Columns: importance (mean absolute
             contribution, averaged over the classes); noise_floor, the importance expected from
-            noise alone; corrected_importance, the importance without the bias from noise;
+            noise alone; corrected_importance, the importance corrected for the bias from noise;
             importance_std, an upper bound on the standard deviation of the importance, computed as
             if the errors of all classes were fully correlated; above_noise, whether the term rises
             above the noise in at least one class; rank_low and rank_high, the 95% rank interval of

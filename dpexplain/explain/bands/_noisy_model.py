@@ -1,4 +1,4 @@
-"""Noise and effects in a whole model: terms above the noise, ranks and directions."""
+"""Noise and effects across a model: terms above the noise, ranks and directions."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class NoisyModel:
 
     @property
     def noise_share(self) -> float | None:
-        """Fraction of the variation of the curves that is explained by noise, 0 to 1.
+        """Fraction of the variation in the curves that is explained by noise, from 0 to 1.
 
         This is the mean square of the noise divided by the mean square of the curves, for all
         terms, weighted by the (noisy) counts and limited to at most 1. The result is None if the
@@ -246,16 +246,16 @@ class NoisyModel:
         -------
         DataFrame
             Indexed by term. Columns: importance (mean absolute contribution); noise_floor, the
-            importance expected from noise alone; corrected_importance, the importance without the
-            bias from noise; importance_std, the standard deviation of the importance; above_noise,
-            whether the term rises above the noise; rank_low and rank_high, the 95% rank interval of
-            the term [1]_; direction, whether the curve rises or falls overall (ordered value bins
-            only); direction_certainty, the probability that this direction is correct; basis, what
-            ranks and directions refer to: "effect" (the estimated effects) if there are estimates,
-            and otherwise "noise" (the released curves). If there are estimates, there are three
-            more columns: effect, the estimated true importance; effect_std, the standard deviation
-            of this estimate; and has_effect, whether the term has a significant effect. Unknown
-            numbers are NaN.
+            importance expected from noise alone; corrected_importance, the importance corrected for
+            the bias from noise; importance_std, the standard deviation of the importance;
+            above_noise, whether the term rises above the noise; rank_low and rank_high, the 95%
+            rank interval of the term [1]_; direction, whether the curve rises or falls overall
+            (ordered value bins only); direction_certainty, the probability that this direction is
+            correct; basis, what ranks and directions refer to: "effect" (the estimated effects) if
+            there are estimates, and otherwise "noise" (the released curves). If there are
+            estimates, there are three more columns: effect, the estimated true importance;
+            effect_std, the standard deviation of this estimate; and has_effect, whether the term
+            has a significant effect. Unknown numbers are NaN.
 
         References
         ----------
@@ -332,12 +332,12 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     Parameters
     ----------
     share : float or None
-        Fraction of the variation of the curves that is explained by noise; None if the model has
-        no noise, or if the noise is unknown.
+        Fraction of the variation in the curves that is explained by noise; None if the model has no
+        noise, or if the noise is unknown.
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int
-        Number of terms of the model.
+        Number of terms in the model.
 
     Returns
     -------
@@ -416,7 +416,7 @@ def drawn_importances(
 def rank_intervals(
     importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
 ) -> tuple[FloatArray, FloatArray]:
-    """Return simultaneous rank intervals of all terms.
+    """Return simultaneous rank intervals for all terms.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     """Return the direction of a curve, its slope, and the coefficients of the slope.
 
     The slope is the sum of the contributions of all bins, each multiplied by the coefficient of its
-    bin. The direction is None if the slope is zero, for example because the bins have no order.
+    bin. The direction is None if the slope is zero, for example because the bins are unordered.
     """
     loads = np.zeros(term.n_bins)
     if term.kind == "categorical" and not term.ordered:

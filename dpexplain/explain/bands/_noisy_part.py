@@ -1,4 +1,4 @@
-"""Noise of a curve or a pair: band, signals and importances."""
+"""Noise in a curve or pair: band, signals and importances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 
 
 class NoisyPart:
-    """Mixin for the noise of a :class:`ShapeFunction` or a :class:`PairCurve`."""
+    """Mixin for the noise in a :class:`ShapeFunction` or a :class:`PairCurve`."""
 
     contribution: FloatArray
 
@@ -39,12 +39,12 @@ class NoisyPart:
         def band_factor(self) -> float: ...
 
     def _mean(self, values: FloatArray) -> float:
-        """Return the mean over all records; a record has the value of its bin or cell."""
+        """Return the mean over all records; each takes the value of its bin or cell."""
         return float(np.vdot(self.weights, values))
 
     @property
     def band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper ends of the total-uncertainty band; None if `total_std` is None.
+        """Limits of the total-uncertainty band; None if `total_std` is None.
 
         The band contains the true contributions of all bins or cells simultaneously with 95%
         confidence. If the `simultaneous_factor` of a curve is unknown, the confidence refers to

@@ -1,4 +1,4 @@
-"""Noise and effect estimate of a curve."""
+"""Noise in a curve, and its effect estimate."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class NoisyShape(NoisyPart):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise with random structure and sampling, as far as these are known. The
-        result is None if there is no privacy noise, or if it is unknown.
+        It combines privacy noise with random structure and sampling, if these are known. The result
+        is None if there is no privacy noise, or if it is unknown.
         """
         if self.noise_std is None:
             return None
@@ -87,9 +87,9 @@ class NoisyShape(NoisyPart):
 
     @property
     def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower and upper ends of the effect band; None if there is no estimate.
+        """Limits of the effect band; None if there is no estimate.
 
-        The band contains the whole true curve of the population with 95% confidence.
+        The band contains the entire true population curve with 95% confidence.
         """
         if self.effect is None or self.effect_std is None or self.effect_factor is None:
             return None
@@ -138,13 +138,13 @@ def directions_inside(low: FloatArray, high: FloatArray) -> tuple[str, ...]:
     Parameters
     ----------
     low, high : ndarray of shape (n_value_bins,)
-        Ends of the band.
+        Lower and upper limits of the band.
 
     Returns
     -------
     tuple of str
-        Those of "constant", "rising" and "falling" that are possible; empty if every curve inside
-        the band changes direction.
+        The possible directions among "constant", "rising" and "falling"; empty if every curve
+        inside the band changes direction.
     """
     # A rising curve fits if no lower end is above the upper end of a later bin.
     rising = bool((np.maximum.accumulate(low) <= high).all())

@@ -46,7 +46,7 @@ def filter_shares(filter_scores: FloatArray, inverse_temperature: float) -> Floa
 
 
 class SampleNoise(NamedTuple):
-    """Standard deviations of the explanation of one sample."""
+    """Standard deviations for the explanation of one sample."""
 
     effective: FloatArray  # (n_classes, n_inputs), after subtracting the common mean
     own: FloatArray  # (n_classes, n_inputs), before subtracting it; independent between classes
@@ -55,11 +55,11 @@ class SampleNoise(NamedTuple):
 
 
 class Linearized:
-    """First-order noise of the weighted filters and scores of a model.
+    """First-order noise in the weighted filters and scores of a model.
 
     A weighted filter W = sum_m s_m w_m depends on its filters w_m directly, and also through the
     weights s_m, which depend on the responses g_m. To first order, dW = sum_m s_m dw_m + beta sum_m
-    s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m. The noise of different filters is independent,
+    s_m (w_m - W) dg_m, where dg_m = dw_m . x + db_m. The noise in different filters is independent,
     so the variances are summed over m.
 
     Parameters
@@ -78,7 +78,7 @@ class Linearized:
     def at(
         self, inputs: FloatArray, responses: FloatArray, shares: FloatArray, effective: FloatArray
     ) -> SampleNoise:
-        """Return the standard deviations of the explanation of one sample.
+        """Return the standard deviations for the explanation of one sample.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Linearized:
         linear: FloatArray,
         effective: FloatArray,
     ) -> FloatArray:
-        """Return the variance of the weighted filter of each class, for each input."""
+        """Return the variance of each class's weighted filter, for each input."""
         pull = self._beta * shares
         by_input = _weighted(direct**2, self._variance)
         crossed = self._crossed(inputs, direct * pull)

@@ -1,4 +1,4 @@
-"""Noise of filters: class means, contrasts and individual filters."""
+"""Noise in filters: class means, contrasts and individual filters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoisyFilters:
 
     @property
     def n_filters(self) -> int:
-        """Number of filters of each class."""
+        """Number of filters per class."""
         return int(self.filters.shape[1])
 
     @property
@@ -36,7 +36,7 @@ class NoisyFilters:
 
     @cached_property
     def filter_std(self) -> FloatArray | None:
-        """Standard deviation of each weight under privacy noise; same shape as `filters`.
+        """Standard deviation of each weight due to privacy noise; same shape as `filters`.
 
         It is None if the model has no noise, or if the noise is unknown.
         """
@@ -46,7 +46,7 @@ class NoisyFilters:
 
     @property
     def bias_std(self) -> FloatArray | None:
-        """Standard deviation of each bias under privacy noise; same shape as `biases`.
+        """Standard deviation of each bias due to privacy noise; same shape as `biases`.
 
         It is None if the model has no noise, or if the noise is unknown.
         """
@@ -57,7 +57,7 @@ class NoisyFilters:
     def class_means(self) -> FloatArray:
         """Return the mean filter of each class.
 
-        Mean filters have less noise than individual filters, so look at them first.
+        Mean filters are less noisy than individual filters, so look at them first.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class NoisyFilters:
         )
 
     def contrast(self, label: object, against: object) -> WeightMap:
-        """Return the contrast of two classes: the difference between their mean filters.
+        """Return the contrast between two classes: the difference in mean filters.
 
         Parameters
         ----------
@@ -222,8 +222,8 @@ class NoisyFilters:
         Parameters
         ----------
         of : {"filters", "class_means"}, default="filters"
-            Whether to use the weights of the individual filters, or those of the mean filters of
-            the classes, which have less noise.
+            Whether to use the weights of the individual filters, or those of the class means, which
+            are less noisy.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Proportion of weights above the noise, in words, and what is not estimated.
+        """Description of the proportion of weights above the noise, and of what is not estimated.
 
         The text is empty if the model has no noise, or if the noise is unknown.
         """

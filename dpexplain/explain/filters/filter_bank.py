@@ -199,7 +199,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         Raises
         ------
         ValueError
-            If the conversion is unknown, or the columns are wrong.
+            If the conversion is unknown, or the columns do not match it.
         """
         if self.preparation is None:
             raise ValueError("this explanation has no preparation; pass inputs, not records.")
@@ -273,7 +273,7 @@ class FilterBank(NoisyFilters, Record, ModelDisplay):
         return softmax(self.scores(inputs))
 
     def explain(self, inputs: npt.ArrayLike, *, samples_public: bool = False) -> FilterExplanation:
-        """Return the exact contribution of each input to the scores of samples.
+        """Return the exact contribution of each input to the class scores of each sample.
 
         Parameters
         ----------

@@ -50,16 +50,15 @@ class InputFeature:
     name : str
         Name of the column.
     categories : tuple of str or None, default=None
-        Public list of categories; None for a column of numbers. Each category has one input, which
-        is 1 if the cell contains this category and 0 otherwise.
+        Public list of categories; None for a numeric column. Each category has one input, which is
+        1 if the cell contains this category and 0 otherwise.
     low, high : float
-        Public bounds of a column of numbers; values outside the bounds are clipped.
+        Public bounds of a numeric column; values outside the bounds are clipped.
     centre, spread : float
         A number is converted to the input ``(value - centre) / spread``; a cell that is empty or
         not a number is converted to 0.
     unit : str, default=""
-        Unit of a column of numbers. If it is ``"days since 1970-01-01"``, cells are parsed as
-        dates.
+        Unit of a numeric column. If it is ``"days since 1970-01-01"``, cells are parsed as dates.
 
     Raises
     ------
@@ -99,7 +98,7 @@ class InputFeature:
 
     @property
     def largest_input(self) -> float:
-        """Largest absolute value that an input of the column can have."""
+        """Largest absolute value that any of the column's inputs can have."""
         if self.categories is not None:
             return 1.0
         # Multiplying by 1 / spread gives infinity for a tiny spread, but raises no error.
@@ -118,8 +117,8 @@ class InputFeature:
         Parameters
         ----------
         column : ndarray of shape (n_samples,)
-            Numbers, with NaN for empty cells; or indices of categories, where any other value means
-            that no category applies.
+            Numbers, with NaN for empty cells; or category indices, where any other value means that
+            no category applies.
 
         Returns
         -------
@@ -156,14 +155,14 @@ class InputFeature:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class InputPreparation(Record):
-    """Public preprocessing that converts records to the inputs of filters.
+    """Public preprocessing that converts records to filter inputs.
 
     Parameters
     ----------
     features : sequence of InputFeature
         The columns, in order.
     per_record : {"none", "centred_unit_norm"}, default="none"
-        Normalization of the inputs of each record: either none, or subtracting their mean and then
+        Normalization of each record's inputs: either none, or subtracting their mean and then
         dividing by their Euclidean norm. It does not depend on any other record.
     scale : float, default=1.0
         Factor by which all inputs are multiplied after the normalization.

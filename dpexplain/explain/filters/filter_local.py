@@ -69,13 +69,13 @@ class FilterExplanation(Record, LocalDisplay):
     target_name : str, default="target"
         Name of the target.
     effective_std : array-like, shape of `effective`, or None, default=None
-        Standard deviation of the weighted filters under privacy noise, to first order.
+        Standard deviation of the weighted filters due to privacy noise, to first order.
     own_std : array-like, shape of `effective`, or None, default=None
         Standard deviation of the weighted filters before the common mean of all filters is
-        subtracted. These errors are independent between classes, so they can be combined for
-        contrasts of two classes.
+        subtracted. These errors are independent across classes, so they can be combined for
+        contrasts between two classes.
     score_std : array-like of shape (n_samples, n_classes) or None, default=None
-        Standard deviation of the scores under privacy noise, to first order.
+        Standard deviation of the scores due to privacy noise, to first order.
     own_score_std : array-like of shape (n_samples, n_classes) or None, default=None
         Standard deviation of the scores before the common mean is subtracted.
 
@@ -152,7 +152,7 @@ class FilterExplanation(Record, LocalDisplay):
 
     @property
     def contribution_std(self) -> FloatArray | None:
-        """Standard deviations of the contributions under privacy noise; None if unknown."""
+        """Standard deviations of the contributions due to privacy noise; None if unknown."""
         if self.effective_std is None:
             return None
         return np.asarray(np.abs(self.inputs[:, None, :]) * self.effective_std)
@@ -247,7 +247,7 @@ class FilterExplanation(Record, LocalDisplay):
         )
 
     def contribution_map(self, sample: int, label: object | None = None) -> WeightMap:
-        """Return the contributions of the inputs of a sample to the score of one class.
+        """Return the contributions of a sample's inputs to the score of one class.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class FilterExplanation(Record, LocalDisplay):
         -------
         ndarray of Axes, shape (4,)
             Panels with the inputs, the contributions, the contributions relative to the runner-up
-            class, and the weights of the filters.
+            class, and the filter weights.
         """
         from dpexplain.plotting import plot_filter_explanation
 

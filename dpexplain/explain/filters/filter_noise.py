@@ -1,4 +1,4 @@
-"""Joint privacy noise of all filters, in compact form.
+"""Joint privacy noise in all filters, in compact form.
 
 Independent noise is added to the coefficients of a filter; a public matrix, the basis, converts
 coefficients to one weight for each input. The basis and the variances of the coefficients therefore
@@ -19,23 +19,23 @@ _SEED = 20191007  # the same explanation always gives the same results
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FilterNoise(Record):
-    """Joint noise of the coefficients and biases of all filters.
+    """Joint noise in the coefficients and biases of all filters.
 
-    All arrays are rounded to single precision, as in files.
+    All arrays are rounded to single precision, as in saved files.
 
     Parameters
     ----------
     variance : array-like of shape (n_classes, n_filters, n_coefficients)
         Variance of each coefficient.
     bias_variance : array-like of shape (n_classes, n_filters)
-        Variance of each bias, in the squared unit of the score.
+        Variance of each bias, in squared units of the score.
     basis : array-like or None, default=None
         Matrix of shape (n_coefficients, n_inputs) by which the coefficients are multiplied to give
         the weights; or an array of shape (n_filters, n_coefficients, n_inputs), with a separate
         matrix for the m-th filter of every class. Pass None if the coefficients are the weights.
     origin : array-like of shape (n_inputs,) or None, default=None
         Inputs at which the noise in a score has the variance `bias_variance`: the vector that was
-        subtracted from all records during training. At other inputs, the noise of the filters
+        subtracted from all records during training. At other inputs, the noise in the filters
         contributes additional variance. None means zero.
 
     Raises
@@ -67,7 +67,7 @@ class FilterNoise(Record):
 
     @property
     def n_inputs(self) -> int:
-        """Number of inputs, which is the number of weights of each filter."""
+        """Number of inputs, which is also the number of weights in each filter."""
         return int((self.variance if self.basis is None else self.basis).shape[-1])
 
     def weights(self, coefficients: FloatArray) -> FloatArray:
@@ -111,11 +111,11 @@ class FilterNoise(Record):
 
     @property
     def total_bias_variance(self) -> FloatArray:
-        """Noise variance of the response of each filter at zero inputs."""
+        """Noise variance of each filter's response at zero inputs."""
         return self.linear_variance(np.zeros((1, self.n_inputs)))[0]
 
     def linear_variance(self, inputs: FloatArray) -> FloatArray:
-        """Return the noise variance of the response of each filter, including its bias.
+        """Return the noise variance of each filter's response, including its bias.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class FilterNoise(Record):
         -------
         filters : ndarray of shape (n_draws, n_classes, n_filters, n_inputs)
             Errors of the filters. Their mean over classes and filters is zero, like the mean of the
-            filters of a :class:`FilterBank`.
+            filters in a :class:`FilterBank`.
         biases : ndarray of shape (n_draws, n_classes, n_filters)
         """
         rng = np.random.default_rng(seed)
@@ -205,7 +205,7 @@ def common_removed_variance(variance: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray
-        Variances, in the same shape.
+        Variances, with the same shape.
     """
     n = variance.shape[0] * variance.shape[1]
     total = variance.sum(axis=(0, 1), keepdims=True)

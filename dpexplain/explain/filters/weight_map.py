@@ -82,11 +82,11 @@ class WeightMap(Record, ModelDisplay):
     guarantee : Guarantee
         Privacy guarantee of the weights.
     bias : float, default=0.0
-        Score at zero inputs.
+        Score when all inputs are zero.
     grid_shape : tuple of int or None, default=None
         Shape of the grid of inputs (images, signals); None for a table.
     noise_std : array-like of shape (n_inputs,) or None, default=None
-        Standard deviation of each weight under privacy noise.
+        Standard deviation of each weight due to privacy noise.
     bias_std : float or None, default=None
         Standard deviation of the bias.
     unit : str, default="log-odds per unit of input"
@@ -164,7 +164,7 @@ class WeightMap(Record, ModelDisplay):
         Returns
         -------
         DataFrame
-            Columns input and weight; noise_std and sign_certainty (NaN if unknown).
+            Columns input, weight, noise_std and sign_certainty; the last two are NaN if unknown.
         """
         unknown = np.full(len(self.input_names), np.nan)
         std, certainty = self.noise_std, self.sign_certainty

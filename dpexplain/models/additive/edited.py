@@ -1,4 +1,4 @@
-"""Edits of the curves and pairs of a fitted model."""
+"""Edits to the curves and pairs of a fitted model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Released:
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """Edits of a model, and the scores of the model before these edits.
+    """Edits to a model, and its scores before these edits.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Edited:
 
 
 def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> AdditiveTerms:
-    """Return the terms with the curves, pairs and intercept of an explanation.
+    """Return the terms, with curves, pairs and intercept taken from an explanation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def with_scores(terms: AdditiveTerms, parts: tuple[GlobalExplanation, ...]) -> A
 
 
 def edits_of(parts: tuple[GlobalExplanation, ...]) -> Edited:
-    """Collect the edits of an explanation, and each score as it was before the edits.
+    """Collect an explanation's edits, and each score as it was before them.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class AdditiveModel(BaseEstimator):
-    """Base class of additive models, with their predictions and explanations."""
+    """Base class for additive models, which implements prediction and explanation."""
 
     schema_: Schema
     guarantee_: Guarantee
@@ -124,8 +124,8 @@ class AdditiveModel(BaseEstimator):
         -------
         AdditiveModel
             A fitted model of the same class, marked as edited. Its predictions match the
-            explanation to the last bit if this computer rounds in the same way as the one on which
-            the explanation was made. It shares the ledger of this model, but nothing is charged.
+            explanation bit for bit if this computer rounds in the same way as the one on which the
+            explanation was made. It shares the ledger of this model, but nothing is charged.
             Calling ``fit`` again discards the edits.
 
         Raises
@@ -202,7 +202,7 @@ class AdditiveModel(BaseEstimator):
 
     @property
     def term_names_(self) -> list[str]:
-        """Names of the terms of the fitted model: first the features, then the pairs."""
+        """Term names of the fitted model: first the features, then the pairs."""
         check_is_fitted(self, "schema_")
         return self._terms.names
 
@@ -249,8 +249,8 @@ class AdditiveModel(BaseEstimator):
         Returns
         -------
         LocalExplanation or MulticlassLocalExplanation
-            Its ``scores`` equal the model's scores to the last bit. With more than two classes,
-            ``for_class(label)`` returns the explanation of one class.
+            Its ``scores`` are bit-for-bit identical to the model's scores. With more than two
+            classes, ``for_class(label)`` returns the explanation of one class.
         """
         columns = self._columns(X)
         if self._terms.link != "softmax":
@@ -378,7 +378,7 @@ class AdditiveModel(BaseEstimator):
 
 
 class AdditiveClassifier(ClassifierMixin, AdditiveModel):
-    """Base class of additive classifiers."""
+    """Base class for additive classifiers."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -435,7 +435,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
 
 class AdditiveRegressor(RegressorMixin, AdditiveModel):
-    """Base class of additive regressors."""
+    """Base class for additive regressors."""
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted target.
@@ -447,7 +447,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
         Returns
         -------
         ndarray of shape (n_samples,)
-            In the unit of the target.
+            In the same units as the target.
         """
         return inverse_link(self._scores(X), self._terms.link)
 

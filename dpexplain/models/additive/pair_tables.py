@@ -19,11 +19,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """Scores of a pair of features, for each cell of a grid.
+    """Score of each cell in a grid over two features.
 
     The grid is coarser than the bins of the features: neighboring bins of a numeric feature share a
     row (or column). Each category and each special bin has its own row, although categories whose
-    scores were estimated together have equal rows.
+    scores were estimated together have identical rows.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class PairTable:
     counts : ndarray of shape (n_rows, n_columns)
         Number of records in each cell: noisy for a private model, exact otherwise.
     noise_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of each score from privacy noise alone, given how large and how smooth
+        Standard deviation of each score due to privacy noise alone, given how large and how smooth
         the scores were estimated to be. None for a non-private model.
     sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
-        Standard deviation of each score from sampling of the records. None for a non-private model.
+        Standard deviation of each score due to sampling the records. None for a non-private model.
     """
 
     features: tuple[int, int]
@@ -51,7 +51,7 @@ class PairTable:
 
     @property
     def total_std(self) -> FloatArray:
-        """Standard deviation of each score from privacy noise and sampling together."""
+        """Standard deviation of each score due to privacy noise and sampling combined."""
         assert self.noise_std is not None
         assert self.sampling_std is not None
         return np.hypot(self.noise_std, self.sampling_std)
@@ -95,7 +95,7 @@ class PairTable:
 def rows_of_bins(
     bins: FeatureBins, group_of_bin: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the row of each bin in a grid, and the group of each row.
+    """Return the grid row of each bin, and the group of each row.
 
     Neighboring bins of a numeric feature share a row if they are in the same group. Every other bin
     has its own row.
@@ -121,7 +121,7 @@ def rows_of_bins(
 
 
 def _axis(bins: FeatureBins, row_of_bin: NDArray[np.intp]) -> PairAxis:
-    """Describe one side of a grid for an explanation."""
+    """Describe one axis of a grid for an explanation."""
     feature = bins.feature
     shared: dict[str, Any] = {"special": bins.special}
     if isinstance(feature, Categorical):

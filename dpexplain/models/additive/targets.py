@@ -19,7 +19,7 @@ def classes_of(schema: Schema) -> Classes:
 
 
 def class_labels(schema: Schema) -> NDArray[Any]:
-    """Return the labels of the classes in the schema."""
+    """Return the class labels in the schema."""
     return np.array(classes_of(schema).labels)
 
 

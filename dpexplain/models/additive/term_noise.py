@@ -20,7 +20,7 @@ _PARTS = {"noise_std": "privacy", "structure_std": "structure", "sampling_std": 
 
 @dataclass(frozen=True, eq=False)
 class TermNoise:
-    """Errors of all terms: standard deviations by source, and the joint distribution.
+    """Errors in all terms: standard deviations by source, and joint distribution.
 
     Attributes
     ----------
@@ -116,10 +116,10 @@ def with_pairs(
 def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
     """Bound the standard deviations of one-against-rest scores.
 
-    To first order, the error of a one-against-rest score is the error of the class's own score
-    minus a mean of the errors of the other scores, weighted by the probabilities of their classes.
-    Correlations between the errors of classes are not stored, so the standard deviations are added,
-    which gives an upper bound.
+    To first order, the error in a one-against-rest score is the error in the class's own score
+    minus a mean of the errors in the other scores, weighted by the probabilities of their classes.
+    Correlations between the errors of different classes are not stored, so the standard deviations
+    are added, which gives an upper bound.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def stds_against_rest(scores: FloatArray, stds: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraws:
-    """Simulated errors of one score, for the bins of all terms and for the intercept.
+    """Simulated errors in one score, for the bins of all terms and for the intercept.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class NoiseDraws:
     stretch : ndarray of shape (n_terms,) or None, default=None
         Factor for each curve that undoes the shrinkage of the fit; None if unknown.
     recovered : tuple of (ndarray of shape (n_bins,) or None), or None, default=None
-        Posterior mean of each curve, given all released sums. The entry of a term is None if its
+        Posterior mean of each curve, given all released sums. The entry for a term is None if its
         bins are not ordered.
     """
 

@@ -1,4 +1,4 @@
-"""Boosted private trees with exponential-mechanism splits and noisy leaves."""
+"""Private boosted trees with exponential-mechanism splits and noisy leaves."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     a one-vs-rest score, and the scores share the budget.
 
     The method differs from the paper where the guarantee or tight accounting requires it. The nodes
-    of one level have no records in common, so the budget need not be divided among them. Adding a
+    at one level have no records in common, so the budget need not be divided among them. Adding a
     record never decreases a criterion, so the exponential mechanism does not need the usual factor
     of two. Objective calibration depends on the depth of a node, not on its private weight. Noise
     is added to the weights of a leaf, not to its prediction: the sensitivity of a prediction is the
@@ -89,8 +89,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=4
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees split only at the edges of bins. Half of
-        the edges are equally spaced, and the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees split only at bin edges. Half of the edges
+        are equally spaced, and the other half are spaced geometrically.
     criterion : {"gini", "zero_one", "matsushita", "log", "m_alpha"}, default="gini"
         Split criterion. All criteria except "gini" and "zero_one" need `n_public`.
     calibration : float or "depth", default="depth"
@@ -100,7 +100,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     alpha : float, default=1.0
         Alpha of the loss that determines record weights and leaf values, in [0.05, 1].
     tree_budget_frac : float, default=0.5
-        Share of epsilon that is spent on splits, in (0, 1).
+        Share of epsilon spent on splits, in (0, 1).
     variant : {"corrected", "paper"}, default="corrected"
         Corrected method, or the budget and noise of the paper; see above.
     adjacency : {"add_remove", "replace"}, default="add_remove"
@@ -117,7 +117,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     n_public : int or None, default=None
         Public estimate of the maximum number of records. Criteria that need it cap sums of weights
         at about this number. The guarantee holds for tables of any size, but if a table has more
-        records, its large nodes are split less well.
+        records, the splits of its large nodes are less accurate.
     max_rows_per_person : int or None, default=None
         Maximum number of rows used per person. If given, ``fit`` requires ``groups=``, the
         guarantee protects people instead of rows, and the noise is proportional to this number. If
@@ -246,7 +246,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _split_epsilon(self, level: int) -> float:
         """Return the epsilon of each split at a level.
 
-        The nodes of a level have no records in common, so the budget is not divided among their
+        The nodes at a level have no records in common, so the budget is not divided among their
         splits, unless `variant` is "paper".
         """
         share = self.tree_budget_frac * self._tree_epsilon / self.depth

@@ -6,7 +6,7 @@ proportion p / (p + q), L is a concave Bayes risk with ``L(0) = L(1) = 0`` and `
 and homogeneous, so it increases in p and in q, and its slope in p decreases with p and increases
 with q. Adding a record of weight at most 1 therefore raises the criterion by between 0 and
 ``H(1, m - 1)``, provided that no sum exceeds m - 1. The criteria of all splits change in the same
-direction, so the changes of any two utilities differ by at most this amount [1]_. If H(1, m - 1)
+direction, so the changes in any two utilities differ by at most this amount [1]_. If H(1, m - 1)
 grows with m, sums are capped at m - 1 (`largest_sum`), so that the bound holds for any number of
 records; m is then only an estimate of the maximum number.
 
@@ -93,7 +93,7 @@ def criterion_sensitivity(name: str, m: int | None, alpha: float = 1.0) -> float
     m : int or None
         Estimated maximum number of records; None if the criterion needs no bound.
     alpha : float, default=1.0
-        As in `criterion_value`.
+        See `criterion_value`.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def weight(margin: FloatArray, alpha: float) -> FloatArray:
     """Return record weights: the inverse link of the negative margin.
 
     Only ``+ - * /``, comparisons and the correctly rounded square root are used, so that each
-    weight depends on the record's own margin alone, to the last bit.
+    weight depends, down to the last bit, only on the record's own margin.
 
     Parameters
     ----------

@@ -22,14 +22,14 @@ class Budget:
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in units of the clip.
     count_share : float
-        Share of the histograms' mu squared that is spent on counting the records first.
+        Share of the histograms' mu squared spent on counting the records first.
     pair_share : float
-        Share of the boosting phase's mu squared that is spent on one sum per pair of features.
+        Share of the boosting phase's mu squared spent on one sum per pair of features.
     choice_share : float
-        Share of the boosting phase's mu squared that is spent on choosing the pair terms.
+        Share of the boosting phase's mu squared spent on choosing the pair terms.
     grid_share : float
-        Share of the boosting phase's mu squared that is spent on the pair terms themselves. It is
-        included in `leaf_share`, because trees and grids are releases of the same phase.
+        Share of the boosting phase's mu squared spent on the pair terms themselves. It is included
+        in `leaf_share`, because trees and grids are releases of the same phase.
     """
 
     split: BudgetSplit

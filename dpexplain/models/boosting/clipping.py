@@ -13,7 +13,7 @@ from dpexplain.models.boosting.records.binned import BinnedRecords
 
 
 class Clip(Protocol):
-    """Interface of a clip, which bounds the residuals at each visit."""
+    """Interface for clips, which bound the residuals at each visit."""
 
     def next(self, records: BinnedRecords) -> float:
         """Return the clip for the next visit, in internal units of the boosting loop."""

@@ -142,7 +142,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.calibrated = calibrated
 
     def reference_estimator(self) -> Any:
-        """Return an unfitted non-private model with the same schema, constraints and pairs.
+        """Return an unfitted reference model with the same schema, constraints and pairs.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class _PrivateBoosting(PrivateEstimator):
             source.check_sigma(phase.sigma_int)
 
     def _planned_phases(self, n_features: int) -> Iterator[Phase]:
-        """Yield the phases that a fit can have.
+        """Yield the phases that a fit may have.
 
         If the number of passes is derived during the fit, the boosting phase is yielded twice: for
         the smallest possible number and for the largest. The caller checks the noise scales of all
@@ -417,7 +417,7 @@ class _PrivateBoosting(PrivateEstimator):
         self._fit = fit
 
     def health(self) -> Health:
-        """Check the fit for mistakes in the table and for too much noise.
+        """Check the fit for mistakes in the table and for excessive noise.
 
         The check uses only released numbers, so it costs no privacy and its result may be shown
         with the model.
@@ -425,12 +425,12 @@ class _PrivateBoosting(PrivateEstimator):
         Returns
         -------
         Health
-            Alarms, followed by notes. An alarm states that a limit is violated: more than 20% of
+            Alarms, followed by notes. An alarm reports that a limit is violated: more than 20% of
             the values of a feature are missing or unreadable, more than 5% are outside its
             categories, more than 90% of the values that are not missing are in its first or last
             bin (98% if that bin contains zero; features with fewer than 10 values are not tested),
             a class has less than 2% of the records, more than 20% of the `n_public` rows have no
-            usable target, or the number of records cannot be distinguished from 0. The notes state
+            usable target, or the number of records cannot be distinguished from 0. The notes say
             how many terms rise above the noise and how many bins were resolved.
 
         Notes

@@ -209,12 +209,12 @@ def fit_private(
         Whether the clip follows a quantile of the residuals if the recipe does not specify a clip.
     mechanism : Mechanism
     rng : numpy.random.Generator
-        Generator of the public structure. It is never used for noise.
+        Generator for the public structure. It is never used for noise.
     monotone : sequence of {"increasing", "decreasing", None}
-        Required direction of the curve of each feature; None if unconstrained.
+        Required direction of each feature's curve; None if unconstrained.
     n_bags : int
-        Number of fits that share the budget, each on a random part of the records; 1 for one fit on
-        all records.
+        Number of fits that share the budget, each on a random subset of the records; 1 for one fit
+        on all records.
     coins : Coins
         Secret random bits that determine which records are in which bag. They are not stored.
     pair_plan : PairPlan or None, default=None
@@ -403,8 +403,8 @@ def _rare_together(
     """Return the group of each bin, with all sparse categories in one group.
 
     Trees never split a group. Each of the other categories is a separate group. These groups come
-    first, in declared order or, if the categories have no order, sorted by name. The group of the
-    sparse categories comes next, and then a separate group for each special bin.
+    first, in declared order or, if unordered, sorted by name. The group of the sparse categories
+    comes next, and then a separate group for each special bin.
     """
     assert isinstance(bins.feature, Categorical)
     rare = counts[: bins.n_value_bins] < min_count

@@ -125,10 +125,10 @@ def _excess(
 
     If the number of missing values is given, the proportion refers to the other records.
 
-    The errors of each count and of the number of records are independent or positively correlated
-    (the number of records is a weighted mean of sums of such counts), and those of two counts of a
-    feature are independent or negatively correlated (both are shifted so that the sum agrees with
-    the number of records). So the variance is at most the sum of the variances.
+    The errors in each count and in the number of records are independent or positively correlated
+    (the number of records is a weighted mean of sums of such counts), and those of two counts for
+    the same feature are independent or negatively correlated (both are shifted so that the sum
+    agrees with the number of records). So the variance is at most the sum of the variances.
     """
     std = np.hypot(binned.cell_noise_std, limit * binned.n_samples_std)
     base = binned.n_samples
@@ -195,7 +195,7 @@ def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
 
 
 def note_of_bins(binned: PrivateBins) -> Finding:
-    """Return the note on the number of bins that were resolved."""
+    """Return the note on the number of resolved bins."""
     numbers = [(bins.name, bins.n_value_bins) for bins in binned.bins if bins.edges is not None]
     n_bins = sum(n for _, n in numbers)
     words = f"{n_bins} bins resolved in {len(numbers)} numeric feature{'s' * (len(numbers) != 1)}"

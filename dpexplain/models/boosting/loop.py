@@ -21,7 +21,7 @@ HolderIn = TypeVar("HolderIn", bound=BinnedRecords, contravariant=True)
 
 
 class Step(Protocol[HolderIn]):
-    """Interface of a step, which computes the score update for one visit to a feature."""
+    """Interface for steps, which compute the score update for one visit to a feature."""
 
     def __call__(self, visit: Visit, records: HolderIn, tables: Tables) -> NDArray[np.float64]:
         """Return the score update of each bin of the visited feature, in internal units."""
@@ -36,14 +36,14 @@ class PrivateStep:
     mechanism : Mechanism
         Mechanism that adds the noise of the phase to every release.
     learning_rate : float
-        Fraction of a leaf's mean residual that is added at each step.
+        Fraction of a leaf's mean residual added at each step.
     clip : Clip
         Bound on a record's residual at each visit, in internal units of the boosting loop.
 
     Attributes
     ----------
     taken : list of LeafStep
-        Releases of all visits so far.
+        Releases from all visits so far.
     """
 
     def __init__(self, mechanism: Mechanism, *, learning_rate: float, clip: Clip) -> None:

@@ -71,7 +71,7 @@ class Objective:
         Conversion from the internal units of the boosting loop: a score s in these units is
         ``offset + scale * s`` on the link scale.
     residual_unit : float
-        Unit of the residuals in the boosting loop, expressed in the unit of the target (in units of
+        Unit of the residuals in the boosting loop, expressed in units of the target (in units of
         probability for classes).
     half_range : float
         Half the public range of the target, in residual units of the boosting loop.
@@ -84,7 +84,7 @@ class Objective:
     best_constant : callable
         Function that computes the initial score of a non-private fit from its encoded target.
     curvature : callable
-        Function that computes the curvature per bin, which the simulation of noise needs.
+        Function that computes the curvature per bin, which the noise simulation needs.
     step_factor : float, default=1.0
         Step length of a private fit, relative to the step length for two classes and for squared
         error.
@@ -111,8 +111,8 @@ class Objective:
         several classes has a norm of at most ``sqrt(2)`` clips before rounding: if the residual of
         the record's own class is a, the residuals of the other classes sum to -a. Rounding changes
         each of C residuals by at most half a lattice step, so it changes the vector by at most
-        ``sqrt(C) / 2`` steps. The bound also covers the errors of single precision with unit
-        roundoff u = 2**-24: probabilities add up to 1 with an error of at most ``C u``, and each
+        ``sqrt(C) / 2`` steps. The bound also covers single-precision errors, with unit roundoff
+        ``u = 2**-24``: probabilities add up to 1 with an error of at most ``C u``, and each
         residual is rounded five times.
 
         Parameters
@@ -225,7 +225,7 @@ def softmax(schema: Schema) -> Objective:
 
 
 def classification(schema: Schema) -> Objective:
-    """Return the classification objective for the classes of the schema."""
+    """Return the classification objective for the classes in the schema."""
     return logistic() if len(classes_of(schema).labels) == 2 else softmax(schema)
 
 

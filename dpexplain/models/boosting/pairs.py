@@ -2,7 +2,8 @@
 
 The bins of each feature are split into a lower and an upper half with nearly equal numbers of
 records. A record adds 1 to the sum of a pair if both features are in the same half (lower or
-upper), and -1 otherwise. The effect estimate derives the correlations of features from these sums.
+upper), and -1 otherwise. The effect estimate derives the correlations between features from these
+sums.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class PairSums:
     Attributes
     ----------
     upper : tuple of ndarray of shape (n_bins,), one per feature
-        True for the bins of the upper half.
+        True for the bins in the upper half.
     sums : ndarray of shape (n_pairs,)
-        Noisy sum of each pair, in the order of ``numpy.triu_indices``. A record adds 1 if both
+        Noisy sum for each pair, in the order of ``numpy.triu_indices``. A record adds 1 if both
         features are in the same half (lower or upper), and -1 otherwise.
     noise_std : float
         Standard deviation of the noise in these sums.
@@ -74,12 +75,12 @@ def upper_half(counts: BinCounts, curve: FloatArray) -> NDArray[np.bool_]:
     ----------
     counts : BinCounts
     curve : ndarray of shape (n_bins,)
-        Released curve, by which the bins are sorted if the feature has no order.
+        Released curve; if the feature is unordered, its bins are sorted by this curve.
 
     Returns
     -------
     ndarray of shape (n_bins,), dtype bool
-        True for the bins of the upper half.
+        True for the bins in the upper half.
     """
     order = order_of_bins(counts, curve)
     below = np.cumsum(shares(counts)[order])
@@ -96,7 +97,7 @@ def release_pairs(
     budget: Budget,
     mechanism: Mechanism,
 ) -> PairSums | None:
-    """Release the sums of all pairs of features.
+    """Release the sums for all pairs of features.
 
     Parameters
     ----------
@@ -127,8 +128,8 @@ def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of releases that contains the pair sums.
 
     Adding or removing a record changes each sum by 1, and replacing a record changes each sum by at
-    most 2. These changes are the same as for leaf sums in units of the clip. The sensitivity and
-    the noise of the phase are in lattice steps.
+    most 2. These changes are the same as those of leaf sums in units of the clip. The sensitivity
+    and the noise of the phase are in lattice steps.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class CountStep:
         Upper end of the public range of counts, which is the unit of residuals and rates.
     clip : float or None
         Bound on one record's residual, in units of `high`. If None, the clip follows the mean rate
-        that the releases so far imply. This costs no privacy, because the noise scales with the
+        implied by the releases so far. This costs no privacy, because the noise scales with the
         clip.
     least_weight : float
         Minimum expected number of events in a leaf, divided by the clip. If any leaf of a tree has

@@ -27,14 +27,14 @@ class Recipe:
     bin_noise_ratio : float
         Minimum ratio of a merged bin's count to its noise.
     bin_share : float
-        Share of the budget that is spent on the histograms: a share of mu squared with joint
-        composition, and a share of epsilon otherwise.
+        Share of the budget spent on the histograms: a share of mu squared with joint composition,
+        and a share of epsilon otherwise.
     count_share : float
-        Share of the histograms' mu squared that is spent on counting the records first. The count
+        Share of the histograms' mu squared spent on counting the records first. The count
         determines the number of cells. If the share is 0, the records are not counted first.
     pair_share : float
-        Share of the boosting phase's mu squared that is spent on one sum per pair of features. The
-        effect estimate uses these sums. If the share is 0, they are not released.
+        Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
+        estimate uses these sums. If the share is 0, they are not released.
     clip : float or None
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.
@@ -50,14 +50,14 @@ class Recipe:
         Number of passes over the features. If None, it is derived from the noisy number of
         records.
     learning_rate : float or None
-        Fraction of a leaf's mean residual that is added at each step. If None, it is derived from
-        the noisy number of records and the number of passes.
+        Fraction of a leaf's mean residual added at each step. If None, it is derived from the noisy
+        number of records and the number of passes.
     merge_rare : bool
-        Whether to follow the paper's implementation: categories with too few records for a
-        separate bin are merged into one bin, the other categories are in declared order or, if
-        they have no order, sorted by name, and negative noisy counts are treated as zero.
+        Whether to follow the paper's implementation: categories with too few records for a separate
+        bin are merged into one bin, the other categories are in declared order or, if unordered,
+        sorted by name, and negative noisy counts are treated as zero.
     shuffle_categories : bool
-        Whether categories that have no order are shuffled before each split.
+        Whether unordered categories are shuffled before each split.
     """
 
     n_cells: int
@@ -151,7 +151,7 @@ class Schedule:
     n_epochs : int
         Number of passes over the features.
     learning_rate : float
-        Fraction of a leaf's mean residual that is added at each step.
+        Fraction of a leaf's mean residual added at each step.
     clip : float
         Bound on a residual, in internal units of the boosting loop; the initial bound if the clip
         adapts.

@@ -36,16 +36,16 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     max_bins : int, default=256
         Maximum number of bins per numeric feature.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added at each step.
+        Fraction of a leaf's value added at each step.
     max_rounds : int, default=1000
         Maximum number of passes over the features; each bag stops earlier if the held-out loss no
         longer improves.
     max_leaves : int, default=3
         Number of leaves per tree.
     outer_bags : int, default=8
-        Number of fits on random parts of the records (bags), whose curves are averaged.
+        Number of fits on random subsets of the records (bags), whose curves are averaged.
     random_state : int or None, default=0
-        Seed of the bags.
+        Seed for drawing the bags.
     monotone_constraints : mapping of str to {"increasing", "decreasing", 1, -1, 0} or None
         Direction of the curves of ordered features, keyed by name. After each update, the curve is
         replaced by the nearest monotone curve.
@@ -65,7 +65,8 @@ class ExplainableBoostingRegressor(AdditiveRegressor, _Reference):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
+        Mean score, in the same units as the target. For counts, scores are logarithms of expected
+        counts.
     guarantee_ : Guarantee
         States that there is no privacy guarantee.
     ledger_ : PrivacyLedger
@@ -153,7 +154,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Ledger of the data set, or the name of the data set if the ledger is kept in this process;
         see `dpexplain.accounting.process_ledger`. If None, this fit gets its own ledger.
     preset : {"default", "paper"}, default="default"
-        Recipe that determines the settings that are None: "default" is the recipe of this library,
+        Recipe that determines the settings left as None: "default" is the recipe of this library,
         and "paper" is the recipe of [1]_.
     composition : {"joint", "gdp", "classic"} or None, default=None
         "joint" uses one Gaussian-DP budget for the histograms and boosting. "gdp" and "classic"
@@ -168,10 +169,10 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         on the noisy number of records, and cells with few records are merged; with the paper
         preset, there are at most 32 bins.
     learning_rate : float or None, default=None
-        Fraction of a leaf's mean residual that is added at each step, in (0, 1]. If None, it is
-        larger if there are fewer passes; with the paper preset, it is 0.01.
+        Fraction of a leaf's mean residual added at each step, in (0, 1]. If None, it is larger when
+        there are fewer passes; with the paper preset, it is 0.01.
     max_rounds : int or None, default=None
-        Number of passes over the features. If None, it is between 5 and 200, and larger if there
+        Number of passes over the features. If None, it is between 5 and 200, and larger when there
         is less noise; with the paper preset, it is 300.
     max_leaves : int or None, default=None
         Number of leaves per tree, from 2 to 255. If None, there are 3.
@@ -180,17 +181,17 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         bound follows a quantile of the residuals, which is queried every second pass with as much
         noise as in the sums of a tree; with the paper preset, the bound is 1.
     bin_budget_frac : float or None, default=None
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared with
-        joint composition, and a share of epsilon otherwise. If None, the share is 0.22, and with
-        joint composition, a tenth of it is spent on counting the records first; with the paper
-        preset, the share is 0.1.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared with joint
+        composition, and a share of epsilon otherwise. If None, the share is 0.22, and with joint
+        composition, a tenth of it is spent on counting the records first; with the paper preset,
+        the share is 0.1.
     pair_budget_frac : float or None, default=None
         Share of the boosting phase's mu squared, in [0, 1), that is spent on one sum per pair of
         features. The effect estimate uses these sums to separate correlated features. If None, the
         share is 0.05 with the default preset, joint composition and squared error; otherwise, it
         is 0.
     structure_seed : int or None, default=None
-        Seed of the public random structure (order of features and splits). The noise never depends
+        Seed for the public random structure (order of features and splits). The noise never depends
         on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee: an exact discrete Gaussian, OpenDP's discrete
@@ -221,17 +222,17 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Pairs need joint composition, a single bag and squared error, and cannot contain a feature
         with a monotone constraint.
     outer_bags : int, default=1
-        Number of fits on random parts of the records (bags), whose curves are averaged;
-        explanations then show how much the bags differ. A record can be in every bag, so for
-        the same guarantee, the noise of a bag is ``sqrt(outer_bags)`` times as large. The mean over
-        the bags has as much noise as a single fit, but the budget allows fewer passes over the
+        Number of fits on random subsets of the records (bags), whose curves are averaged;
+        explanations then show how much the bags differ. A record can be in every bag, so for the
+        same guarantee, the noise in a bag is ``sqrt(outer_bags)`` times as large. The mean over the
+        bags has as much noise as a single fit, but the budget allows fewer passes over the
         features. A few bags reduce accuracy very little, while many bags reduce it noticeably on
         large tables.
     n_jobs : int or None, default=None
         Number of threads; -1 means one thread per processor. If None, the fit chooses the number
         according to the number of records in this process, and uses a single thread for a small
-        table, or if other fits may run in parallel. The number of threads affects only the duration
-        of a fit.
+        table, or if other fits may run in parallel. The number of threads affects only how long a
+        fit takes.
     objective : {"squared", "poisson"}, default="squared"
         Loss of the fit: squared error for the mean of the target, or Poisson deviance for the
         expected value of a count. For counts, contributions add up to the logarithm of the expected
@@ -244,7 +245,8 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target. For counts, scores are logarithms of expected counts.
+        Mean score, in the same units as the target. For counts, scores are logarithms of expected
+        counts.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger
@@ -254,9 +256,9 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
     learning_rate_ : float
         Learning rate of the fit, either given or derived by the recipe.
     clip_ : float
-        Bound on a record's residual for the last tree, in the unit of the target.
+        Bound on a record's residual for the last tree, in the same units as the target.
     leaf_noise_std_ : float
-        Standard deviation of the noise in one leaf sum of the last tree, in the unit of the
+        Standard deviation of the noise in one leaf sum of the last tree, in the same units as the
         target.
     n_features_in_ : int
         Number of features.

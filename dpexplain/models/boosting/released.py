@@ -71,7 +71,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Curves of all features at every visit of a fit.
+    """Curves of all features at every visit during a fit.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def released_path(fit: PrivateFit, bound: float) -> Path:
 
 
 def _per_bin(fit: PrivateFit, own: Sequence[int] | NDArray[np.intp]) -> FloatArray:
-    """Return updates per bin of one feature, shape (n_own_visits, n_bins, n_scores)."""
+    """Return one feature's updates per bin, shape (n_own_visits, n_bins, n_scores)."""
     rows = [fit.steps[v].update[fit.visits[v].leaf_of_bin] for v in own]
     stacked = np.stack(rows)
     return stacked[:, :, None] if stacked.ndim == 2 else stacked
@@ -217,9 +217,9 @@ class PrivateFit:
     share : float
         Probability that a record is in a bag; 1 for a single fit.
     monotone : tuple of {"increasing", "decreasing", None}
-        Required direction of the curve of each feature; None if unconstrained.
+        Required direction of each feature's curve; None if unconstrained.
     pairs : PairSums or None, default=None
-        Released sums of pairs of features.
+        Released sums for pairs of features.
     pair_tables : tuple of PairTable, default=()
         Fitted pair terms, on the link scale. All other fields describe the curves, which were
         fitted before the pairs.
@@ -241,7 +241,7 @@ class PrivateFit:
 
     @property
     def clips(self) -> NDArray[np.float64]:
-        """Bound on a residual in each tree of the first bag.
+        """Bound on a residual for each tree of the first bag.
 
         The bounds are in internal units of the boosting loop.
         """
@@ -249,7 +249,7 @@ class PrivateFit:
 
     @property
     def leaf_noise_std(self) -> NDArray[np.float64]:
-        """Noise standard deviation of a leaf sum in each tree of the first bag.
+        """Noise standard deviation of a leaf sum for each tree of the first bag.
 
         The standard deviations are in internal units of the boosting loop.
         """

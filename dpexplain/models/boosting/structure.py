@@ -59,7 +59,7 @@ def random_visits(
     min_leaf_count : float
         Minimum noisy count per leaf.
     rng : numpy.random.Generator
-        Generator of the public structure. It is never used for noise.
+        Generator for the public structure. It is never used for noise.
 
     Returns
     -------

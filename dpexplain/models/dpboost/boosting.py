@@ -142,7 +142,7 @@ class Plan:
         """Return the phase that releases the leaves of tree t.
 
         Rounding to the lattice increases the difference between two values by at most one step.
-        Floating-point errors of values near 1 are about a billionth of a step, too small to affect
+        Floating-point errors in values near 1 are about a billionth of a step, too small to affect
         an integer number of steps.
         """
         sensitivity = self.leaf_sensitivity(t % self.n_disjoint) * LATTICE + 1.0
@@ -153,7 +153,7 @@ class Plan:
         """Return the phase that releases the splits of tree t.
 
         By Lemma 1 of the paper, adding a record raises a gain by at most 1 or lowers it by at most
-        3. So the changes of two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
+        3. So the changes in two gains differ by at most 4, plus `_ROUNDING` lattice steps, for any
         number of records (see `_gains`). The paper uses 6, which is twice the largest change.
         """
         spread = {"paper": 6.0, "range": 4.0}[self.exponential_scale] * LATTICE + _ROUNDING

@@ -30,7 +30,7 @@ from dpexplain.tables.encoding import encode_classes
 
 
 class _DPBoost(PrivateTrees):
-    """Base class of the DPBoost models."""
+    """Base class for the DPBoost models."""
 
     n_trees: int
     trees_per_ensemble: int
@@ -157,15 +157,15 @@ class DPBoostClassifier(_DPBoost, AdditiveClassifier):
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
-        the edges are equally spaced, and the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at bin edges. Half of the edges
+        are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added to the score, in (0, 1).
+        Fraction of a leaf's value added to the score, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        "ensemble" is the paper's two-level boosting; the others are baselines. "seq": every tree
+        uses all records with a share of the budget. "para": each tree of an ensemble uses, on
         average, half of the records that earlier trees of the ensemble have not used, with the full
         budget of the ensemble.
     loss : {"logistic", "square"}, default="logistic"
@@ -316,15 +316,15 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     depth : int, default=6
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
-        the edges are equally spaced, and the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at bin edges. Half of the edges
+        are equally spaced, and the other half are spaced geometrically.
     learning_rate : float, default=0.1
-        Fraction of a leaf's value that is added to the score, in (0, 1).
+        Fraction of a leaf's value added to the score, in (0, 1).
     regularisation : float, default=0.1
         Nonnegative number, called lambda in the paper, that is added to the count of a leaf.
     variant : {"ensemble", "seq", "para"}, default="ensemble"
-        "ensemble" is the paper's boosting at two levels; the others are baselines. "seq": every
-        tree uses all records with a share of the budget. "para": each tree of an ensemble uses, on
+        "ensemble" is the paper's two-level boosting; the others are baselines. "seq": every tree
+        uses all records with a share of the budget. "para": each tree of an ensemble uses, on
         average, half of the records that earlier trees of the ensemble have not used, with the full
         budget of the ensemble.
     filtering : {"drop", "clip"}, default="drop"
@@ -358,7 +358,7 @@ class DPBoostRegressor(_DPBoost, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target.
+        Mean score, in the same units as the target.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

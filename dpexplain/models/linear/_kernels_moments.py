@@ -1,7 +1,7 @@
 """Exact integer sums of coordinate products for linear models.
 
-A record has at most one nonzero coordinate for each feature, and the constant 1, so its
-contribution to a sum takes few additions, regardless of the total number of coordinates. The
+A record has at most one nonzero coordinate for each feature, and the constant 1, so adding its
+contribution to a sum takes only a few additions, regardless of the total number of coordinates. The
 kernels follow the same rules as the boosting kernels: element-wise IEEE arithmetic on a record's
 own values in a fixed order, and integer sums. Each kernel is tested against a naive numpy version.
 """
@@ -28,7 +28,7 @@ _HALF, _SHIFT = np.int64(1 << 7), np.int64(8)  # from 2**20 steps to 2**12
 
 @njit(inline="always", error_model="numpy")
 def _steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
-    """Convert a residual to lattice steps: replace NaN by 0, clip and round."""
+    """Convert a residual to lattice steps: replace NaN with 0, clip and round."""
     return (np.int64(_lattice_steps(residual, inverse_clip)) + _HALF) >> _SHIFT
 
 
@@ -148,7 +148,7 @@ def softmax_gradient(  # type: ignore[no-untyped-def]
     cells, start, coordinate, value, inverse_clip, n_coordinates
         As in `logistic_gradient`.
     target : ndarray of shape (n_samples,), dtype float32
-        Index of each record's class.
+        Class index of each record.
     intercept : ndarray of shape (n_classes,), dtype float32
     table : ndarray of shape (n_bins, n_classes), dtype float32
         Contribution of each bin to the score of each class.

@@ -22,7 +22,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     """Logistic regression with differential privacy, fitted by noisy gradient steps.
 
     The matrix of second moments is released once. One quarter of it (one half for more than two
-    classes) bounds the Hessian of the loss [1]_, so a few noisy gradients of all records are
+    classes) bounds the Hessian of the loss [1]_, so a few noisy gradients over all records are
     enough. The ridge penalty grows with the noise, so directions that could be pure noise have
     little effect. Each numeric feature is one coordinate on a scale from -1 to 1, and each category
     is one coordinate; missing values and other categories have separate coordinates. This model is
@@ -30,7 +30,7 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
 
     Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as
-    for `DPExplainableBoostingClassifier`.
+    those of `DPExplainableBoostingClassifier`.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     bin_budget_frac : float, default=0.2
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
-        mu is the Gaussian-DP parameter of the fit.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared, where mu is
+        the Gaussian-DP parameter of the fit.
     max_rounds : int, default=6
         Number of gradient steps.
     learning_rate : float, default=1.0
@@ -89,8 +89,8 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     intercept_ : float or ndarray of shape (n_classes,)
         Mean score, in log-odds.
     ridge_ : float
-        Ridge penalty added to the diagonal of the second moments, on a scale on which one record
-        adds at most 1.
+        Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
+        at most 1.
     guarantee_ : Guarantee
         Privacy guarantee of the fit.
     ledger_ : PrivacyLedger

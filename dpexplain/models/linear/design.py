@@ -130,7 +130,7 @@ def _scaled(edges: FloatArray, counts: BinCounts | None) -> FloatArray:
 
 
 def _ends(counts: BinCounts) -> tuple[int, int]:
-    """Return the first and last bin of the middle 98% of the records."""
+    """Return the first and last bins of the middle 98% of the records."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
     people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)

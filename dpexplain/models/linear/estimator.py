@@ -1,4 +1,4 @@
-"""Base class of private linear models."""
+"""Base class for private linear models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scaling = Literal["released", "public"]
 
 
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
-    """Base class of the private linear models."""
+    """Base class for the private linear models."""
 
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str

@@ -49,8 +49,8 @@ class LinearBudget:
     Attributes
     ----------
     mu_bins, mu_moments, mu_target : float
-        Gaussian-DP parameters of the histograms, of the second moments, and of the gradients or
-        target moments.
+        Gaussian-DP parameters of the histograms, the second moments, and the gradients or target
+        moments.
     histogram_factor, moment_factor, gradient_factor : float
         Sensitivities, relative to those for adding or removing one record.
     n_steps : int
@@ -233,7 +233,7 @@ def fit_regression(
         Private records.
     schema : Schema
     objective : Objective
-        Objective with the squared error.
+        Objective with squared error.
     budget : LinearBudget
     mechanism : Mechanism
         Every release passes through it.

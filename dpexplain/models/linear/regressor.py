@@ -26,7 +26,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
 
     Numeric features are divided into at most 64 public bins, so the line of a feature becomes a
     step function with one step per bin. Explanations are therefore exact and have the same form as
-    for `DPExplainableBoostingRegressor`.
+    those of `DPExplainableBoostingRegressor`.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     bin_budget_frac : float, default=0.2
-        Share of the budget that is spent on the histograms, in (0, 1): a share of mu squared, where
-        mu is the Gaussian-DP parameter of the fit.
+        Share of the budget spent on the histograms, in (0, 1): a share of mu squared, where mu is
+        the Gaussian-DP parameter of the fit.
     structure_seed : int or None, default=None
         Accepted for compatibility with other models; has no effect, because only the noise is
         random.
@@ -74,7 +74,7 @@ class DPLinearRegression(_PrivateLinear, AdditiveRegressor):
     schema_ : Schema
         The schema in use.
     intercept_ : float
-        Mean score, in the unit of the target.
+        Mean score, in the same units as the target.
     ridge_ : float
         Ridge penalty added to the diagonal of the second moments, on a scale where one record adds
         at most 1.

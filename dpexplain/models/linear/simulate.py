@@ -1,6 +1,6 @@
-"""Uncertainty of linear models from noise and sampling.
+"""Uncertainty of linear models due to noise and sampling.
 
-To first order, the errors of the weights are linear in the errors of the released sums. For a
+To first order, the errors in the weights are linear in the errors in the released sums. For a
 regression, the linear map is the inverse of the second moments. For a classifier, it is the
 recursion of the gradient steps, with the Hessian approximated by the second moments times the mean
 of ``p (1 - p)``. Only released numbers are used.
@@ -105,7 +105,7 @@ def _as_draws(
 
 
 def _of_bins(fit: LinearFit, terms: AdditiveTerms, errors: FloatArray) -> FloatArray:
-    """Return the errors of all bins and of the intercept, one row per draw.
+    """Return the errors of all bins and the intercept, one row per draw.
 
     The errors of the bins of each feature are centered.
     """

@@ -2,8 +2,8 @@
 
 The gradient factors of a record depend only on its own row and on public numbers: no operation
 mixes records, and within a record, sums follow the order of the filters. Numba does not reorder or
-fuse operations here, so vector and scalar code agree to the last bit, and the position of a record
-in its block does not matter. Each kernel is tested against a naive numpy version.
+fuse operations here, so vector and scalar code agree bit for bit, and the position of a record in
+its block does not matter. Each kernel is tested against a naive numpy version.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def clipped_factors(  # type: ignore[no-untyped-def]
     score_unit : float64
         Value of one step of a score.
     label : ndarray of shape (n,), dtype int32
-        Index of each record's class.
+        Class index of each record.
     squared_norm : ndarray of shape (n, 1) or (n, n_filters), dtype float64
         Squared norm of each record's features, as used by the filters, in squared feature steps.
     limit : float64
@@ -49,8 +49,8 @@ def clipped_factors(  # type: ignore[no-untyped-def]
         Inverse temperature of the softmax over the filters of a class.
     n_classes, n_filters : int
     whole : bool
-        Whether factors are truncated to integer steps; False keeps the fractions, for training that
-        is not private.
+        Whether factors are truncated to integer steps; False keeps the fractions, for non-private
+        training.
     """
     f = np.empty(n_classes, np.float32)
     p = np.empty(n_classes, np.float32)
@@ -131,7 +131,7 @@ def squared_norms(seen, n_banks, constant, squares):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
-    """Find the rows of the sampled persons.
+    """Find the rows of the sampled people.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def mean_record(
     noise_std : float
         Noise standard deviation of each result, in lattice steps.
     longest, lattice_bits
-        As for `record_sums`.
+        As in `record_sums`.
 
     Returns
     -------
@@ -130,16 +130,16 @@ def subtract_mean(
     mechanism: Mechanism,
     longest: float,
 ) -> Floats:
-    """Release the mean record and subtract it from all records in place.
+    """Release the mean record, and subtract it from all records in place.
 
     Parameters
     ----------
     features : Features
         Features of the records, changed in place.
     samples : iterator of ndarray of int64
-        Poisson samples, of which `n_steps` are consumed.
+        Iterator over Poisson samples; `n_steps` of them are consumed.
     n_steps : int
-        Number of samples to use, at least 1.
+        Number of samples to use; at least 1.
     plan : NoisePlan
     mechanism : Mechanism
     longest : float
@@ -148,7 +148,7 @@ def subtract_mean(
     Returns
     -------
     ndarray of shape (n_basis,)
-        The subtracted mean, in the unit of the features.
+        The subtracted mean, in the same units as the features.
     """
     steps, n_values = longest / features.unit, features.integers.shape[1]
     phase, noisy = plan.phase(n_steps * n_values), np.zeros(n_values)

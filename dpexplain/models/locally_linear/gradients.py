@@ -151,7 +151,7 @@ class GradientSums:
         return found
 
     def _for_inputs(self, weights: Floats) -> Floats:
-        """Convert the weights of the filters to weights of the stored features."""
+        """Convert the filter weights to weights on the stored features."""
         if not self._basis.per_filter:
             return weights
         rows = self._basis.rows
@@ -163,7 +163,7 @@ class GradientSums:
         return np.column_stack([filters.reshape(len(weights), -1), weights[:, -1]])
 
     def _of_weights(self, sums: Sums, of_factors: Sums) -> Sums:
-        """Return the gradient sums with respect to the weights of the filters.
+        """Return the gradient sums with respect to the filter weights.
 
         `sums` are gradients with respect to the weights that `_for_inputs` returns.
         """

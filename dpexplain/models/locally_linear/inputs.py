@@ -37,7 +37,7 @@ def preparation_of(
     ----------
     schema : Schema
     per_image : bool
-        Whether each record is centered and divided by its norm, as for grids.
+        Whether each record is centered and divided by its norm, as is done for grids.
     scale : float
         Factor by which all inputs are multiplied.
     centre : float, default=0.5
@@ -131,7 +131,7 @@ def features_of(X: Any, schema: Schema, preparation: InputPreparation, basis: Ba
     Returns
     -------
     Features
-        The projected records; each row depends only on its own record, to the last bit.
+        The projected records; each row depends, down to the last bit, only on its own record.
     """
     bound, bits = feature_bound(preparation, basis), feature_bits(basis)
     n_features = basis.n_inputs if basis.per_filter else basis.n_basis
@@ -161,7 +161,7 @@ def _normalize(values: Floats) -> None:
 
     `InputPreparation` does the same in floating point. Here, the sums over a row are exact, because
     D inputs of b bits satisfy ``D * D * 2**(2 b) < 2**53``. So the result does not depend on the
-    position of the row in the table.
+    row's position in the table.
     """
     n_inputs = values.shape[1]
     bits = min(16, (EXACT_BITS - 1 - 2 * math.ceil(math.log2(max(n_inputs, 2)))) // 2)

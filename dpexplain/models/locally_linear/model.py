@@ -1,4 +1,4 @@
-"""Base class of private and non-private locally linear classifiers."""
+"""Base class for private and non-private locally linear classifiers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ROWS = 1 << 12
 
 
 class LocallyLinearModel(ClassifierMixin, BaseEstimator):
-    """Base class of locally linear classifiers.
+    """Base class for locally linear classifiers.
 
     The score of a class is a weighted mean of the scores of its linear filters, with weights that
     depend on the record.
@@ -163,7 +163,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         schema: Schema,
         mean: Floats | None = None,
     ) -> None:
-        """Express the filters as weights of the inputs, and store them with their noise.
+        """Express the filters as weights on the inputs, and store them with their noise.
 
         If a mean record was subtracted, the biases absorb it: ``w (x - mean) + b``.
         """
@@ -283,7 +283,7 @@ class LocallyLinearModel(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[chosen])
 
     def explain_global(self) -> FilterBank:
-        """Return the filters of every class, with the guarantee of the model.
+        """Return the filters of every class, with the model's guarantee.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Adam on noisy gradients, with the propagation of the noise to the weights."""
+"""Adam for noisy gradients, with propagation of the noise to the weights."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Adam:
 
     If the second moments v_t are treated as fixed, the weights are linear in the gradients g_s:
     ``w_T = w_0 - sum_t a_t m_t`` with ``a_t = rate_t / (1 - b1**t) / sqrt(v_t)`` and
-    ``m_t = (1 - b1) sum_{s <= t} b1**(t - s) g_s``. So noise of standard deviation sigma in every
-    gradient gives the weights the variance ``sigma**2 (1 - b1)**2 sum_s U_T(s)**2``, where
+    ``m_t = (1 - b1) sum_{s <= t} b1**(t - s) g_s``. So noise with standard deviation sigma in every
+    gradient gives the weights a variance of ``sigma**2 (1 - b1)**2 sum_s U_T(s)**2``, where
     ``U_t(s) = sum_{s <= r <= t} b1**(r - s) a_r``. The sum ``S_t = sum_{s <= t} U_t(s)**2`` is
     updated at each step, together with ``Q_t = sum_{s <= t} b1**(t - s) U_t(s)`` and the number
     ``R_t = sum_{s <= t} b1**(2 (t - s))``:
@@ -68,7 +68,7 @@ class Adam:
         Parameters
         ----------
         gradient : ndarray
-            Noisy gradient, in the shape of the weights.
+            Noisy gradient, with the same shape as the weights.
         rate : float
             Learning rate of this step.
 
@@ -109,7 +109,7 @@ class Adam:
         Returns
         -------
         ndarray
-            Variances, in the shape of the weights.
+            Variances, with the same shape as the weights.
         """
         return np.asarray((self._noise_std * (1.0 - self._momentum)) ** 2 * self._carried)
 

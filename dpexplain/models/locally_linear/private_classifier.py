@@ -80,8 +80,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         [1]_.
     composition : {"pld", "rdp", "moments"} or None, default=None
         How the steps are composed: privacy loss distributions (needs dp-accounting), Rényi
-        divergences, or the moments accountant of 2016, which [1]_ used. If None, "pld" is
-        used, or "moments" with the preset "paper". The ledger always states the tightest bound.
+        divergences, or the 2016 moments accountant, which [1]_ used. If None, "pld" is used, or
+        "moments" with the preset "paper". The ledger always reports the tightest bound.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
@@ -100,7 +100,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     clip : float or None, default=None
         Bound on the norm of one record's gradient.
     learning_rate : float or None, default=None
-        Learning rate of Adam: the maximum size of the first step of each weight.
+        Learning rate of Adam: the maximum size of each weight's first step.
     n_steps : int or None, default=None
         Number of noisy sums. If None, it is 40 (20 with the preset "paper") divided by the sampling
         probability. The first 1% of the sums estimate the mean record, which is subtracted from all
@@ -111,7 +111,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         of 2**-32. If None, it is 4,000 (500 for tables and with the preset "paper") divided by
         `n_public`, or 1/15 if `n_public` is not given. The number of records is never used.
     structure_seed : int or None, default=None
-        Seed of the public random structure (initial weights and random projection). The noise and
+        Seed for the public random structure (initial weights and random projection). The noise and
         the samples never depend on it.
     noise_backend : {"exact", "opendp", "rounded"}, default="exact"
         Noise sampler, named in the guarantee.

@@ -38,7 +38,7 @@ class Recipe:
     clip : float
         Bound on the norm of one record's gradient.
     batch_size : int
-        Target number of persons in the sample of a step.
+        Target number of people in the sample of a step.
     n_steps : int or None
         Number of steps; if None, it follows from `n_epochs`.
     n_epochs : int
@@ -140,8 +140,8 @@ def recipe_for(preset: Preset, *, grid: bool, n_inputs: int, **given: Any) -> Re
     n_inputs : int
         Number of inputs.
     **given
-        Settings given by the user, named as the fields of `Recipe`. If a setting is None, the value
-        of the preset is used.
+        Settings given by the user, named after the fields of `Recipe`. If a setting is None, the
+        value of the preset is used.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def noise_multiplier(
     composition: Composition,
     adjacency: str,
 ) -> float:
-    """Return the ratio of noise to clip at which a fit spends its whole budget."""
+    """Return the noise-to-clip ratio at which a fit spends its whole budget."""
     return math.nextafter(
         subsampled_noise_multiplier(
             epsilon,

@@ -56,11 +56,11 @@ class LocallyLinearClassifier(LocallyLinearModel):
     inverse_temperature : float or None, default=None
         Sharpness of the softmax over the filters of a class.
     learning_rate : float or None, default=None
-        Learning rate of Adam: the size of the first step of each weight.
+        Learning rate of Adam: the size of each weight's first step.
     max_epochs : int, default=20
         Number of passes over the records.
     random_state : int or None, default=0
-        Seed of the initial weights, projection and batches.
+        Seed for the initial weights, projection and batches.
     progress : callable or None, default=None
         Called as ``progress(steps_done, n_steps)``.
 
@@ -73,7 +73,7 @@ class LocallyLinearClassifier(LocallyLinearModel):
     guarantee_ : Guarantee
         Statement that there is no privacy guarantee.
     ledger_ : PrivacyLedger
-        Ledger with a single entry, which is not private.
+        Ledger with a single, non-private entry.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

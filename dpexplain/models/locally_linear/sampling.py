@@ -34,10 +34,10 @@ def representable(probability: float) -> float:
 
 
 class PoissonSampler:
-    """Poisson sampler that draws persons independently in each step.
+    """Poisson sampler that draws people independently in each step.
 
     The draws for a person depend only on the step and on the person's index. They do not depend on
-    the persons with larger indices.
+    people with larger indices.
 
     Parameters
     ----------

@@ -113,9 +113,9 @@ def train_private(
     plan : NoisePlan
     mechanism : Mechanism
     reset_every : int or None
-        Number of steps after which the moments of Adam are reset.
+        Number of steps after which Adam's moments are reset.
     n_before : int, default=0
-        Number of earlier steps, which `progress` counts too.
+        Number of earlier steps, which `progress` also counts.
     progress : callable or None
 
     Returns

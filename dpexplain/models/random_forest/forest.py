@@ -48,8 +48,8 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     depth : int, default=5
         Number of levels of splits, from 1 to 10.
     max_bins : int, default=32
-        Maximum number of bins per numeric feature; trees may split at the edges of bins. Half of
-        the edges are equally spaced, and the other half are spaced geometrically.
+        Maximum number of bins per numeric feature; trees may split at bin edges. Half of the edges
+        are equally spaced, and the other half are spaced geometrically.
     leaf_mechanism : {"laplace", "exponential"}, default="laplace"
         What each leaf releases: noisy class counts, or one class chosen by the exponential
         mechanism.
@@ -61,7 +61,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     structure_seed : int or None, default=None
-        Seed of the public random splits. The noise never depends on it.
+        Seed for the public random splits. The noise never depends on it.
     reproducible_seed : int or None, default=None
         Seed that makes repeated fits on the same data identical, for demonstrations. It seeds the
         noise and, if `structure_seed` is None, the splits. The model is then NOT PRIVATE.
@@ -162,9 +162,9 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
     def _phase(self, n_values: int) -> LaplacePhase | ChoicePhase:
         """Return the phase that releases all leaves of all trees.
 
-        In each tree, a record raises one count of one leaf by 1. So the L1 sensitivity of the
-        counts is 1, and the changes of any two utilities differ by at most 1, because all
-        utilities change in the same direction.
+        In each tree, a record raises one count in one leaf by 1. So the L1 sensitivity of the
+        counts is 1, and the changes in any two utilities differ by at most 1, because all utilities
+        change in the same direction.
         """
         sensitivity = self._unit * COUNT_LATTICE
         if self.leaf_mechanism == "laplace":
@@ -208,11 +208,11 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         self._keep(trees, schema, link, np.array(people) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
-        """Return log class proportions, smoothed with the noise scale as pseudo-count."""
+        """Return log class proportions, smoothed with the noise scale as a pseudocount."""
         people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
         return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:
-    """Return the scores of the classes in each leaf, shape (n_leaves, n_classes)."""
+    """Return the class scores of each leaf, shape (n_leaves, n_classes)."""
     return np.asarray(_VOTE * (2.0 * (chosen[:, None] == np.arange(n_classes)) - 1.0) / 2.0)

@@ -21,7 +21,7 @@ def descend(cells, place, feature, low, high, first):  # type: ignore[no-untyped
     cells : ndarray of shape (n_samples, n_features), dtype uint16
         Bin of each record in each feature.
     place : ndarray of shape (n_samples,), dtype int64
-        Index of each record's node within its level; negative if the record is left out.
+        Index of each record's node within its level; negative if the record is omitted.
     feature, low, high : ndarray of shape (n_nodes,), dtype int64
         For each node of the tree, level by level: the feature of its split, and the first and last
         bin whose records move to the right child.

@@ -38,7 +38,7 @@ DEEPEST = 10
 
 
 class PrivateTrees(PrivateEstimator, AdditiveModel):
-    """Base class of tree ensembles with pure differential privacy."""
+    """Base class for tree ensembles with pure differential privacy."""
 
     # Only for the total of the fit's own ledger; the fit itself has delta 0.
     delta = 1e-6
@@ -85,13 +85,13 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         return self.depth > 1
 
     def structure_summary(self) -> pd.DataFrame:
-        """Summarize depth, leaves and features of each tree.
+        """Summarize the depth, leaves and features of each tree.
 
         Returns
         -------
         DataFrame
-            One row per tree: its index and depth, and its numbers of leaves, distinct leaf values,
-            distinct splits and distinct features.
+            One row per tree: its index and depth, and the number of its leaves, distinct leaf
+            values, distinct splits and distinct features.
         """
         check_is_fitted(self, "schema_")
         candidates = candidates_of(self._bins)

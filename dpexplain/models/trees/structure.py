@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Candidate splits of a node.
+    """Candidate splits for a node.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Candidates:
     start : ndarray of shape (n_features,), dtype int64
         Index of the first bin of each feature among all bins.
     n_bins : int
-        Number of bins of all features together.
+        Total number of bins of all features.
     """
 
     feature: Integers

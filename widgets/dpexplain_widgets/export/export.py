@@ -191,7 +191,7 @@ def check_releasable(payload: dict[str, Any], *, metrics_are_checked: bool = Tru
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     metrics_are_checked : bool, default=True
-        Whether non-private metrics have already been dropped; a payload does not state whether its
+        Whether non-private metrics have already been dropped; a payload does not say whether its
         metrics are private.
 
     Raises
@@ -368,21 +368,21 @@ class Exports:
         path : path-like
             Destination; the file is written completely or not at all.
         what : {"shape", "importance", "epsilons", "metric"}, default="shape"
-            What to draw, as for :meth:`export_svg`.
+            What to draw, as in :meth:`export_svg`.
         release_safe : bool, default=True
             Whether to leave out everything that is not private.
 
         Returns
         -------
         Path
-            The file; its text chunk ``Description`` contains the guarantee.
+            The file; its ``Description`` text chunk contains the guarantee.
         """
         return dpexplain.io.write_file(path, figure_file(self._leaving(release_safe), what, "png"))
 
     def export_csv(
         self, path: str | os.PathLike[str], what: str = "shape", release_safe: bool = True
     ) -> Path:
-        """Write the numbers of the view as CSV.
+        """Write the numbers behind the view as CSV.
 
         Parameters
         ----------

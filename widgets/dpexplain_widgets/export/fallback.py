@@ -30,7 +30,7 @@ def still_bundle(
     Parameters
     ----------
     payload, fit, term
-        Payload, selected fit and name of a term, as for :func:`fallback_png`.
+        Payload, selected fit and name of a term, as in :func:`fallback_png`.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def state_of(view: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def content_policy(*scripts: str) -> str:
-    """Return the policy of a page that may use only its own scripts and styles.
+    """Return the policy for a page that may use only its own scripts and styles.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def content_policy(*scripts: str) -> str:
     Returns
     -------
     str
-        Value of the ``Content-Security-Policy`` of the page.
+        Value of the page's ``Content-Security-Policy``.
     """
     digests = [
         base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in scripts

@@ -1,6 +1,6 @@
 """A compact static picture of a payload.
 
-Figures of :mod:`dpexplain.plotting` show more, but their files are ten times as large.
+Figures from :mod:`dpexplain.plotting` show more, but their files are ten times as large.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def picture_of(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
 
 
 def class_words(payload: Mapping[str, Any]) -> str:
-    """Return the class shown, in words that can follow the name of a term.
+    """Describe the class shown, in words that can follow the name of a term.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
     Parameters
     ----------
     payload, fit, term
-        Payload, fit to draw and name of the term, as for :func:`picture_of`.
+        Payload, fit to draw and name of the term, as in :func:`picture_of`.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def _counts(edges: Sequence[float], counts: Sequence[float]) -> list[Mark]:
 def _ends(
     term: Mapping[str, Any], fit: Mapping[str, Any], n_bins: int, *, private: bool
 ) -> list[Mark]:
-    """Label the first and the last bin, with the unit between them."""
+    """Label the first and last bins, with the unit between them."""
     y = _TOP + _PLOT_HEIGHT + _COUNT_HEIGHT + 38
     counts = "noisy counts above" if private else "counts above"
     middle = f"{term['unit']}, {counts}" if term["unit"] else counts

@@ -1,4 +1,4 @@
-"""The static picture of a view as PNG, for notebook viewers that run no scripts."""
+"""A static picture of a view, as a PNG, for notebook viewers that do not run scripts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _on_white(ink: str, opacity: float) -> tuple[int, ...]:
 
 @lru_cache
 def _font(size: int, bold: bool) -> FreeTypeFont:
-    """Load a font from the files of matplotlib, without importing matplotlib."""
+    """Load a font from matplotlib's files, without importing matplotlib."""
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError("matplotlib is missing; its fonts are needed for pictures.")

@@ -21,7 +21,7 @@ def packed_directions(noise: NoiseModel, place: int) -> str:
 
     A direction has one number for each bin, in standard deviations of that bin. To simulate the
     noise, each direction is multiplied by a standard normal number, the products are added, and an
-    independent normal number with the remaining variance is added in each bin. Variances are
+    independent normal number with the remaining variance is added to each bin. Variances are
     therefore correct for any number of directions.
 
     Parameters

@@ -76,7 +76,7 @@ class ArrayWriter:
         Returns
         -------
         dict
-            As for :meth:`add`.
+            As in :meth:`add`.
         """
         size = np.abs(weights).ravel()
         spread = std.ravel()

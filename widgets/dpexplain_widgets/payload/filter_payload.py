@@ -42,9 +42,10 @@ def build_filters(
     Returns
     -------
     outline : dict
-        "fits" contains a dictionary for each fit, by epsilon and repeat. "reference" is the
-        dictionary of the non-private reference, or None. Each dictionary has an index of the arrays
-        of its fit. The other keys describe what all fits share, such as the classes and inputs.
+        "fits" contains a list for each epsilon, with a dictionary for each repeated fit.
+        "reference" is the dictionary of the non-private reference, or None. Each dictionary has an
+        index of the arrays of its fit. The other keys describe what all fits share, such as the
+        classes and inputs.
     arrays : bytes
         The arrays, at the offsets in the index.
 
@@ -209,15 +210,15 @@ def filters_payload(
     Parameters
     ----------
     source, samples
-        As for :func:`build_filters`.
+        As in :func:`build_filters`.
     samples_public : bool, default=False
         Whether the samples may be shown to anyone.
 
     Returns
     -------
     payload : dict
-        Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, without terms;
-        "filters" is the outline that :func:`build_filters` returns.
+        Like the output of :func:`dpexplain_widgets.payload.payload.build_payload`, but without
+        terms; "filters" is the outline that :func:`build_filters` returns.
     arrays : bytes
         Output of :func:`build_filters`.
     """

@@ -1,4 +1,4 @@
-"""The joint privacy cost of models that are shown side by side."""
+"""The joint privacy cost of models shown side by side."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def together_words(payloads: Sequence[Mapping[str, Any]]) -> str:
     -------
     str
         The joint guarantee. It is computed by Gaussian composition if the Gaussian parameter of
-        every fit is known, otherwise by adding the epsilons and deltas. If there are no fits, or if
-        any fit is not private, the text states that there is no guarantee.
+        every fit is known, and otherwise by adding the epsilons and deltas. If there are no fits,
+        or if any fit is not private, the text says that there is no guarantee.
     """
     guarantees = [fit["guarantee"] for each in payloads for row in each["fits"] for fit in row]
     if not guarantees or not all(guarantee["private"] for guarantee in guarantees):

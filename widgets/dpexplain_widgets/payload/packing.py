@@ -49,9 +49,9 @@ def packed(value: Any) -> Any:
     of standard deviations becomes ``{"$l": [step, first, differences...]}``, where ``step`` is a
     relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
     Bytes become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
-    stored in a table and replaced by ``{"$r": index}``. A total standard deviation that is the
-    square root of the sum of the squares of its parts is replaced by ``{"$q": 1}``, and recomputed
-    when the payload is unpacked. ``unpack.js`` reads this format.
+    stored in a table and replaced by ``{"$r": index}``. A total standard deviation that equals the
+    square root of the sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when
+    the payload is unpacked. ``unpack.js`` reads this format.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _total_follows(values: dict[str, Any]) -> bool:
-    """Return whether total_std is the root of the sum of the squares of its parts."""
+    """Return whether total_std is the square root of the sum of its squared parts."""
     total = values.get("total_std")
     parts = [values[name] for name in _PARTS_OF_TOTAL if values.get(name)]
     if not total or not parts or any(len(part) != len(total) for part in parts):
@@ -166,7 +166,7 @@ def _ratio_steps(value: float) -> int:
 
 
 def _differences(steps: Sequence[int]) -> list[int]:
-    """Return the first step, then the difference of each step from the previous one."""
+    """Return the first step, then the differences between consecutive steps."""
     return [steps[0], *(after - before for before, after in itertools.pairwise(steps))]
 
 

@@ -44,7 +44,7 @@ _KEYS = frozenset(
 def build_payload(
     source: Any, samples: pd.DataFrame | None = None, *, samples_public: bool = False
 ) -> dict[str, Any]:
-    """Convert the source of a view to the dictionary from which its front end draws.
+    """Convert the source of a view to the dictionary that its front end draws.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def models_of(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _models_payload(sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Combine several models, with terms in the order of the first."""
+    """Combine several models, with terms in the order of the first model."""
     names = [name for name in sources if isinstance(name, str) and name]
     if len(names) < len(sources):
         raise TypeError("pass models by name: Explorer({'DP-EBM': comparison, ...}).")
@@ -391,7 +391,7 @@ def _fit(
 def fit_payload(
     explanation: GlobalExplanation, terms: list[dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """Convert an additional fit to a part of a payload.
+    """Convert an additional fit to part of a payload.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Convert the samples of a local view, by the same rules as the model."""
+"""Convert the samples of a local view, following the same rules as the model."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def sample_rows(
     Returns
     -------
     dict
-        "public" states whether the samples may be shared, "names" is the index as strings, and
-        "rows" contains a list for each sample, with one value for each term: a number, a category
-        or other string, or None (missing). For a pair of features, it is a list of two such values.
+        "public" says whether the samples may be shared, "names" is the index as strings, and "rows"
+        contains a list for each sample, with one value for each term: a number, a category or other
+        string, or None (missing). For a pair of features, it is a list of two such values.
 
     Raises
     ------
@@ -83,19 +83,19 @@ def sample_rows(
 def same_samples(
     payload: Mapping[str, Any], terms: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Convert the samples of a payload to the terms of a new payload.
+    """Convert the samples in a payload so that they match the terms of a new payload.
 
     Parameters
     ----------
     payload : mapping
     terms : sequence of mapping
-        Terms of the new payload. Only pairs can be new, and both features of a new pair must have a
-        curve of their own.
+        Terms of the new payload. Only pairs can be new, and both features of a new pair must have
+        their own curves.
 
     Returns
     -------
     dict or None
-        As from :func:`sample_rows`; None if there are no samples.
+        The samples, in the form returned by :func:`sample_rows`; None if there are no samples.
     """
     if payload["samples"] is None:
         return None

@@ -1,4 +1,4 @@
-"""Parts that are common to the payloads of curves and of filters."""
+"""Parts shared by the payloads of curves and filters."""
 
 from __future__ import annotations
 

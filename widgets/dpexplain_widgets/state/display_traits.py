@@ -29,7 +29,7 @@ class DisplayTraits(traitlets.HasTraits):
     same_axis : bool
         Whether the score axis covers the curves of all epsilons.
     even_bins : bool or None
-        Whether bins are drawn with equal widths; None chooses what is easier to read.
+        Whether bins are drawn with equal widths; None chooses whichever is easier to read.
     shown_curve : {"both", "released", "effect"}
         Curves that are drawn: both, only the released curve with its noise, or only the estimated
         effect.

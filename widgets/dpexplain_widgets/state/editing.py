@@ -18,7 +18,7 @@ Measure = Callable[[Any], Mapping[str, float]]
 
 
 class Editing(traitlets.HasTraits):
-    """Mixin with the edits of a view, which are applied in Python.
+    """Mixin with the edits made in a view, which are applied in Python.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Editing(traitlets.HasTraits):
     evaluation : dict
         Metrics of the edited model, and the cost of measuring them.
     evaluation_request : int
-        Number of times that the page has requested metrics.
+        Number of times the page has requested metrics.
     """
 
     edits = traitlets.Dict().tag(sync=True)
@@ -66,7 +66,7 @@ class Editing(traitlets.HasTraits):
 
     @property
     def edited(self) -> Any:
-        """The selected explanation, with the edits of the current state applied.
+        """The selected explanation, with the edits in the current state applied.
 
         The value is a GlobalExplanation marked as edited. For a multiclass model, it is a
         MulticlassExplanation, because an edit changes the curves of all classes.

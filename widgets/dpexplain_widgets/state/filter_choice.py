@@ -19,7 +19,7 @@ class FilterChoice(traitlets.HasTraits):
     ----------
     filter_arrays : bytes
         Arrays of the filters and samples, joined into one block of bytes; ``payload["filters"]``
-        states where each array begins.
+        says where each array begins.
     shown_map : {"mean", "contrast", "filter"}
         What is drawn for each class: its mean filter, the contrast with another class, or one
         filter.

@@ -27,8 +27,8 @@ class LocalChoice(traitlets.HasTraits):
     Attributes
     ----------
     sample : int or None
-        Index among the samples of the view. None means a typical sample, in which the value of each
-        term comes from its bin with the largest released count.
+        Index of the selected sample in the view. None means a typical sample, in which the value of
+        each term comes from its bin with the largest released count.
     what_if : dict
         Values that replace those of the sample, by term name: numbers within the public range,
         categories, or None for missing. These values are hypothetical, so they may be shown to

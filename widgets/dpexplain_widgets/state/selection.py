@@ -22,7 +22,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
     -------
     DataFrame
         One row for each bin of the term, for each bin of the chosen range, or for the chosen bin.
-        The columns are epsilon, repeat and private, then the columns of
+        The columns are epsilon, repeat and private, followed by the columns of
         :meth:`dpexplain.explain.ShapeFunction.frame`. If no fit is shown, the table is empty.
     """
     fit = view._fit()
@@ -41,7 +41,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
 
 
 def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
-    """Tabulate the bins of a term of a payload, like :meth:`ShapeFunction.frame`.
+    """Tabulate the bins of a term in a payload, like :meth:`ShapeFunction.frame`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def bins_frame(term_fit: dict[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each bin; special bins come last. The column term is left out.
+        One row for each bin; special bins come last. The ``term`` column is left out.
     """
     n_bins = len(term_fit["labels"])
     edges = term_fit["edges"] or []

@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 
 
 class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
-    """State of a view, as traits that all views have.
+    """State of a view, stored as traits that all views have.
 
     An invalid value raises :class:`traitlets.TraitError` and changes nothing. Two views are linked
     with :meth:`dpexplain_widgets.views.base.View.link`. The choices of model, sample and filters,
@@ -55,7 +55,7 @@ class ViewState(ModelChoice, LocalChoice, FilterChoice, DisplayTraits):
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
     bin_range : list of two int or None
-        Indices of the first and the last bin of the selected range, which excludes special bins.
+        Indices of the first and last bins of the selected range, which excludes special bins.
     pinned_epsilon : float or None
         An epsilon whose curve stays visible for comparison.
     show_reference : bool
@@ -279,7 +279,7 @@ def epsilon_place(payload: Mapping[str, Any], epsilon: float) -> int:
     payload : dict
         Output of :func:`dpexplain_widgets.payload.payload.build_payload`.
     epsilon : float
-        An epsilon of the payload, up to rounding; infinity for the reference.
+        An epsilon in the payload, up to rounding; infinity for the reference.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Base class of all views: state, reprs and construction."""
+"""Base class for all views: state, reprs and construction."""
 
 from __future__ import annotations
 
@@ -48,17 +48,16 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
     Parameters
     ----------
     source : Comparison, GlobalExplanation, FilterComparison, FilterBank, dict or View
-        What to show. For a model of three or more classes, all classes are shown, one at a time
-        (`model_name` is the class). A dict contains several sources by model name, or is a
-        payload. If `source` is a view, its payload is shown, and the choices of both views are
-        linked.
+        What to show. For a model with three or more classes, all classes are shown, one at a time
+        (`model_name` is the class). A dict either maps model names to sources or is a payload. If
+        `source` is a view, its payload is shown, and the choices of both views are linked.
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them. Otherwise, they are treated as
         not private and left out of release-safe files.
     **state
-        Initial choices by trait name, such as ``term="age"`` or ``epsilon_index=2``.
+        Initial choices, keyed by trait name, such as ``term="age"`` or ``epsilon_index=2``.
 
     Raises
     ------
@@ -172,7 +171,7 @@ class View(Exports, Editing, ViewState, anywidget.AnyWidget):
         return f"{type(self).__name__}({shown!r}{chosen}{guarantee})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return the view as data by MIME type, with a static table and picture.
+        """Return the view's data, keyed by MIME type, with a static table and picture.
 
         Hosts that show notebooks without running them display the table and the picture. The
         result is None if the widget has no data to display.

@@ -17,7 +17,7 @@ FitAt: TypeAlias = Callable[[int], Fit | None]
 
 
 def disagreement_frame(view: ViewState) -> pd.DataFrame:
-    """Tabulate the distance of each curve from the curve it is compared with.
+    """Tabulate the distance between each curve and the curve it is compared with.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _same_repeat(row: list[Fit], repeat: int) -> Fit:
 
 
 def disagreement(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return the mean absolute difference of two curves, relative to the second curve.
+    """Return the mean absolute difference between two curves, relative to the second.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _on_common_bins(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return both curves on their common bins, and the weights of these bins.
 
-    The weight of a bin is its proportion of the counts of the first curve.
+    The weight of a bin is its proportion of the counts in the first curve.
     """
     positive = np.maximum(np.array(one["count"]), 0.0)
     total = positive.sum()

@@ -26,7 +26,7 @@ class DisagreementView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _esm = bundle("disagreement.js")

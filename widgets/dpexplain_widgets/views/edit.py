@@ -9,8 +9,8 @@ from dpexplain_widgets.views.base import View
 class EditView(View):
     """Editor for the curve of a term, with a log of edits, their effects and warnings.
 
-    The page previews edits immediately, with the arithmetic of :mod:`dpexplain.edit`. Edits that
-    are applied are computed in Python: `edited` is the edited explanation, and ``to_model(model)``
+    The page previews edits immediately, using the arithmetic of :mod:`dpexplain.edit`. Applied
+    edits are computed in Python: `edited` is the edited explanation, and ``to_model(model)``
     returns an edited model. `edits` is the log as plain values, and `edit_log` is the log as an
     object.
 
@@ -23,7 +23,7 @@ class EditView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Explorer(Planning, View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ImportanceView(View):
-    """Bar chart of the importance of each term; a click or Enter selects a term.
+    """Bar chart of term importances; clicking or pressing Enter selects a term.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class ImportanceView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _esm = bundle("importance.js")

@@ -18,7 +18,7 @@ class LedgerView(View):
     samples_public : bool, default=False
         Ignored.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _shows = "anything"

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class OverviewView(View):
-    """View for choosing epsilon, with its guarantee and the quality of the model.
+    """View for choosing epsilon, with its guarantee and the model quality.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class OverviewView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _shows = "models"

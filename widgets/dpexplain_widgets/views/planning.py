@@ -24,7 +24,7 @@ _IDLE: dict[str, Any] = {"state": "idle", "words": "", "done": 0, "total": 0}
 
 
 class Planning(ViewState):
-    """Mixin for views that help to choose epsilon and can start new fits.
+    """Mixin for views that help users choose epsilon and can start new fits.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ class Planning(ViewState):
         true or missing, the view first asks the question that ``refit.question`` returns, and fits
         only after the user confirms.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 
     Attributes
     ----------
     wanted_epsilon : float or None
-        Epsilon to show. If there is no fit at this epsilon, `refit` makes one first. A later
+        Epsilon to show. If there is no fit at this epsilon, `refit` creates one first. A later
         request replaces a request that is still pending.
     wanted_metric : float or None
-        Target value of the metric; `plan` then states the epsilon at which 9 of 10 fits would reach
+        Target value of the metric; `plan` then gives the epsilon at which 9 of 10 fits would reach
         it.
     answer : dict
-        The answer given in the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
+        The answer given on the page: ``{"kind": "cancel"}``, or ``{"kind": "fit", "question": …}``
         with the question that was confirmed. If the question is outdated, no fit is started.
     plan : dict
         State and results of planning, for the page.
@@ -155,7 +155,7 @@ class Planning(ViewState):
         self._say(state="idle", words="cancelled", done=0, total=0)
 
     def wait(self, seconds: float = 30.0) -> bool:
-        """Wait until all background fits are done.
+        """Wait until all background fits have finished.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Planning(ViewState):
         Returns
         -------
         bool
-            Whether all fits were done in time.
+            Whether all fits finished in time.
         """
         return self._worker.join(seconds)
 
@@ -280,7 +280,7 @@ class Planning(ViewState):
         self._made = (self.payload, Origin(grown, *given[1:]))
 
     def _ledger_now(self, source: Comparison) -> LedgerSummary:
-        """Return the ledger of the data, including charges for fits started here."""
+        """Return the ledger for the data, including charges for fits started here."""
         charged = getattr(self._refit, "ledger", None)
         if isinstance(charged, LedgerSummary) and charged.dataset == source.ledger.dataset:
             return charged

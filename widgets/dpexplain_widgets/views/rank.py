@@ -12,12 +12,12 @@ from dpexplain_widgets.views.base import View
 
 
 class RankView(View):
-    """Bump chart of the ranks of terms by importance, across all epsilons.
+    """Bump chart of importance ranks across all epsilons, with one line for each term.
 
-    A ribbon shows the 95% rank interval of the selected term under total uncertainty. Terms that
-    rise above the noise are drawn with solid lines. The non-private reference, if shown, is in a
-    separate column after the epsilons. The keys Up and Down select a term, and Left and Right an
-    epsilon.
+    A ribbon shows the 95% rank interval of the selected term, based on total uncertainty. Terms
+    that rise above the noise are drawn with solid lines. The non-private reference, if shown, is in
+    a separate column after the epsilons. The Up and Down keys select a term, and the Left and Right
+    keys select an epsilon.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class RankView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _esm = bundle("rank.js")

@@ -2,8 +2,7 @@
 
 The registry determines ``dpexplain_widgets.__all__``, the tabs of an Explorer, the selection of the
 open tab, and the views that a page omits because they do not apply to its kind of model. The list
-of the parts of the Explorer in `static/views/explorer/explorer.js` must match it; a test compares
-the two.
+of Explorer parts in `static/views/explorer/explorer.js` must match it; a test compares the two.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def tabs() -> tuple[str, ...]:
 
 
 def parts_for(shows: str) -> tuple[str, ...]:
-    """List the front-end functions of the views that have a given value of `shows`."""
+    """List the front-end functions of the views that have the given `shows` value."""
     return tuple(view.create for view in VIEWS if view.create and view.shows == shows)
 
 

@@ -7,7 +7,7 @@ from dpexplain_widgets.views.base import View
 
 
 class ShapeView(View):
-    """Chart of the contribution of one term in each bin, above a histogram.
+    """Chart of one term's contribution in each bin, above a histogram.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class ShapeView(View):
     samples_public : bool, default=False
         Whether `samples` are public, so that anyone may see them.
     **state
-        Initial choices by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
+        Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
     """
 
     _esm = bundle("shape.js")

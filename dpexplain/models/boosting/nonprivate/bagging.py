@@ -41,14 +41,14 @@ def fit_bag(
     project: Sequence[Projection | None] | None = None,
     curves: Tables | None = None,
 ) -> Tables:
-    """Fit on a random part of the records, with early stopping. NOT PRIVATE.
+    """Fit on a random subset of the records, with early stopping. NOT PRIVATE.
 
     Parameters
     ----------
     index : sequence of ndarray of shape (n_samples,)
-        Bin of each record per feature, then its cell in each pair, if there are pairs.
+        Bin of each record for each feature, followed by its cell for each pair, if any.
     n_bins : sequence of int
-        Number of bins of each feature, then of cells of each pair.
+        Number of bins of each feature, followed by the number of cells of each pair.
     target : ndarray of shape (n_samples,), dtype float32
         Target encoded by the objective.
     objective : Objective
@@ -58,9 +58,9 @@ def fit_bag(
     max_rounds : int
         Maximum number of passes.
     project : sequence of callable or None, default=None
-        Projection of each feature's curve, as for `boost`.
+        Projection of each feature's curve, as in `boost`.
     curves : list of ndarray or None, default=None
-        Curves of the features if only the pairs are fitted.
+        Curves of the features, if only the pairs are fitted.
 
     Returns
     -------

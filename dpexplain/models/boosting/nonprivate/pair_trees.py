@@ -16,7 +16,7 @@ from dpexplain.models.boosting.structure import Visit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _best_halves(gradient, curvature, min_curvature):  # type: ignore[no-untyped-def]
-    """Return the best cut of one side in two, and the gain of the resulting leaves.
+    """Return the best two-way cut of one side, and the gain of the resulting leaves.
 
     The cut is 0 if no cut increases the gain and leaves enough curvature in both parts.
     """
@@ -60,7 +60,7 @@ def _best_tree(gradient, curvature, min_curvature):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pair_tree(gradient, curvature, min_curvature):  # type: ignore[no-untyped-def]
-    """Grow a tree of at most four leaves on a grid; return Newton values per cell.
+    """Grow a tree with at most four leaves on a grid; return Newton values per cell.
 
     One side is cut in two, and each part is cut along the other side, as in [1]_.
 

@@ -1,4 +1,4 @@
-"""Pairs of features of a non-private fit: choice, boosting and purification."""
+"""Feature pairs in a non-private fit: choice, boosting and purification."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ N_GROUPS = 64
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable:
-    """Records of a non-private fit, with the bin of each record per feature.
+    """Records of a non-private fit, with the bin of each record for each feature.
 
     Attributes
     ----------
     index : list of ndarray of shape (n_samples,)
-        Bin of each record per feature.
+        Bin of each record for each feature.
     n_bins : list of int
         Number of bins of each feature.
     target : ndarray of shape (n_samples,), dtype float32
@@ -66,7 +66,7 @@ def boosted_pairs(
     ----------
     table : BinnedTable
     held_out : sequence of ndarray of shape (n_samples,)
-        Whether each record is held out, per bag.
+        Whether each record is held out, for each bag.
     bags : sequence of list of ndarray
         Curves of each bag.
     terms : AdditiveTerms
@@ -74,7 +74,7 @@ def boosted_pairs(
     objective : Objective
     plan : PairPlan
     learning_rate : float
-        Fraction of a leaf's value that is added at each step.
+        Fraction of a leaf's value added at each step.
     max_rounds : int
         Maximum number of passes over the pairs.
 
@@ -83,7 +83,7 @@ def boosted_pairs(
     pairs : tuple of PairTable
         Pairs with a mean of zero in each row and each column, averaged over the bags.
     bags : list of list of ndarray
-        Curves of each bag, to which the row and column means of the pairs were added.
+        Curves of each bag, with the row and column means of the pairs added.
     """
     counts = [
         BinCounts(c, np.zeros(len(c)), len(b.special), b.ordered)
@@ -131,7 +131,7 @@ def _chosen(
     objective: Objective,
     plan: PairPlan,
 ) -> list[tuple[int, int]]:
-    """Choose pairs with the test of a private fit, applied to exact sums."""
+    """Choose pairs using the test of a private fit, applied to exact sums."""
     n_features = len(counts)
     place = np.zeros(len(table.target), dtype=np.uint8)  # where the cells of a pair are kept
     records = Records(
@@ -167,10 +167,10 @@ def _cells(grid: Grid, index: Sequence[Index]) -> NDArray[np.uint16]:
 
 
 def _purify(tables: Tables, grid: Grid, people: NDArray[np.int64]) -> None:
-    """Move the means of rows and columns of a pair into the curves of its features.
+    """Move the row and column means of a pair into the curves of its features.
 
-    These means come from a weighted least-squares fit of a sum of two curves to the cells, so that
-    what remains has, over the records, a mean of zero in each row and column (functional ANOVA).
+    These means come from a weighted least-squares fit of a sum of two curves to the cells, so that,
+    over the records, the remainder has a mean of zero in each row and column (functional ANOVA).
     Records in the groups of rare special bins get no contribution from the pair.
     """
     weight = people.reshape(grid.shape).astype(np.float64)

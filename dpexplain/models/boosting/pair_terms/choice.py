@@ -1,4 +1,4 @@
-"""Private choice of the pairs of a fit, from coarse grids of all candidates."""
+"""Private selection of feature pairs, from coarse grids of all candidates."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     n_pairs : int
         Number of candidates.
     n_values : int
-        Number of cells of all grids, times two.
+        Number of cells in all grids, times two.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def choose_pairs(
     Parameters
     ----------
     records : BinnedRecords
-        Records with the scores of the curves.
+        Records, with scores computed from the curves.
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature.
     terms : AdditiveTerms
@@ -187,7 +187,7 @@ def choose_pairs(
 def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
     """Test whether the sums of a grid show a smooth interaction of two features.
 
-    Errors of the two curves do not affect the test. Such an error adds the same amount to the
+    Errors in the two curves do not affect the test. Such an error adds the same amount to the
     scores of a whole row or column of the grid, and so changes the sums in proportion to their
     curvature. All changes of this form are projected out. The test statistic weights the projected
     sums by the covariance that an interaction with smooth scores would cause. This is the locally
@@ -199,9 +199,9 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
     sums : ndarray of shape (n_cells,)
         Noisy sums of residuals.
     curvature : ndarray of shape (n_cells,)
-        Change of each sum per unit of score.
+        Change in each sum per unit of score.
     variance : ndarray of shape (n_cells,)
-        Variance of each sum from noise and sampling.
+        Variance of each sum due to noise and sampling.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Fit of the pair terms: noisy sums of residuals by cell, and their posterior.
+"""Fitting of the pair terms: noisy residual sums per cell, and their posterior.
 
 A visit to a pair works like a visit to a feature, with a tree whose leaves are the cells of the
 grid. The residual of a record is in one cell, so the sensitivity is that of a tree.
@@ -45,7 +45,7 @@ five of six settings, and 35% more in a fit of few passes."""
 
 @dataclass(frozen=True)
 class GridBudget:
-    """Budget of the releases that concern the grids of pairs.
+    """Budget for the releases that concern the grids of pairs.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class GridBudget:
     squared_mu: float
 
     def count_phase(self, n_cells: Sequence[int]) -> Phase:
-        """Return the phase of one release: the record counts of the cells of all grids.
+        """Return the phase of one release: the record counts of all grid cells.
 
         A record is in one cell of each grid.
         """
@@ -68,7 +68,7 @@ class GridBudget:
         return Phase("boosting", steps, multiplier * steps, sum(n_cells))
 
     def sum_phase(self, n_cells: Sequence[int]) -> Phase:
-        """Return the phase that contains the sums of residuals of all visits."""
+        """Return the phase that contains the residual sums of all visits."""
         steps = self.budget.leaf_factor * LATTICE
         n_visits = N_ROUNDS * len(n_cells)
         multiplier = float(np.sqrt(n_visits / ((1.0 - _COUNT_SHARE) * self.squared_mu)))
@@ -77,7 +77,7 @@ class GridBudget:
 
 @dataclass(eq=False)
 class _Pair:
-    """State of one pair during the fit; all arrays have the shape (n_cells,)."""
+    """State of one pair during the fit; all arrays have shape (n_cells,)."""
 
     grid: Grid
     counts: FloatArray
@@ -91,7 +91,7 @@ class _Pair:
     n_visits: int = 0
 
     def take(self, sums: FloatArray, variance: float, *, last: bool) -> FloatArray:
-        """Take the noisy sums of one visit, and return the new scores of the cells.
+        """Process the noisy sums of one visit, and return the new scores of the cells.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ def fit_pairs(
     Parameters
     ----------
     records : BinnedRecords
-        Records with the scores of the curves.
+        Records, with scores computed from the curves.
     grids : sequence of Grid
         Grid of each pair. The columns of the grids come after the columns of the features, in the
         order of this sequence.

@@ -1,4 +1,4 @@
-"""Grids of cells over two features, from released counts and curves only."""
+"""Grids of cells over two features, built only from released counts and curves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Side:
     score : ndarray of shape (n_groups,)
         Mean of the released curve in each group, on the link scale.
     n_ordered : int
-        Number of leading groups whose order is meaningful; 0 for categories without order.
+        Number of leading groups whose order is meaningful; 0 for unordered categories.
     has_rest : bool
         Whether the last group contains rare special bins.
     """
@@ -61,7 +61,7 @@ class Side:
 
 
 def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -> Side:
-    """Group the bins of a feature so that groups have nearly equal counts.
+    """Divide the bins of a feature into groups with nearly equal counts.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -
     counts : BinCounts
         Noisy number of records in each bin.
     curve : ndarray of shape (n_bins,)
-        Released curve, by which categories without order are sorted before they are grouped.
+        Released curve; unordered categories are sorted by it before they are grouped.
     n_groups : int
         Maximum number of groups, including the groups of special bins.
 
@@ -125,7 +125,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of groups of the first and of the second feature."""
+        """Number of groups for each of the two features."""
         return self.sides[0].n_groups, self.sides[1].n_groups
 
     @property
@@ -193,7 +193,7 @@ def curvature_of_cells(
     plan: Schedule,
     clip: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the curvature of the loss and the variance of the residual sum, by cell.
+    """Return the curvature of the loss and the variance of each cell's residual sum.
 
     The pair is treated as a single feature whose bins are the cells.
 
@@ -212,7 +212,7 @@ def curvature_of_cells(
     Returns
     -------
     curvature : ndarray of shape (n_cells,)
-        Second derivative of the loss, summed over the records of the cell.
+        Second derivative of the loss, summed over the records in the cell.
     variance : ndarray of shape (n_cells,)
         Variance of the sum of clipped residuals in the cell, in internal units of the boosting
         loop.

@@ -29,7 +29,7 @@ _DECLARED_GRID_SHARE = 0.3
 
 @dataclass(frozen=True)
 class PairPlan:
-    """Public plan of the pair terms of a fit.
+    """Public plan for the pair terms of a fit.
 
     Attributes
     ----------
@@ -47,30 +47,30 @@ class PairPlan:
 
     @property
     def choice_share(self) -> float:
-        """Share of mu squared that is spent on choosing pairs.
+        """Share of mu squared spent on choosing pairs.
 
-        This is a share of the boosting phase's mu squared, without the part for the pair sums.
+        This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
         """
         return 0.0 if self.declared else _CHOICE_SHARE
 
     @property
     def grid_share(self) -> float:
-        """Share of mu squared that is spent on the grids.
+        """Share of mu squared spent on the grids.
 
-        This is a share of the boosting phase's mu squared, without the part for the pair sums.
+        This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
         """
         return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
 
 
 def main_part(plan: Schedule, share: float) -> Schedule:
-    """Return the part of a schedule that comes before the fit of the pairs.
+    """Return the part of a schedule that comes before the pairs are fitted.
 
     Parameters
     ----------
     plan : Schedule
-        Schedule of a fit without pairs, of at least two passes.
+        Schedule of a fit without pairs, with at least two passes.
     share : float
-        Share of the passes that is replaced by pair terms.
+        Share of the passes to replace with pair terms.
 
     Returns
     -------

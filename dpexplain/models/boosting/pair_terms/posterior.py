@@ -1,4 +1,4 @@
-"""Posterior of the scores of a grid; the prior is estimated from released sums.
+"""Posterior of the scores in a grid; the prior is estimated from released sums.
 
 The prior has two kinds of hyperparameters: the standard deviation of the scores of a pair, and the
 correlation length along each side of the grid. They are chosen to maximize the marginal likelihood
@@ -31,7 +31,7 @@ of actual fits, and it keeps the equations well conditioned for any released num
 
 @dataclass(frozen=True)
 class Prior:
-    """Gaussian prior of the scores of a grid.
+    """Gaussian prior for the scores in a grid.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Prior:
         Standard deviation of the scores before they are centered, in internal units of the boosting
         loop.
     lengths : tuple of float
-        Correlation length of the scores along each side, as a share of the range of the feature.
+        Correlation length of the scores along each side, as a share of the feature's range.
     """
 
     size: float
@@ -48,14 +48,14 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Posterior of the scores of a grid.
+    """Posterior of the scores in a grid.
 
     Attributes
     ----------
     scores : ndarray of shape (n_cells,)
         Posterior mean.
     response : ndarray of shape (n_cells, n_cells)
-        Change of each score (row) per unit change of each sum (column).
+        Change in each score (row) per unit change in each sum (column).
     """
 
     scores: FloatArray
@@ -76,7 +76,7 @@ def covariance(side: Side, length: float) -> FloatArray:
     ----------
     side : Side
     length : float
-        Correlation length of the scores, as a share of the range of the feature.
+        Correlation length of the scores, as a share of the feature's range.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def covariance(side: Side, length: float) -> FloatArray:
 def _units(curvature: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the standard deviation and the signal-to-noise ratio of each sum.
 
-    The ratio is the change of the sum per unit of score, divided by the standard deviation. In
+    The ratio is the change in the sum per unit of score, divided by the standard deviation. In
     units of their standard deviations, the sums are ``z = D theta + e``, where D contains the
     ratios, theta the scores, and e errors of variance 1. If K is the prior covariance of theta, the
     covariance of z is ``D K D + I``.
@@ -116,7 +116,7 @@ def posterior(
         Sum of residuals in each cell, plus the curvature times the score that the cell had when
         these residuals were computed.
     curvature : ndarray of shape (n_cells,)
-        Change of each sum per unit of score.
+        Change in each sum per unit of score.
     variance : ndarray of shape (n_cells,)
         Positive variance of each sum.
     prior : Prior
@@ -142,7 +142,7 @@ def likely_prior(
     Parameters
     ----------
     grid, sums, curvature, variance
-        As for `posterior`.
+        As in `posterior`.
 
     Returns
     -------

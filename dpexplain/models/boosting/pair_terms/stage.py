@@ -26,7 +26,7 @@ def private_pairs(
     Parameters
     ----------
     records : BinnedRecords
-        Records with the scores of the curves.
+        Records, with scores computed from the curves.
     fit : PrivateFit
         The fitted curves.
     objective : Objective

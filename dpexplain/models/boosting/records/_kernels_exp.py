@@ -1,8 +1,8 @@
 """Fused passes over the records for the Poisson and softmax losses.
 
 The rules are the same as in `_kernels_sums`. A record's residual is computed in a fixed order from
-its own float32 values, using only + - * / and comparisons, so that vector and scalar code agree to
-the last bit. Sums for a private fit are integer sums. Each kernel is tested against a naive numpy
+its own float32 values, using only + - * / and comparisons, so that vector and scalar code agree bit
+for bit. Sums for a private fit are integer sums. Each kernel is tested against a naive numpy
 version.
 """
 
@@ -24,9 +24,9 @@ _A, _B, _C, _D = _F(1680.0), _F(840.0), _F(180.0), _F(20.0)
 
 @njit(inline="always", error_model="numpy")
 def _exp32(exponent):  # type: ignore[no-untyped-def]
-    """Compute the exponential of an argument that is clamped to [-16, 0].
+    """Compute the exponential of an argument clamped to [-16, 0].
 
-    ``exp(x / 16)`` is approximated by a quotient of polynomials of degree 4 (Pade) with an error
+    ``exp(x / 16)`` is approximated by a quotient of polynomials of degree 4 (Pade), with an error
     below 1e-8. Four squarings yield ``exp(x)`` with a relative error below 5e-6.
     """
     z = exponent
@@ -131,17 +131,17 @@ def softmax_leaf_sums(  # type: ignore[no-untyped-def]
     score : ndarray of shape (n_classes, n_samples), dtype float32
         Scores of each record; changed in place.
     target : ndarray of shape (n_samples,), dtype float32
-        Index of the class.
+        Class index of each record.
     last_bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of the last visit.
     last_update : ndarray of shape (n_classes, n_bins_last), dtype float32
-        Amount that the last visit added to each bin of its feature.
+        Amount that the last visit added to the score in each bin of its feature.
     bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of this visit.
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin in the tree of this visit.
     n_leaves : int
-        Number of leaves of the tree.
+        Number of leaves in the tree.
     inverse_clip : float32
         Reciprocal of the clip.
 

@@ -7,8 +7,8 @@ not depend on row order, block position or thread. Each kernel is tested against
 version.
 
 An update, or the leaves of a tree, usually assigns only a few distinct values to the bins. These
-values are looked up by comparisons, which process a vector of records at a time, instead of by one
-memory access per record. The setting ``error_model="numpy"`` is important: Python's error model
+values are looked up using comparisons, which process a vector of records at a time, instead of by
+one memory access per record. The setting ``error_model="numpy"`` is important: Python's error model
 checks every division for zero, which prevents vectorization and makes the loop 3.3 times slower.
 """
 
@@ -74,7 +74,7 @@ _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for eac
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _lookup(table):  # type: ignore[no-untyped-def]
-    """Choose how to look up the values of a table, by comparisons if possible.
+    """Choose how to look up the values of a table, using comparisons if possible.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
-    """Add the value of each record's bin to the score of the record."""
+    """Add the value of each record's bin to the record's score."""
     kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
@@ -217,13 +217,13 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     last_bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of the last visit.
     last_update : ndarray of shape (n_bins_last,), dtype float32
-        Amount that the last visit added to each bin of its feature, in log-odds.
+        Amount that the last visit added to the score in each bin of its feature, in log-odds.
     bins : ndarray of shape (n_samples,), dtype uint8 or uint16
         Bin of each record in the feature of this visit.
     leaf_of_bin : ndarray of shape (n_bins,), dtype uint8
         Leaf of each bin in the tree of this visit.
     n_leaves : int
-        Number of leaves of the tree.
+        Number of leaves in the tree.
     inverse_clip : float32
         Reciprocal of the clip.
 
@@ -285,7 +285,7 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
     Returns
     -------
     ndarray of shape (2,), dtype int64
-        Number of records with ``|y - score| <= clip``, and number of all records.
+        Number of records with ``|y - score| <= clip``, and total number of records.
     """
     inside = np.int64(0)
     update = _lookup(last_update)
@@ -309,7 +309,7 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     score, target, last_bins, last_update, bins
         As in `logistic_leaf_sums`.
     n_bins : int
-        Number of bins of the feature of this visit.
+        Number of bins of the visited feature.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Binned records, which receive updates of their scores and answer with sums.
+"""Binned records, which receive score updates and return sums.
 
 The boosting loop never accesses a single record. It sends an update for each bin and receives a sum
 for each leaf, so the records can be stored anywhere.
@@ -35,11 +35,11 @@ class Loss:
     mean : callable
         Function that computes the mean loss of given scores (non-private fits).
     n_scores : int, default=1
-        Number of scores per record and of sums per leaf: 1, or the number of classes if there are
+        Number of scores per record, and of sums per leaf: 1, or the number of classes if there are
         more than two.
     within : callable or None, default=None
-        Function that returns two counts: residuals within the clip, and all residuals (private fits
-        with an adaptive clip).
+        Function that counts the residuals within the clip and in total (private fits with an
+        adaptive clip).
     """
 
     name: str
@@ -137,11 +137,11 @@ class Crossing:
 
 
 class BinnedRecords(Protocol):
-    """Interface of binned records for the private loop.
+    """Interface for binned records, used by the private loop.
 
     Every answer is an int64 array, and the answers for parts of the records add up exactly in any
-    order, so a fit on parts of a table equals a fit on the whole table. A new query of a private
-    step must be added both here and in `Records`.
+    order, so a fit on parts of a table is identical to a fit on the whole table. A new query of a
+    private step must be added both here and in `Records`.
     """
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
@@ -155,7 +155,7 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts, shape (2,): residuals within the clip, and all residuals."""
+        """Return the number of residuals within the clip and in total, shape (2,)."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -173,7 +173,7 @@ class BinnedRecords(Protocol):
         ...
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
-        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        """Return the number of records in each cell of a crossing, shape (n_cells,)."""
         ...
 
     def bag(self, share: float, coins: Coins) -> BinnedRecords:
@@ -252,7 +252,7 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts, shape (2,): residuals within the clip, and all residuals."""
+        """Return the number of residuals within the clip and in total, shape (2,)."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
@@ -281,7 +281,7 @@ class Records:
         self._bins = [*self._bins[: crossing.column], cells, *self._bins[crossing.column + 1 :]]
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
-        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        """Return the number of records in each cell of a crossing, shape (n_cells,)."""
         counts = np.zeros(n_cells, dtype=np.int64)
         for start in range(0, len(self), _PAIR_ROWS):  # bincount copies its argument to 64 bits
             rows = slice(start, start + _PAIR_ROWS)

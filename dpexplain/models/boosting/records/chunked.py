@@ -112,7 +112,7 @@ class ChunkedRecords:
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
+        """Return the number of residuals within the clip and in total, shape (2,)."""
         return total(p.within(clip) for p in self._parts)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -129,7 +129,7 @@ class ChunkedRecords:
             part.cross(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
-        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        """Return the number of records in each cell of a crossing, shape (n_cells,)."""
         return total(p.cell_counts(column, n_cells) for p in self._parts)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:

@@ -4,7 +4,7 @@ Each worker stores a `Shard`, which contains the encoded records of some partiti
 one message is sent to every shard, and every shard returns one answer. Messages contain only public
 content (cells, merged bins, and updates computed from noisy sums), so a lost worker can be
 replaced: its partitions are encoded again elsewhere, all updates so far are applied again in order,
-and the new shard equals the lost shard to the last bit. This releases nothing new. The noise is
+and the new shard is bit-for-bit identical to the lost one. This releases nothing new. The noise is
 drawn in the process that runs the fit, and answers are exact sums, so the cluster must be trusted
 as much as this process.
 """
@@ -42,7 +42,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 class Encoded(NamedTuple):
-    """One encoded partition, or the type of the error that prevented its encoding."""
+    """One encoded partition, or the type of the error that prevented encoding it."""
 
     records: EncodedRecords | None
     failure: str = ""
@@ -56,7 +56,8 @@ def encode_partition(
 ) -> Encoded:
     """Encode one partition on a worker.
 
-    Errors are never raised, because Dask would log the arguments; their type is returned instead.
+    Errors are never raised, because Dask would log the arguments; the type of
+    the error is returned instead.
     """
     try:
         X, y = split_part(table, target, encoding.schema)
@@ -76,7 +77,7 @@ class Shard:
     partitions : list of Encoded
     loss : Loss
     salt : int
-        Key of the digests.
+        Key for the digests.
     """
 
     def __init__(self, partitions: list[Encoded], loss: Loss, salt: int) -> None:
@@ -129,8 +130,8 @@ class Shard:
             Index of the first of `updates` among all updates of the fit. It ensures that a message
             received twice is applied only once.
         updates : sequence of (int, ndarray) or Crossing
-            Updates of the fit from index `first` on: each element is the feature and the update of
-            one visit, or the grid of a pair of features.
+            Updates of the fit from index `first` onward: each element is the feature and the update
+            of one visit, or the grid of a pair of features.
         """
         return self._guarded(lambda: self._answer(query, arguments, first, updates))
 
@@ -165,7 +166,8 @@ def digest(records: EncodedRecords, salt: int) -> int:
     ----------
     records : EncodedRecords
     salt : int
-        Secret key of the fit. If the key were known, a digest could confirm a guess of the records.
+        Secret key of the fit. If the key were known, a digest could confirm a guess about the
+        records.
 
     Returns
     -------
@@ -191,7 +193,7 @@ class _Member(NamedTuple):
 
 
 class _LostError(Exception):
-    """Error raised if the worker of a shard is lost."""
+    """Error raised if a shard's worker is lost."""
 
 
 class Shards:
@@ -367,7 +369,7 @@ class Shards:
 def _no_word_of_size() -> Any:
     """Return a context that suppresses Dask's warning about large graphs.
 
-    The warning states the size of the graph. If the collection was created with
+    The warning reports the size of the graph. If the collection was created with
     ``dask.dataframe.from_pandas``, its graph contains the records themselves, so the size would
     reveal something about them.
     """
@@ -462,7 +464,7 @@ class ClusterRecords:
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
+        """Return the number of residuals within the clip and in total, shape (2,)."""
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -478,11 +480,11 @@ class ClusterRecords:
         self._shards.add(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
-        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        """Return the number of records in each cell of a crossing, shape (n_cells,)."""
         return total(self._shards.ask("cell_counts", column, n_cells))
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
-        """Raise an error, because random draws of a lost worker cannot be reproduced."""
+        """Raise an error, because a lost worker's random draws cannot be reproduced."""
         raise PartError("bags on a cluster")
 
     def local(self) -> list[Records]:

@@ -1,4 +1,4 @@
-"""Choice of the source of a fit's records: in memory, in chunks or on a cluster."""
+"""Choice of a fit's record source: in memory, in chunks or on a cluster."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Interface of record sources of a private fit, and the source for one table.
+"""Interface for a private fit's record sources, and the source for one table.
 
-A fit needs only exact integers that add up over parts of the records: counts per cell and, after
-cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one table, in
-parts, on disk or on other machines: with the same noise, the model is the same to the last bit.
+A fit needs only exact integers that can be added up over parts of the records: counts per cell and,
+after cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one
+table, in parts, on disk or on other machines: with the same noise, the models are bit-for-bit
+identical.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Encoding:
 
 
 class RecordSource(Protocol):
-    """Interface of a source of records that are not yet binned.
+    """Interface for sources of records that are not yet binned.
 
     Its results are exact and must never be released or stored.
     """
@@ -60,13 +61,13 @@ class RecordSource(Protocol):
         ...
 
     def close(self) -> None:
-        """Free the memory of the records after a fit or a failure."""
+        """Free the memory used by the records, after a fit or a failure."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedRecords:
-    """Records encoded as indices of cells, before cells are merged into bins.
+    """Records encoded as cell indices, before cells are merged into bins.
 
     Attributes
     ----------
@@ -168,5 +169,5 @@ class TableSource:
         return self._records.binned(bin_of_cell, n_bins, self._encoding.loss)
 
     def close(self) -> None:
-        """Free the memory of the records."""
+        """Free the memory used by the records."""
         self._table, self._records = (None, None), None

@@ -70,7 +70,7 @@ class Scratch:
         return [*self._in_memory, *(_views(mapped, places) for places in self._places)]
 
     def close(self) -> None:
-        """Free the records; the file is deleted when no array refers to it any longer."""
+        """Free the records; the file is deleted once no array refers to it."""
         self._in_memory, self._places = [], []
         if self._file is not None:
             self._file.close()

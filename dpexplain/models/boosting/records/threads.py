@@ -1,7 +1,7 @@
 """Multithreaded passes: each thread streams over its own part of the records.
 
-The answers for the parts are exact integers, so their sum equals the answer of a single pass, to
-the last bit: threads affect only the duration of a fit.
+The answers for the parts are exact integers, so their sum is identical to the answer of a single
+pass: threads affect only how long a fit takes.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
     n_jobs : int or None
         Number of threads; -1 means one thread per processor. None means one thread for a fit that
         may run in parallel with others. For any other fit, it means as many threads as there are
-        processors, or fewer so that each gets at least `LEAST_SHARE` records.
+        processors, or fewer, so that each thread gets at least `LEAST_SHARE` records.
     n_records : int
         Number of records in this process; this number is private. The number of threads can depend
-        on it, so nothing that is stored may depend on the number of threads.
+        on it, so nothing stored may depend on the number of threads.
 
     Returns
     -------
@@ -87,7 +87,8 @@ def n_threads(n_jobs: int | None, n_records: int) -> int:
 def _is_one_of_several() -> bool:
     """Return whether other fits may run in parallel with this fit.
 
-    The answer is yes in any thread except the main thread, in child processes, and in joblib tasks.
+    The result is True in any thread except the main thread, in child processes, and in joblib
+    tasks.
     """
     from joblib.parallel import get_active_backend
 
@@ -104,7 +105,7 @@ class Team:
     Parameters
     ----------
     n_jobs : int or None, default=1
-        Number of threads, as for `n_threads`.
+        Number of threads, as in `n_threads`.
     """
 
     def __init__(self, n_jobs: int | None = 1) -> None:
@@ -173,7 +174,7 @@ class SharedRecords:
         return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts, shape (2,): residuals inside the clip, and all residuals."""
+        """Return the number of residuals within the clip and in total, shape (2,)."""
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -190,7 +191,7 @@ class SharedRecords:
             share.cross(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
-        """Count the records in each cell of a crossing, shape (n_cells,)."""
+        """Return the number of records in each cell of a crossing, shape (n_cells,)."""
         return self._total(lambda share: share.cell_counts(column, n_cells))
 
     def bag(self, share: float, coins: Coins) -> SharedRecords:

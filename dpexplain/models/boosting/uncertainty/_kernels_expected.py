@@ -95,11 +95,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
     scores : ndarray of shape (n_people, n_pairs)
         Derivative of the log density of a point with respect to each correlation.
     left : ndarray of shape (n_bins_total,)
-        Part of each true curve that the fit has not yet learned, bin by bin; changed in place.
+        Part of each true curve that the fit has not yet learned, bin by bin; updated in place.
     shares : ndarray of shape (n_bins_total,)
         Proportion of the records in each bin; adds up to 1 within a feature.
     together : ndarray of shape (n_features, n_features)
-        Square of the correlation of each pair, zero on the diagonal.
+        Squared correlation of each pair; zero on the diagonal.
     sums : ndarray of shape (n_leaves,)
         Filled with the expected leaf sums.
     slopes : ndarray of shape (n_anchors, n_bins_total, n_columns + n_pairs)

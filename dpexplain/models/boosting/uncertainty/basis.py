@@ -68,7 +68,7 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     counts : BinCounts
         Noisy number of records per bin.
     n_terms : int
-        Number of terms of the model, among which the maximum number of functions is divided.
+        Number of terms in the model, among which the maximum number of functions is divided.
 
     Returns
     -------

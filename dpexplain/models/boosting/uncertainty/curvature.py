@@ -38,9 +38,9 @@ class Curvature:
     Attributes
     ----------
     mass : tuple of ndarray of shape (n_bins,) or (n_bins, n_classes, n_classes), one per feature
-        Second derivative of the loss, summed over the (noisily counted) records of each bin.
+        Second derivative of the loss, summed over the (noisily counted) records in each bin.
     variance : tuple of ndarray of the same shapes
-        (Co)variance of the sum of residuals over the records of each bin. The unit of the sum is
+        (Co)variance of the sum of residuals over the records in each bin. The unit of the sum is
         the unit of `mass` times the unit of the score.
     step_weight : tuple of ndarray of shape (n_bins,), one per feature
         Weight of a record in the denominators of the updates.
@@ -51,9 +51,9 @@ class Curvature:
     step_weight: tuple[FloatArray, ...]
 
     def of_part(self, share: float) -> Curvature:
-        """Scale the curvature to a random part of the records.
+        """Scale the curvature to a random subset of the records.
 
-        The residual sums of the part are assumed to be proportional to the residual sums of all
+        The residual sums of the subset are assumed to be proportional to the residual sums of all
         records, so their variance is multiplied by the square of `share`.
         """
         return replace(
@@ -98,7 +98,7 @@ class Curvature:
     def variance_per_score(self) -> tuple[FloatArray, ...]:
         """Variance of the sum of each score's residuals, shape (n_bins, n_scores).
 
-        There is one array per feature. The sum is over the records of a bin.
+        There is one array per feature. The sum is over the records in a bin.
         """
         return tuple(
             v[:, None] if v.ndim == 1 else np.diagonal(v, axis1=1, axis2=2) for v in self.variance
@@ -301,7 +301,7 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Return a step weight of 1 for the records of every bin."""
+    """Return a step weight of 1 for the records in every bin."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 

@@ -29,7 +29,7 @@ _SCALES = (1.0 / 3.0, 3.0)
 def estimate_effect(
     fit: PrivateFit, terms: AdditiveTerms, objective: Objective
 ) -> tuple[EffectDraws, ...]:
-    """Estimate the true curves of the population from released numbers only.
+    """Estimate the population's true curves from released numbers only.
 
     If a term is constrained, its estimated curve is monotone.
 

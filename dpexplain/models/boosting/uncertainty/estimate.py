@@ -58,7 +58,7 @@ class Effort:
     Attributes
     ----------
     n_people : int
-        Number of points of the population.
+        Number of points in the population.
     n_steps : int
         Number of Gauss-Newton steps.
     most_pairs : int
@@ -86,8 +86,8 @@ class EffectDraws:
     intercept : float
         Estimated intercept, in score units.
     errors : ndarray of shape (n_draws, n_values)
-        Errors of the curves and of the intercept, with columns in the order of `NoiseModel`. The
-        mean outer product of the rows is the posterior covariance.
+        Errors of the curves and the intercept, with columns in the order of `NoiseModel`. The mean
+        outer product of the rows is the posterior covariance.
     scale, shift : float
         Factor and offset that calibrate the released scores.
     """

@@ -1,9 +1,9 @@
 """Feature correlations estimated from released leaf sums.
 
-If features were independent, an error d of the visited curve would lower a leaf sum by the
-curvature mass times d, and errors of other curves would change it only through their means. If two
+If features were independent, an error d in the visited curve would lower a leaf sum by the
+curvature mass times d, and errors in other curves would change it only through their means. If two
 features are correlated, an error in one curve can be masked by the opposite error in the other: the
-fit does not repair these errors, and a band that assumes independent features is too narrow. The
+fit does not correct these errors, and a band that assumes independent features is too narrow. The
 curves at the time of each leaf sum are known. Therefore, correlations can be estimated by a linear
 regression with known noise, and simulations draw them from its posterior. If the sums contain
 little information, the draws remain widely spread. Pair sums are not used here.
@@ -64,7 +64,7 @@ class Correlation:
     draws : ndarray of shape (n_draws, n_functions_total, n_functions_total)
         Correlations between the functions of different features; zero within a feature.
     own_share : ndarray of shape (n_features,)
-        Fraction of each term's own rough errors that the fit repairs. Rough errors are those that
+        Fraction of each term's own rough errors that the fit corrects. Rough errors are those that
         are not combinations of the functions.
     """
 
@@ -112,7 +112,7 @@ def estimate_correlation(
     mass : sequence of ndarray of shape (n_bins, n_scores, n_scores)
         Curvature of each feature, assuming independent features.
     rng : numpy.random.Generator
-        Generator of the draws.
+        Generator for the draws.
     bound : float
         Bound on scores per bin, in internal units of the boosting loop.
     scale : float
@@ -214,7 +214,7 @@ class _Problem:
     def posterior(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw correlations from the posterior, and estimate each `own_share`.
 
-        The draws have the shape (n_draws, n_functions_total, n_functions_total).
+        The draws have shape (n_draws, n_functions_total, n_functions_total).
         """
         n, n_all = self._n, len(self._target)
         center, spread = _OWN_SHARE

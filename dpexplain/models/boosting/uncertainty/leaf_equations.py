@@ -31,7 +31,7 @@ class Equations:
     sums : ndarray of shape (n_leaves,)
         Leaf sums minus their known contributions.
     own : ndarray of shape (n_leaves,)
-        Expected contribution of rough errors of the feature's own curve, if the fit repairs them
+        Expected contribution of rough errors in the feature's own curve, if the fit corrects them
         fully.
     loads : ndarray of shape (n_leaves, n_functions, n_functions_total)
         Expected contribution per unit of each correlation.
@@ -78,7 +78,7 @@ class LeafSums:
         Parameters
         ----------
         k, c : int
-            Indices of the feature and of the class.
+            Indices of the feature and the class.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class LeafSums:
         return means, np.concatenate(reach, axis=1)
 
     def _own(self, k: int, c: int) -> tuple[FloatArray, FloatArray]:
-        """Return the effect of the feature's own errors, as a smooth and a rough part."""
+        """Return the smooth and the rough part of the effect of the feature's own errors."""
         table, mass, functions = self.path.tables[k], self.mean_mass[k], self.functions[k]
         own = self.scale * np.einsum("tbs,bs->tb", table - table[-1], self.mass[k][:, c])
         within = (own / np.where(mass > 0, mass, 1.0)) @ functions

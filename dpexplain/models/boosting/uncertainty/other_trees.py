@@ -37,7 +37,7 @@ def restructured(
     n_structures: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Simulate errors due to bins and trees, with the released curves as target.
+    """Simulate errors due to bins and trees, with the released curves as the target.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Correlation of each pair of features, from released pair sums.
+"""Correlation of each pair of features, estimated from released pair sums.
 
 Bins are assumed to come from latent normal variables (a Gaussian copula). In this case, the number
 of records in the upper half of both features determines the correlation of the two features.

@@ -21,7 +21,7 @@ class Population:
     Parameters
     ----------
     order : sequence of ndarray of shape (n_bins,)
-        Bins of each feature, sorted from the lowest to the highest.
+        Bins of each feature, sorted from lowest to highest.
     shares : sequence of ndarray of shape (n_bins,)
         Proportion of the records in each bin.
     n_people : int

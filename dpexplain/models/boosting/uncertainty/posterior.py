@@ -61,9 +61,9 @@ def information(
     Parameters
     ----------
     slopes : ndarray of shape (n_sums, n)
-        Derivatives of the expected sums, in standard deviations of the errors of the sums.
+        Derivatives of the expected sums, in standard deviations of the errors in the sums.
     missing : ndarray of shape (n_sums,)
-        Released minus expected sums, in the same unit.
+        Released minus expected sums, in the same units.
     here : ndarray of shape (n,)
         Coefficients and correlations for which the expected sums were computed.
     fisher : ndarray of shape (n_coefficients, n_coefficients)
@@ -118,7 +118,8 @@ def posterior(
     Parameters
     ----------
     known : Information
-        Information on the intercepts, the coefficients of all terms and the chosen correlations.
+        Information about the intercepts, the coefficients of all terms and the chosen
+        correlations.
     sizes : sequence of int
         Number of coefficients of each term.
     correlation, correlation_std : ndarray of shape (n_chosen,)

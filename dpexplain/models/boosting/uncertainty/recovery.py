@@ -1,8 +1,8 @@
 """Posterior-mean curves from all released leaf sums.
 
 A private fit changes its curves in small steps and stops early, so a curve contains the noise of
-the last steps and is shrunk. The released sums contain more information: each one, adjusted for
-all later changes of the scores, measures the residual that is left in its leaf at the end, with
+the last steps and is shrunk. The released sums contain more information: each one, adjusted for all
+later changes to the scores, measures the residual that is left in its leaf at the end, with
 independent noise of known size. Here, the curve is modeled as a smooth function and estimated by
 its posterior mean given all sums. This uses only released numbers, so it costs no privacy.
 """
@@ -51,7 +51,7 @@ def recovered_curves(
     terms : AdditiveTerms
         Released curves of that score.
     sum_std : float
-        Standard deviation of the noise of a sum, in internal units of the boosting loop.
+        Standard deviation of the noise in a sum, in internal units of the boosting loop.
     scale : float
         Factor that converts the internal units of the boosting loop to score units.
     of_score : int
@@ -61,7 +61,7 @@ def recovered_curves(
     -------
     tuple, one per term, of ndarray of shape (n_bins,) or None
         Curves in score units, centered over the records in value bins; special bins keep their
-        released scores. The element of a term is None if its categories are unordered.
+        released scores. The element for a term is None if its categories are unordered.
     """
     curves: list[FloatArray | None] = []
     for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):

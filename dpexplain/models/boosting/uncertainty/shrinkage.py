@@ -40,7 +40,7 @@ class Evidence:
     Attributes
     ----------
     bins : ndarray of shape (n_sums, n_bins)
-        1 for the bins of the leaf, 0 elsewhere.
+        1 for bins in the leaf, 0 for others.
     left : ndarray of shape (n_sums, n_scores)
         Noisy leaf sums, shifted to the final scores.
     curve : ndarray of shape (n_bins, n_scores)
@@ -106,7 +106,7 @@ def stretches(
     curvature : Curvature
         Curvature, summed over the records that the sums include.
     noise_std : float
-        Standard deviation of the noise of a sum.
+        Standard deviation of the noise in a sum.
 
     Returns
     -------

@@ -1,15 +1,15 @@
-"""Simulate the noise of a model's curves from released quantities.
+"""Simulate the noise in a model's curves from released quantities.
 
 The noise has three parts. Each is simulated on bins and uses no records, so this is post-processing
 and costs no privacy.
 
 * Privacy: the distribution of the noise in every leaf sum is known, and so is the response of
-  boosting: an error d of the score in a bin lowers the next residual sum in this bin by d times
-  the curvature of the loss. Bands that simply added up the injected variances would be too wide,
-  because later rounds repair errors from earlier noise.
+  boosting: an error d in the score of a bin lowers the next residual sum in this bin by d times the
+  curvature of the loss. Bands that simply added up the injected variances would be too wide,
+  because later rounds correct errors from earlier noise.
 * Structure: the released curve plus a draw of sampling error is refitted without privacy noise,
   with histograms redrawn around the released ones, new merged bins, new random trees and a new
-  order of the features.
+  feature order.
 * Sampling: a different sample of records would have different residual sums, which stay the same in
   every round. Their variance follows from the noisy counts. Per record, it is p (1 - p) for
   classes, reduced by clipping; for a regression, it is the variance of normal residuals after
@@ -206,7 +206,7 @@ def _replayed(
 
 
 def _unbound(fit: PrivateFit, objective: Objective) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return the curves of constrained features as they are before each projection.
+    """Return the curves of constrained features before each projection.
 
     The first array concatenates the curves, visit by visit. The second array contains the index at
     which the curve of each visit starts; it is not used for visits to unconstrained features.

@@ -1,7 +1,7 @@
-"""Random trees of one simulation, and a fit that uses these trees but no records.
+"""Random trees for one simulation, and a fit that uses these trees but no records.
 
 Trees do not depend on scores, so one kernel draws them and another uses them. Both loop over
-scalars, call few functions and allocate nothing, so they compile fast.
+scalars, call few functions and allocate nothing, so they compile quickly.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def draw_trees(  # type: ignore[no-untyped-def]
     counts, start, n_bins, n_value, shuffled, max_leaves, min_leaf_count, features, visit_feature,
     n_leaves, leaf_of_bin, order, cumulated, cuts, seed,
 ):  # fmt: skip
-    """Draw the order of the visits and random trees as `random_visits` does.
+    """Draw the visit order and random trees, as `random_visits` does.
 
     Parameters
     ----------

@@ -21,22 +21,22 @@ def replay_trees(  # type: ignore[no-untyped-def]
 ) -> None:  # fmt: skip
     """Propagate errors through the released trees.
 
-    An error of the visited feature changes a leaf sum by minus the curvature mass times the error.
-    Errors of other features act through their means, and through their functions that are
+    An error in the visited feature changes a leaf sum by minus the curvature mass times the error.
+    Errors in other features act through their means, and through their functions that are
     correlated with the functions of the visited feature.
 
     Parameters
     ----------
     state : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
-        Error of the score per bin; changed in place.
+        Error in the score per bin; changed in place.
     persistent : ndarray of shape (n_bins_total, n_scores, n_simulations), dtype float32
-        Error of the residual sum of each bin due to sampling, which is the same at every visit.
+        Error in the residual sum of each bin due to sampling, which is the same at every visit.
     noise : ndarray of shape (n_leaves_total, n_scores, n_fresh), dtype float32
         Noise of each leaf sum in the first `n_fresh` simulations; the others have no noise.
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first bin of each feature among all bins.
     mass : ndarray of shape (n_bins_total, n_scores, n_scores), dtype float32
-        Curvature of the loss, summed over the records of each bin.
+        Curvature of the loss, summed over the records in each bin.
     mean_weight : ndarray of shape (n_bins_total,), dtype float32
         Weight of each bin in the mean of its feature; the weights add up to 1 within a feature.
     visit_feature : ndarray of shape (n_visits,), dtype int64
@@ -52,8 +52,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     together : ndarray of shape (n_visits,), dtype bool
         Whether all leaves of a visit get the same update, computed from the total of their sums.
     functions : ndarray of shape (n_bins_total, most), dtype float32
-        Values of the functions of the bin's feature, multiplied by the mass of the bin. They fill
-        the first columns of the row; the other columns are not used.
+        Values of the functions for the bin's feature, multiplied by the bin's mass. They fill the
+        first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_groups, n_functions, n_functions), dtype float32
@@ -69,8 +69,8 @@ def replay_trees(  # type: ignore[no-untyped-def]
     people : ndarray of shape (n_bins_total,), dtype float64
         Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
-        Released curves of constrained features as they are before projection, visit by visit; not
-        used if no curve is constrained.
+        Released curves of constrained features before projection, visit by visit; not used if no
+        curve is constrained.
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """

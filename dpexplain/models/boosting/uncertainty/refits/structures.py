@@ -31,7 +31,7 @@ def merged_cells(
         Noisy counts per cell.
     min_count, noise_std, noise_ratio : float
         Minimum count of a bin, noise standard deviation of a cell, and minimum ratio of a bin's
-        count to its noise, as for `merge_sparse_cells`.
+        count to its noise, as in `merge_sparse_cells`.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     direction : ndarray of shape (n_features,), dtype int64
         1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
     mass : ndarray of shape (n_cells_total,)
-        Curvature of the loss, summed over the records of each cell.
+        Curvature of the loss, summed over the records in each cell.
     target : ndarray of shape (n_cells_total,)
         Curve to be learned per cell, with mean zero.
     intercept : float
@@ -91,10 +91,10 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         Contribution of a sample of records to the residual sum of each cell. Simulation s uses
         sample ``s % n_samples``, so several structures are drawn for each sample.
     step_weight : ndarray of shape (n_cells_total,)
-        Weight of one record of a cell in the denominators of the updates.
+        Weight of one record in a cell, in the denominators of the updates.
     functions : ndarray of shape (n_cells_total, most)
-        Values of the functions of the cell's feature, multiplied by the mass of the cell. They fill
-        the first columns of the row; the other columns are not used.
+        Values of the functions for the cell's feature, multiplied by the cell's mass. They fill the
+        first columns of the row; the other columns are not used.
     function_start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first function of each feature among all functions.
     reactions : ndarray of shape (n_samples, n_functions, n_functions)
@@ -108,7 +108,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     share : float
         Fraction of the records that are in a bag. Bins are merged using the counts of all records.
     min_count, noise_ratio : float
-        As for `merged_cells`.
+        As in `merged_cells`.
     n_epochs, max_leaves : int
     min_leaf_count, learning_rate : float
     seeds : ndarray of shape (n_simulations,), dtype uint64
