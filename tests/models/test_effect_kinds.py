@@ -11,12 +11,12 @@ from dpexplain.binning.counts import BinCounts
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.io import from_json, to_json
 from dpexplain.models import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-from dpexplain.models.boosting.uncertainty import effect
-from dpexplain.models.boosting.uncertainty._kernels_classes import add_up_classes
-from dpexplain.models.boosting.uncertainty._kernels_counts import add_up_counts
-from dpexplain.models.boosting.uncertainty.class_estimate import contrasts
-from dpexplain.models.boosting.uncertainty.constrained import constrained_curves
-from dpexplain.models.boosting.uncertainty.counts import count_table
+from dpexplain.models.boosting.uncertainty.effects import effect
+from dpexplain.models.boosting.uncertainty.effects._kernels_classes import add_up_classes
+from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
+from dpexplain.models.boosting.uncertainty.effects.class_estimate import contrasts
+from dpexplain.models.boosting.uncertainty.effects.constrained import constrained_curves
+from dpexplain.models.boosting.uncertainty.effects.counts import count_table
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 pytestmark = [
@@ -328,26 +328,3 @@ def test_where_no_estimate_is_made_the_words_say_so(monkeypatch):
     assert explanation.effect_words == ""
     assert "not estimated" in explanation.effect_caution
     assert set(explanation.ranking()["basis"]) == {"noise"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "recorded"),
-    [
-        (
-            "classes",
-            [-0.567093822, 0.0621414901, 0.514211752, -0.786711318, 0.0604528462, 0.738302474,
-             0.11250702, 0.0939106741, 0.116284979, 2.9613357],
-        ),
-        (
-            "numbers",
-            [-0.636931187, 0.0393912853, 0.606993676, -0.62514148, 0.0587073229, 0.576336615,
-             0.0446687014, 0.0454194972, 0.0451434396, 2.94186451],
-        ),
-    ],
-)  # fmt: skip
-def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_kinds(kind, recorded):
-    """The released curve, the estimate, its error, and the factor of the band."""
-    model = fitted(kind, 1_500, 3, reproducible_seed=5)
-    term = model.explain_global()["job"]
-    found = [*term.contribution[:3], *term.effect[:3], *term.effect_std[:3], term.effect_factor]
-    np.testing.assert_allclose(found, recorded, rtol=1e-5)

@@ -52,7 +52,7 @@ from dpexplain.tables.encoding import check_columns, encode_features
 if TYPE_CHECKING:
     from dpexplain.models.additive.term_noise import NoiseDraws
     from dpexplain.models.additive.terms import AdditiveTerms
-    from dpexplain.models.boosting.uncertainty.estimate import EffectDraws
+    from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 
 
 class AdditiveModel(BaseEstimator):

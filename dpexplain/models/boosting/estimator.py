@@ -64,12 +64,12 @@ from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effect import (
+from dpexplain.models.boosting.uncertainty.effects.effect import (
     buys_pairs,
     calibrating_line,
     estimate_effect,
 )
-from dpexplain.models.boosting.uncertainty.estimate import EffectDraws
+from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator

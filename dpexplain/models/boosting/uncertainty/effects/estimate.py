@@ -20,19 +20,23 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
-from dpexplain.models.boosting.uncertainty.counts import (
+from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
+from dpexplain.models.boosting.uncertainty.effects.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.counts import (
     PRIOR_MEAN,
     PRIOR_STD,
     CountTable,
     bounded,
     count_table,
 )
-from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
-from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
-from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.posterior import (
+    Posterior,
+    information,
+    posterior,
+)
+from dpexplain.models.boosting.uncertainty.effects.trajectory import Trajectory
 
 FloatArray = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty._kernels_classes import add_up_classes
-from dpexplain.models.boosting.uncertainty._kernels_expected import scale_reach
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.trajectory import MISFIT, Trajectory
+from dpexplain.models.boosting.uncertainty.effects._kernels_classes import add_up_classes
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import scale_reach
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.trajectory import MISFIT, Trajectory
 
 FloatArray = NDArray[np.float64]
 

@@ -10,10 +10,13 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.class_estimate import MOST_COEFFICIENTS, ClassEstimate
-from dpexplain.models.boosting.uncertainty.constrained import constrained_curves
-from dpexplain.models.boosting.uncertainty.counts import LARGEST
-from dpexplain.models.boosting.uncertainty.estimate import (
+from dpexplain.models.boosting.uncertainty.effects.class_estimate import (
+    MOST_COEFFICIENTS,
+    ClassEstimate,
+)
+from dpexplain.models.boosting.uncertainty.effects.constrained import constrained_curves
+from dpexplain.models.boosting.uncertainty.effects.counts import LARGEST
+from dpexplain.models.boosting.uncertainty.effects.estimate import (
     CAREFUL,
     MANY_CLASSES,
     QUICK,

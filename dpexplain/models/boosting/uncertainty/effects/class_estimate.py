@@ -14,9 +14,9 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.basis import basis_of_term
-from dpexplain.models.boosting.uncertainty.class_trajectory import ClassTrajectory
-from dpexplain.models.boosting.uncertainty.estimate import (
+from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.class_trajectory import ClassTrajectory
+from dpexplain.models.boosting.uncertainty.effects.estimate import (
     LARGEST_CORRELATION,
     LONGEST_STEP,
     SHRINKAGE,
@@ -29,9 +29,13 @@ from dpexplain.models.boosting.uncertainty.estimate import (
     people,
     projected,
 )
-from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.posterior import Posterior, information_of, posterior
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.posterior import (
+    Posterior,
+    information_of,
+    posterior,
+)
 
 FloatArray = NDArray[np.float64]
 

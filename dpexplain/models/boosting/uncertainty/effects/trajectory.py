@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
-from dpexplain.models.boosting.uncertainty._kernels_counts import add_up_counts
-from dpexplain.models.boosting.uncertainty._kernels_expected import (
+from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
+from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
     LOGISTIC,
     NORMAL,
     expected_sums,
     scale_reach,
 )
-from dpexplain.models.boosting.uncertainty.counts import CountTable
-from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
-from dpexplain.models.boosting.uncertainty.population import Population
+from dpexplain.models.boosting.uncertainty.effects.counts import CountTable
+from dpexplain.models.boosting.uncertainty.effects.population import Population
 
 FloatArray = NDArray[np.float64]
 
