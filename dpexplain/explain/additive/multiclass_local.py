@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,6 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain.additive.local_explanation import LocalExplanation
 from dpexplain.explain.display import LocalDisplay
 from dpexplain.explain.guarantee import Guarantee
-
-if TYPE_CHECKING:
-    from dpexplain.explain.additive.multiclass import MulticlassExplanation
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -69,9 +66,7 @@ class MulticlassLocalExplanation(LocalDisplay, ByClass[LocalExplanation]):
         """Return the number of samples."""
         return len(self.by_class[0])
 
-    def to_shap(
-        self, X: npt.ArrayLike | None = None, *, effects: MulticlassExplanation | None = None
-    ) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
