@@ -228,6 +228,11 @@ class Estimate:
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
         off = SHRINKAGE * after.shrinkage[:d]
         covariance = covariance + np.outer(off, off)
+        if self._high is not None:
+            # Counts may have another tail than assumed, so the clip may take away nothing.
+            per_dispersion = after.covariance[:d, -1] / after.covariance[-1, -1]
+            tail = per_dispersion * bounded(after.mean[-1])
+            covariance = covariance + np.outer(tail, tail)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1
