@@ -263,27 +263,26 @@ def test_bands_of_the_effect_contain_the_truth(kind):
 
 
 def test_bands_of_counts_hold_for_another_tail_than_assumed():
-    """Six tables of 10,000 Poisson counts, of which 40% are replaced by zeros.
+    """Four tables of Poisson counts, of which 40% are replaced by zeros; the noise is seeded.
 
-    Terms of one fit are taken to hold or fail together. If each fit held with probability 0.85,
-    fewer than the quantile below would be inside by chance once in a hundred times.
+    The asked share of bins is 90%; with the assumed tail taken for granted, it is about 77%.
     """
     inside = []
-    for seed in range(6):
+    for seed in range(4):
         X, _ = draw("counts", 10_000, seed)
         rng = np.random.default_rng(100 + seed)
         score = ON_X["counts"][0] * (X["x"] - 0.5) + OF_JOB[X["job"].map(ord) - ord("a")]
         rate = np.exp(score + 0.3) * (rng.random(len(X)) < 0.6) / 0.6
         schema = Schema(FEATURES, target=Range(0, 40))
         model = DPExplainableBoostingRegressor(
-            schema=schema, objective="poisson", structure_seed=seed, epsilon=4.0
+            schema=schema, objective="poisson", epsilon=4.0, reproducible_seed=seed
         )
         explanation = model.fit(X, np.minimum(rng.poisson(rate), 40)).explain_global()
         for term in explanation.terms:
-            (low, high), people = term.effect_band, term.weights > 0.002
-            true = truth("counts", term, 0)
-            inside.append(bool(((low <= true) & (true <= high))[people].all()))
-    assert np.mean(inside) >= stats.binom.ppf(1e-2, 6, 0.85) / 6
+            error = np.abs(term.effect - truth("counts", term, 0))[term.weights > 0.002]
+            std = term.effect_std[term.weights > 0.002]
+            inside.append(float((error <= 1.96 * std).mean()))
+    assert np.mean(inside) >= 0.9
 
 
 def test_estimates_of_constrained_terms_are_monotone():
