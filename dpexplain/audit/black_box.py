@@ -215,7 +215,7 @@ def _without_bands(model: Any) -> Any:
     if not isinstance(model, AdditiveModel):
         return model
     bare = copy.copy(model)
-    bare.__dict__.update(_noise=(), _effect=None)
+    bare.__dict__.update(_noise=(), _effect=())
     return bare
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -14,8 +15,10 @@ from dpexplain.explain import (
     FilterExplanation,
     GlobalExplanation,
     LocalExplanation,
+    MulticlassExplanation,
     MulticlassLocalExplanation,
 )
+from dpexplain.explain.additive.multiclass import scores_of
 from dpexplain.interop._classes import warn_of_lost_label
 from dpexplain.tables.frames import frame_of
 
@@ -26,7 +29,7 @@ def to_shap(
     explanation: LocalExplanation | MulticlassLocalExplanation,
     X: npt.ArrayLike | None = None,
     *,
-    effects: GlobalExplanation | None = None,
+    effects: GlobalExplanation | MulticlassExplanation | None = None,
 ) -> Any:
     """Convert contributions to a ``shap.Explanation``.
 
@@ -41,7 +44,7 @@ def to_shap(
         The explained samples. Their values are included in the result, and SHAP's plots use these
         values as labels and for colors. Columns of a DataFrame are found by name, other columns by
         position. A pair of features has no single value, so the label of its bin is used instead.
-    effects : GlobalExplanation or None, default=None
+    effects : GlobalExplanation or MulticlassExplanation or None, default=None
         Explanation of the same model. Its estimated effects replace the released contributions but,
         unlike the contributions, do not add up to a score of the model. This requires `X`.
 
@@ -94,7 +97,7 @@ def to_shap(
     first = parts[0] if parts else explanation
     assert isinstance(first, LocalExplanation)
     if effects is not None:
-        return _of_effects(shap, first, X, effects)
+        return _of_effects(shap, parts or (first,), X, effects)
     values = (
         np.stack([part.contributions for part in parts], axis=2) if several else first.contributions
     )
@@ -109,28 +112,46 @@ def to_shap(
 
 
 def _of_effects(
-    shap: Any, explanation: LocalExplanation, X: npt.ArrayLike | None, model: GlobalExplanation
+    shap: Any,
+    local: Sequence[LocalExplanation],
+    X: npt.ArrayLike | None,
+    model: GlobalExplanation | MulticlassExplanation,
 ) -> Any:
-    known = [term.effect for term in model.terms]
-    if model.effect_intercept is None or model.pairs or any(each is None for each in known):
+    scores, explanation = scores_of(model), local[0]
+    of_class = [part.of_class for part in local]
+    if scores[0].pairs or any(part.effect_intercept is None for part in scores):
         raise ValueError(
             "effects must contain an estimate of the effect for each term: explain_global() of a "
-            "private boosting model of two classes or a number has them, if it has no pairs."
+            "private boosting model has them, if it has no pairs and its effect_caution does not "
+            "say otherwise."
         )
-    if X is None or list(explanation.term_names) != list(model):
+    if (
+        X is None
+        or list(explanation.term_names) != list(scores[0])
+        or of_class != [part.of_class for part in scores]
+    ):
         raise ValueError("pass X, the rows that were explained, and effects of the same model.")
     data = _data(explanation, X)
-    columns = [
-        np.append(effect, 0.0)[model[name].index_or_none(data[:, place])]
-        for place, (name, effect) in enumerate(zip(explanation.term_names, known, strict=True))
-        if effect is not None
-    ]
+    values = [_effects_of_rows(part, data) for part in scores]
+    base = np.array([part.effect_intercept for part in scores], dtype=np.float64)
+    several = len(scores) > 1
     return shap.Explanation(
-        values=np.stack(columns, axis=1),
-        base_values=np.full(len(explanation), model.effect_intercept),
+        values=np.stack(values, axis=2) if several else values[0],
+        base_values=np.tile(base, (len(explanation), 1)) if several else np.full(len(data), base),
         data=data,
         feature_names=list(explanation.term_names),
+        output_names=list(explanation.classes or ()) if several else None,
     )
+
+
+def _effects_of_rows(model: GlobalExplanation, data: Any) -> Any:
+    """Return the estimated effects of each row, shape (n_samples, n_terms)."""
+    columns = [
+        np.append(term.effect, 0.0)[term.index_or_none(data[:, place])]
+        for place, term in enumerate(model.terms)
+        if term.effect is not None
+    ]
+    return np.stack(columns, axis=1)
 
 
 def filters_to_shap(explanation: FilterExplanation) -> Any:

@@ -124,7 +124,7 @@ class NoiselessModel(VersionedEstimator):
         model.n_features_in_ = schema.n_features
         model.feature_names_in_ = np.array(schema.feature_names, dtype=object)
         model.guarantee_ = Guarantee.not_private(_REASON)
-        model._noise = model._effect = None  # additive models: there is no noise to simulate
+        model._noise = model._effect = ()  # additive models: there is no noise to simulate
         self.model_ = model
         keep_not_private(self, schema, _REASON)
         return self

@@ -31,6 +31,7 @@ Curve = Callable[[Any], FloatArray]
 Draw = Callable[[np.random.Generator, int], dict[str, Any]]
 
 _MANY = 150_000
+_MOST_COUNTED = 60
 POINTWISE = 1.959964
 _NOTHING = 0.02
 """Curves of less root mean square than that are no effects."""
@@ -47,20 +48,40 @@ class Problem:
     intercept: float
     beyond: Callable[[pd.DataFrame], FloatArray] | None = None
     deviation: Callable[[pd.DataFrame], FloatArray] | None = None
+    dispersion: float | None = None
+    """Variance of a count beyond its rate, divided by the square of the rate."""
+    more: tuple[dict[str, Curve], ...] = ()
+    """Curves of the second class, the third, and so on, if there are more than two."""
 
     @property
     def classifies(self) -> bool:
-        """Whether the target is one of two classes."""
-        return self.deviation is None
+        """Whether the target is a class."""
+        return self.deviation is None and self.dispersion is None
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the classes."""
+        return list("abcdefgh"[: 1 + len(self.more)]) if self.more else ["no", "yes"]
 
     @property
     def schema(self) -> Schema:
         """Public bounds and categories."""
-        target = Classes(["no", "yes"]) if self.classifies else Range(-25.0, 25.0)
+        numbers = Range(0, _MOST_COUNTED) if self.deviation is None else Range(-25.0, 25.0)
+        target = Classes(self.labels) if self.classifies else numbers
         return Schema(self.features, target=target)
 
+    def scores_of_classes(self, X: pd.DataFrame) -> FloatArray:
+        """Score of each class, relative to the mean of all classes."""
+        parts = [
+            sum((curve(X[name].to_numpy()) for name, curve in own.items()), np.zeros(len(X)))
+            for own in (self.curves, *self.more)
+        ]
+        parts[0] = parts[0] + self.intercept
+        scores = np.stack(parts, axis=1)
+        return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
     def score(self, X: pd.DataFrame) -> FloatArray:
-        """Log-odds, or expected number."""
+        """Log-odds, expected number, or logarithm of the expected count."""
         parts = [curve(X[name].to_numpy()) for name, curve in self.curves.items()]
         beyond = 0.0 if self.beyond is None else self.beyond(X)
         return np.asarray(self.intercept + sum(parts) + beyond, dtype=np.float64)
@@ -69,7 +90,14 @@ class Problem:
         """Draw a table of records."""
         rng = np.random.default_rng(seed)
         X = pd.DataFrame(self.draw(rng, self.n))
+        if self.more:
+            odds = np.exp(self.scores_of_classes(X)).cumsum(axis=1)
+            below = rng.random((self.n, 1)) * odds[:, -1:] > odds
+            return X, np.array(self.labels)[below.sum(axis=1)]
         score = self.score(X)
+        if self.dispersion is not None:
+            rate = np.exp(score) * rng.gamma(1 / self.dispersion, self.dispersion, self.n)
+            return X, np.minimum(rng.poisson(rate), _MOST_COUNTED)
         if self.deviation is None:
             return X, np.where(rng.random(self.n) < _chance(score), "yes", "no")
         noise = self.deviation(X) * rng.standard_t(3, self.n)
@@ -224,6 +252,28 @@ def _number() -> Problem:
     return Problem(10_000, _normals(8), curves, _numeric(8, -4, 4), 0.0, deviation=deviation)
 
 
+def _counts(correlation: float = 0.0) -> Problem:
+    curves: dict[str, Curve] = {
+        "x0": lambda x: 0.6 * x, "x1": lambda x: 0.5 * np.sin(1.5 * x),
+        "x2": lambda x: 0.5 * (x > 1), "x3": lambda x: -0.4 * x, "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 0.3 * np.abs(x), "x7": lambda x: 0.2 * x,
+    }  # fmt: skip
+    draw = _normals(8, correlation)
+    return Problem(10_000, draw, curves, _numeric(8, -4, 4), 0.3, dispersion=0.5)
+
+
+def _classes(correlation: float = 0.0) -> Problem:
+    first: dict[str, Curve] = {
+        "x0": lambda x: 1.0 * x, "x1": lambda x: 0.8 * np.sin(1.5 * x),
+        "x2": lambda x: 0.8 * (x > 1), "x3": _nothing, "x4": _nothing, "x5": _nothing,
+        "x6": lambda x: 0.5 * np.abs(x), "x7": lambda x: 0.3 * x,
+    }  # fmt: skip
+    second: dict[str, Curve] = {"x0": lambda x: -0.5 * x, "x3": lambda x: -0.7 * x}
+    third: dict[str, Curve] = {"x1": np.cos}
+    draw, features = _normals(8, correlation), _numeric(8, -4, 4)
+    return Problem(10_000, draw, first, features, 0.0, more=(second, third))
+
+
 _MAKERS: dict[str, Callable[[], Problem]] = {
     "correlated": _correlated,
     "heavy tails": _heavy_tails,
@@ -233,6 +283,10 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "400 people": _few,
     "real table": _real_table,
     "regression": _number,
+    "counts": _counts,
+    "correlated counts": lambda: _counts(0.9),
+    "three classes": _classes,
+    "correlated classes": lambda: _classes(0.9),
 }
 PROBLEMS = tuple(_MAKERS)
 
@@ -255,11 +309,13 @@ def fitted(name: str, epsilon: float, seed: int, **settings: Any) -> Any:
     made = problem(name)
     X, y = made.sample(1_000 + seed)
     kind = DPExplainableBoostingClassifier if made.classifies else DPExplainableBoostingRegressor
+    if made.dispersion is not None:
+        settings = {"objective": "poisson", **settings}
     model = kind(epsilon=epsilon, schema=made.schema, structure_seed=seed, **settings)
     return model.fit(X, y)
 
 
-def truth(name: str, model: Any) -> tuple[list[FloatArray], list[FloatArray]]:
+def truth(name: str, model: Any, of_class: int = 0) -> tuple[list[FloatArray], list[FloatArray]]:
     """True curve per bin of each term, and true share of people; not centered.
 
     With interactions the best additive model of the population, found by backfitting.
@@ -277,7 +333,9 @@ def truth(name: str, model: Any) -> tuple[list[FloatArray], list[FloatArray]]:
         return _projected(score, places, sizes), shares
     curves = []
     for feature, place, count in zip(made.curves, places, counts, strict=True):
-        values = made.curves[feature](X[feature].to_numpy())
+        column = X[feature].to_numpy()
+        parts = [own.get(feature, _nothing)(column) for own in (made.curves, *made.more)]
+        values = parts[of_class] - (np.mean(parts, axis=0) if made.more else 0.0)
         curves.append(np.bincount(place, values, minlength=len(count)) / np.maximum(count, 1))
     return curves, shares
 
@@ -311,15 +369,25 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
     start = time.process_time()
     model._effect  # noqa: B018 - timed alone
     seconds = time.process_time() - start
-    curves, shares = truth(name, model)
+    parts = getattr(explanation, "by_class", (explanation,))
+    rows = []
+    for c, part in enumerate(parts):
+        rows += _rows_of_score(name, model, part, c)
+    cell = {"problem": name, "epsilon": epsilon, "seed": seed, "seconds": seconds}
+    return [cell | row for row in rows]
+
+
+def _rows_of_score(name: str, model: Any, explanation: Any, c: int) -> list[dict[str, Any]]:
+    curves, shares = truth(name, model, c)
     ranking, needed = explanation.ranking(), epsilons_to_stand_out(explanation)
+    of_class = explanation.of_class
     rows = []
     for term, curve, share in zip(explanation.terms, curves, shares, strict=True):
         row = _row(term, curve, share)
         ranks = ranking.loc[term.name]
         row |= {
-            "problem": name, "epsilon": epsilon, "seed": seed, "term": term.name,
-            "seconds": seconds, "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
+            "term": f"{term.name} ({of_class})" if of_class else term.name,
+            "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
             "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
             "claims": claims_of_term(explanation, term, curve, share),
@@ -336,12 +404,15 @@ def rows_above_noise(name: str, epsilon: float, seed: int) -> list[dict[str, Any
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # the planner looks up to weak guarantees
         explanation = fitted(name, epsilon, seed).explain_global()
+    parts = getattr(explanation, "by_class", (explanation,))
     return [
         {
-            "problem": name, "epsilon": epsilon, "seed": seed, "part": "planner", "term": term,
-            "above": term in explanation.terms_above_noise,
+            "problem": name, "epsilon": epsilon, "seed": seed, "part": "planner",
+            "term": f"{term} ({part.of_class})" if part.of_class else term,
+            "above": term in part.terms_above_noise,
         }
-        for term in explanation
+        for part in parts
+        for term in part
     ]  # fmt: skip
 
 

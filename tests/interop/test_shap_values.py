@@ -186,6 +186,23 @@ def test_estimates_of_the_effect_take_the_place_of_contributions_on_request():
     assert set(values.base_values) == {found.effect_intercept}
 
 
+def test_estimates_of_classes_have_the_classes_on_the_last_axis():
+    X, _ = table(n=50, seed=4)
+    model = DPExplainableBoostingClassifier(schema=fitted_classes().schema, max_rounds=20)
+    model.fit(X, np.array(["low", "middle", "high"])[np.arange(50) % 3])
+    found, local = model.explain_global(), model.explain_local(X)
+    values = local.to_shap(X, effects=found)
+    assert values.values.shape == (50, len(found.term_names), len(found.classes))
+    for c, part in enumerate(found.by_class):
+        for place, name in enumerate(values.feature_names):
+            expected = part[name].effect[part[name].bin_index(X[name])]
+            np.testing.assert_array_equal(values.values[:, place, c], expected)
+    one = local.for_class(found.classes[1]).to_shap(X, effects=found.by_class[1])
+    np.testing.assert_array_equal(one.values, values.values[:, :, 1])
+    with pytest.raises(ValueError, match="effects of the same model"):
+        local.to_shap(X, effects=found.by_class[1])
+
+
 def test_estimates_are_refused_where_there_are_none_or_rows_are_missing():
     X, _ = table(n=50, seed=4)
     model = fitted_binary()

@@ -17,11 +17,12 @@ from dpexplain.models.boosting.pairs import upper_half
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
 from dpexplain.models.boosting.records.threads import Team
-from dpexplain.models.boosting.uncertainty import _kernels_expected as _kernels
-from dpexplain.models.boosting.uncertainty.effect import estimate_effect, logistic_line
-from dpexplain.models.boosting.uncertainty.pair_correlations import both_below, correlations
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.posterior import information
+from dpexplain.models.boosting.uncertainty.effects import _kernels_expected as _kernels
+from dpexplain.models.boosting.uncertainty.effects.effect import estimate_effect
+from dpexplain.models.boosting.uncertainty.effects.estimate import logistic_line
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import both_below, correlations
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.posterior import information
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 
 pytestmark = [
@@ -296,25 +297,12 @@ def test_ranks_and_directions_speak_of_the_effect():
 def test_an_estimate_costs_no_noise_and_comes_back_the_same():
     model = fitted()
     first, second = (
-        estimate_effect(model._fit, model._terms, model._objective(model.schema_)) for _ in range(2)
+        estimate_effect(model._fit, model._terms, model._objective(model.schema_))[0]
+        for _ in range(2)
     )
     np.testing.assert_array_equal(first.errors, second.errors)
     for a, b in zip(first.curves, second.curves, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_counts_and_several_classes_have_no_estimate():
-    X, _ = draw(300, 0)
-    schema = Schema(FEATURES, target=Classes(["a", "b", "c"]))
-    several = DPExplainableBoostingClassifier(schema=schema).fit(X, X["job"])
-    part = several.explain_global().for_class("a")
-    assert part["x"].effect is None
-    assert part.terms_with_effect is None
-    assert part.effect_words == ""
-    schema = Schema(FEATURES, target=Range(0, 9))
-    counts = DPExplainableBoostingRegressor(schema=schema, objective="poisson")
-    counts.fit(X, np.arange(300) % 10)
-    assert counts.explain_global()["x"].effect is None
 
 
 @pytest.mark.parametrize("settings", [{"outer_bags": 2}, {"preset": "paper", "max_rounds": 20}])
@@ -382,3 +370,26 @@ def test_calibration_lowers_the_log_loss_of_short_fits():
             losses.append(-np.mean(np.where(won, np.log(p), np.log1p(-p))))
         gains.append(losses[0] - losses[1])
     assert np.mean(gains) > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "recorded"),
+    [
+        (
+            "classes",
+            [-0.567093822, 0.0621414901, 0.514211752, -0.786711318, 0.0604528462, 0.738302474,
+             0.11250702, 0.0939106741, 0.116284979, 2.9613357],
+        ),
+        (
+            "numbers",
+            [-0.636931187, 0.0393912853, 0.606993676, -0.62514148, 0.0587073229, 0.576336615,
+             0.0446687014, 0.0454194972, 0.0451434396, 2.94186451],
+        ),
+    ],
+)  # fmt: skip
+def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_kinds(kind, recorded):
+    """The released curve, the estimate, its error, and the factor of the band."""
+    model = fitted(1_500, 3, kind=kind, reproducible_seed=5)
+    term = model.explain_global()["job"]
+    found = [*term.contribution[:3], *term.effect[:3], *term.effect_std[:3], term.effect_factor]
+    np.testing.assert_allclose(found, recorded, rtol=1e-5)

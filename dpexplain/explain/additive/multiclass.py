@@ -27,10 +27,13 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of_classes
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
+from dpexplain.explain.bands._cautions import classes_caution
 from dpexplain.explain.bands._noisy_model import (
     DRAWS,
     drawn_importances,
+    drawn_sizes,
     rank_intervals,
+    words_of_effects,
     words_of_noise,
 )
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
@@ -191,6 +194,56 @@ class MulticlassExplanation(
         n_terms = len(self.by_class[0].terms)
         return words_of_noise(self.noise_share, self.terms_above_noise, n_terms)
 
+    @property
+    def terms_with_effect(self) -> tuple[str, ...] | None:
+        """Terms with a significant effect in at least one class, most important first.
+
+        If no term has an effect, the probability that any term is listed is at most 3%, divided
+        equally among the classes. The result is None if there are no effect estimates.
+        """
+        level = 1.0 - (1.0 - STANDS_OUT_LEVEL) / len(self.by_class)
+        names: set[str] = set()
+        for part in self.by_class:
+            found = part.terms_with_effect_at(level)
+            if found is None:
+                return None
+            names |= {term.name for term in found}
+        return tuple(str(name) for name in self.importances().index if name in names)
+
+    @property
+    def shown_share(self) -> float | None:
+        """Fraction of the estimated effects that the released curves show, over all classes.
+
+        The result is None if there are no estimates.
+        """
+        terms = [term for part in self.by_class for term in part.terms]
+        effects = [term.effect_importance for term in terms]
+        true = sum(e for e in effects if e is not None)
+        if None in effects or not true > 0.0:
+            return None
+        return sum(term.importance for term in terms) / true
+
+    @property
+    def effect_words(self) -> str:
+        """Description of the estimated effects; empty if there are no estimates."""
+        n_terms = len(self.by_class[0].terms)
+        return words_of_effects(self.terms_with_effect, self.shown_share, n_terms)
+
+    @property
+    def effect_caution(self) -> str:
+        """Warning if the effect estimates are missing or unreliable; otherwise empty.
+
+        There is a warning if a private model has no estimates, if there are too few records in
+        total or in the rarest class, or if the effects of two terms on a class cannot be separated.
+        """
+        first = self.by_class[0]
+        known = [part.effect_intercept for part in self.by_class]
+        if first.effect_scatter is None or first.effect_caution:
+            return first.effect_caution
+        if few := classes_caution(first.terms, [k for k in known if k is not None]):
+            return few
+        return next((part.effect_caution for part in self.by_class if part.effect_caution), "")
+
     def without_pairs(self) -> MulticlassExplanation:
         """Return a copy without pairs; see :meth:`GlobalExplanation.without_pairs`.
 
@@ -230,8 +283,7 @@ class MulticlassExplanation(
         str or DataFrame
         """
         yield from super().describe()
-        if caution := self.by_class[0].effect_caution:
-            yield caution
+        yield from (words for words in (self.effect_words, self.effect_caution) if words)
         yield self.ranking()
 
     def importances(self) -> pd.Series[float]:
@@ -259,8 +311,12 @@ class MulticlassExplanation(
             importance_std, an upper bound on the standard deviation of the importance, computed as
             if the errors of all classes were fully correlated; above_noise, whether the term rises
             above the noise in at least one class; rank_low and rank_high, the 95% rank interval of
-            the term; class_of_most, the class to which the term contributes the most. Unknown
-            numbers are NaN.
+            the term; class_of_most, the class to which the term contributes the most; basis, what
+            the ranks refer to: "effect" (the estimated effects) if there are estimates, and
+            otherwise "noise" (the released curves). If there are estimates, there are three more
+            columns: effect and effect_std, the estimated true importance, averaged over the
+            classes, and an upper bound on its standard deviation; and has_effect, whether the term
+            has a significant effect in at least one class. Unknown numbers are NaN.
 
             For the direction of a term in each class, see ``for_class(label).ranking()``.
         """
@@ -296,7 +352,22 @@ class MulticlassExplanation(
             table["importance_std"] = np.mean([d.std(axis=0) for d in draws], axis=0)
             ends = rank_intervals(corrected.mean(axis=0), draws)
             table["rank_low"], table["rank_high"] = ends
+        table["basis"] = "noise" if len(draws) == len(parts) else None
+        self._fill_effects(table)
         return table.sort_values("importance", ascending=False, kind="stable")
+
+    def _fill_effects(self, table: pd.DataFrame) -> None:
+        """Fill in the columns that describe the estimated effects, if there are any."""
+        named = self.terms_with_effect
+        if named is None:
+            return
+        sizes = [drawn_sizes(part) for part in self.by_class]
+        table["effect"] = np.mean([s.mean(axis=0) for s in sizes], axis=0)
+        table["effect_std"] = np.mean([s.std(axis=0) for s in sizes], axis=0)
+        table["has_effect"] = [name in named for name in table.index]
+        ends = rank_intervals(table["effect"].to_numpy(), sizes)
+        table["rank_low"], table["rank_high"] = ends
+        table["basis"] = "effect"
 
     def frame(self) -> pd.DataFrame:
         """Return a table with one row per class, term and bin.
@@ -384,7 +455,11 @@ class MulticlassExplanation(
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
-            _html.note(self.noise_words) if self.noise_words else "",
+            *(
+                _html.note(words)
+                for words in (self.noise_words, self.effect_words, self.effect_caution)
+                if words
+            ),
             *(_html.note(str(edit)) for edit in self.edits),
             _html.note(".for_class(label) shows the curves of a class"),
         )

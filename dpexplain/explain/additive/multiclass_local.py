@@ -79,7 +79,7 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
         """Return the number of samples."""
         return len(self.by_class[0])
 
-    def to_shap(self, X: npt.ArrayLike | None = None) -> Any:
+    def to_shap(self, X: npt.ArrayLike | None = None, *, effects: Any = None) -> Any:
         """Return a ``shap.Explanation`` with classes on the last axis.
 
         Nothing is estimated: in an additive model, the contribution of a term is its Shapley value
@@ -90,6 +90,9 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
         X : DataFrame, array or sequence of rows, or None, default=None
             Feature values of the same samples. SHAP's plots show these values, and use them for
             colors. If `X` is None, the plots show the bin labels instead.
+        effects : MulticlassExplanation or None, default=None
+            Explanation of the same model. Its estimated effects replace the released contributions
+            but, unlike the contributions, do not add up to scores of the model. This requires `X`.
 
         Returns
         -------
@@ -103,11 +106,12 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
         ImportError
             If SHAP is not installed.
         ValueError
-            If `X` has a different number of rows, or lacks a column.
+            If `X` has a different number of rows, or lacks a column; or if `effects` lacks
+            estimates, explains a model with other terms, or is given without `X`.
         """
         from dpexplain.interop.shap_values import to_shap
 
-        return to_shap(self, X)
+        return to_shap(self, X, effects=effects)
 
     def frame(self, sample: int | None = None) -> pd.DataFrame:
         """Return a table with one row per class, sample and term.

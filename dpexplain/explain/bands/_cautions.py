@@ -13,8 +13,8 @@ from dpexplain.explain._text import shorten
 from dpexplain.explain.noise_model import NoiseModel
 
 NOT_ESTIMATED = (
-    "Effects in the population are not estimated {}: bands and marks describe noise only, and the "
-    "true effect can lie outside them."
+    "Effects in the population are not estimated here: bands and marks describe noise only, and "
+    "the true effect can lie outside them."
 )
 ONE_BIN = (
     "The fit merged this term into a single bin, so its effect in the population is unknown: the "
@@ -24,7 +24,7 @@ _FEW_PEOPLE = (
     "With about {} records the estimated effects are mostly an assumption about typical sizes."
 )
 _FEW_OF_A_CLASS = (
-    "With about {} records in the rarer class the estimated effects are mostly an assumption about "
+    "With about {1} records in the {0} class the estimated effects are mostly an assumption about "
     "typical sizes."
 )
 _ENTANGLED = (
@@ -88,7 +88,7 @@ def term_caution(term: Estimated) -> str:
         One sentence.
     """
     if term.effect is None or term.effect_signal is None:
-        return NOT_ESTIMATED.format("here") if term.noise_std is not None else ""
+        return NOT_ESTIMATED if term.noise_std is not None else ""
     if term.n_value_bins == 1 and not term.special:
         return ONE_BIN
     if not term.effect_signal.any():
@@ -96,23 +96,6 @@ def term_caution(term: Estimated) -> str:
     if term.signal is not None and float(term.weights @ ~term.signal) >= _NEARLY_ALL:
         return _HATCHED
     return ""
-
-
-def missing_words(link: str) -> str:
-    """Return a sentence stating that a private model has no effect estimates.
-
-    Parameters
-    ----------
-    link : str
-        Link of the explanation.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
-    kinds = {"softmax": "with several classes", "log": "for counts"}
-    return NOT_ESTIMATED.format(kinds.get(link, "here"))
 
 
 def people_caution(terms: Sequence[Estimated], link: str, intercept: float | None) -> str:
@@ -137,7 +120,28 @@ def people_caution(terms: Sequence[Estimated], link: str, intercept: float | Non
     if link != "logit" or intercept is None:
         return ""
     rare = people / (1.0 + np.exp(abs(intercept)))
-    return _FEW_OF_A_CLASS.format(_rounded(rare)) if rare < _FEW else ""
+    return _FEW_OF_A_CLASS.format("rarer", _rounded(rare)) if rare < _FEW else ""
+
+
+def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> str:
+    """Return a warning if there are too few records in the rarest of several classes.
+
+    Parameters
+    ----------
+    terms : sequence of Estimated
+        Terms with (noisy) counts.
+    intercepts : sequence of float
+        Estimated intercept of each class.
+
+    Returns
+    -------
+    str
+        One sentence; empty if there are enough records.
+    """
+    people = float(np.median([term.count.sum() for term in terms]))
+    odds = np.exp(np.asarray(intercepts) - np.max(intercepts))
+    rare = people * float(odds.min() / odds.sum())
+    return _FEW_OF_A_CLASS.format("rarest", _rounded(rare)) if rare < _FEW else ""
 
 
 def _rounded(people: float) -> str:

@@ -11,9 +11,9 @@ import pandas as pd
 
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain.bands._cautions import (
+    NOT_ESTIMATED,
     entangled_terms,
     entangled_words,
-    missing_words,
     people_caution,
 )
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
@@ -149,11 +149,28 @@ class NoisyModel:
         bins of all terms jointly. The corresponding list for the released curves is
         `terms_above_noise`. The result is None if there are no effect estimates.
         """
+        found = self.terms_with_effect_at(STANDS_OUT_LEVEL)
+        if found is None:
+            return None
+        return tuple(t.name for t in sorted(found, key=lambda t: -(t.effect_importance or 0.0)))
+
+    def terms_with_effect_at(self, level: float) -> list[ShapeFunction] | None:
+        """Return the terms with a significant effect, at a joint confidence level.
+
+        Parameters
+        ----------
+        level : float
+            Probability that no term is listed if no term has an effect.
+
+        Returns
+        -------
+        list of ShapeFunction or None
+            In model order; None if there are no effect estimates.
+        """
         if self.effect_scatter is None:
             return None
-        factor = self.effect_scatter.overall_factor(STANDS_OUT_LEVEL)
-        found = [t for t in self.terms if _largest_effect(t) > factor]
-        return tuple(t.name for t in sorted(found, key=lambda t: -(t.effect_importance or 0.0)))
+        factor = self.effect_scatter.overall_factor(level)
+        return [t for t in self.terms if _largest_effect(t) > factor]
 
     @property
     def shown_share(self) -> float | None:
@@ -175,18 +192,9 @@ class NoisyModel:
 
         The description is empty if there are no estimates.
         """
-        names, shown = self.terms_with_effect, self.shown_share
-        if names is None or shown is None:
-            return ""
-        n_terms = len(self.terms)
-        if not names and self.pairs:  # a pair may have an effect, which is not estimated
-            return "No curve has an effect that is certain."
-        if not names:
-            return "No term has an effect that is certain: the data could be without any."
-        which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-        verb = "has" if len(names) == 1 and n_terms > 1 else "have"
-        words = f"{which} terms {verb} an effect that is certain."
-        return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
+        return words_of_effects(
+            self.terms_with_effect, self.shown_share, len(self.terms), has_pairs=bool(self.pairs)
+        )
 
     @property
     def effect_caution(self) -> str:
@@ -196,7 +204,7 @@ class NoisyModel:
         the effects of two terms cannot be separated because the terms are strongly correlated.
         """
         if self.effect_scatter is None:
-            return missing_words(self.link) if self.guarantee.private else ""
+            return NOT_ESTIMATED if self.guarantee.private else ""
         few = people_caution(self.terms, self.link, self.effect_intercept)
         tied = self._entangled
         if few or not tied:
@@ -302,10 +310,7 @@ class NoisyModel:
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
         """Fill in the columns that describe the estimated effects."""
         drawn = drawn_effects(self.terms, scatter, DRAWS)
-        sizes = np.stack(
-            [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(self.terms)],
-            axis=1,
-        )
+        sizes = _sizes(self.terms, scatter, drawn)
         table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
         named = self.terms_with_effect or ()
         table["has_effect"] = [t.name in named for t in self.terms]
@@ -348,6 +353,39 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
         return f"Nothing rises above the noise: {amount}."
     which = "all" if len(names) == n_terms else f"{len(names)} of {n_terms}"
     return f"{which[0].upper()}{which[1:]} terms rise above the noise; {amount}."
+
+
+def words_of_effects(
+    names: tuple[str, ...] | None, shown: float | None, n_terms: int, *, has_pairs: bool = False
+) -> str:
+    """Return a description of the estimated effects.
+
+    Parameters
+    ----------
+    names : tuple of str or None
+        Terms with a significant effect; None if there are no estimates.
+    shown : float or None
+        Fraction of the effects that the released curves show.
+    n_terms : int
+        Number of terms of the model.
+    has_pairs : bool, default=False
+        Whether the model has pair terms, whose effects are not estimated.
+
+    Returns
+    -------
+    str
+        One or two sentences; empty if there are no estimates.
+    """
+    if names is None or shown is None:
+        return ""
+    if not names and has_pairs:  # a pair may have an effect, which is not estimated
+        return "No curve has an effect that is certain."
+    if not names:
+        return "No term has an effect that is certain: the data could be without any."
+    which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+    verb = "has" if len(names) == 1 and n_terms > 1 else "have"
+    words = f"{which} terms {verb} an effect that is certain."
+    return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
 
 
 def drawn_importances(
@@ -464,6 +502,28 @@ def drawn_effects(
     """
     center = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
     return np.asarray(scatter.draws(n_draws)[:, :-1] + center)
+
+
+def drawn_sizes(model: NoisyModel) -> FloatArray:
+    """Draw plausible true importances of all terms of a model with effect estimates.
+
+    Parameters
+    ----------
+    model : NoisyModel
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_terms)
+    """
+    scatter = model.effect_scatter
+    assert scatter is not None
+    return _sizes(model.terms, scatter, drawn_effects(model.terms, scatter, DRAWS))
+
+
+def _sizes(terms: Sequence[ShapeFunction], scatter: NoiseModel, drawn: FloatArray) -> FloatArray:
+    """Return the mean absolute value of each drawn curve over the records."""
+    columns = [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(terms)]
+    return np.stack(columns, axis=1)
 
 
 def _largest_effect(term: ShapeFunction) -> float:

@@ -244,7 +244,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Description of the proportion of weights above the noise.
+        """Description of the proportion of weights above the noise, and of what is not estimated.
 
         The text is empty if the model has no noise, or if the noise is unknown.
         """
@@ -254,5 +254,6 @@ class NoisyFilters:
         return (
             f"{100 * mean:.0f}% of class-mean weights and {100 * single:.0f}% of single-filter "
             f"weights lie outside {BAND:g} standard deviations of the privacy noise (5% expected "
-            "from noise alone)."
+            "from noise alone). Effects in the population are not estimated: this describes noise "
+            "only."
         )

@@ -53,7 +53,7 @@ from dpexplain.tables.encoding import check_columns, encode_features
 if TYPE_CHECKING:
     from dpexplain.models.additive.term_noise import NoiseDraws
     from dpexplain.models.additive.terms import AdditiveTerms
-    from dpexplain.models.boosting.uncertainty.effect import EffectDraws
+    from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 
 
 class AdditiveModel(VersionedEstimator):
@@ -95,11 +95,12 @@ class AdditiveModel(VersionedEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
+        effects = self._effect if effect else ()
         if self._terms.link != "softmax":
-            return self._explained(self._terms, effect=self._effect if effect else None)
+            return self._explained(self._terms, effect=effects[0] if effects else None)
         return MulticlassExplanation(
             tuple(
-                self._explained(self._terms.of_class(c), name)
+                self._explained(self._terms.of_class(c), name, effects[c] if effects else None)
                 for c, name in enumerate(self._class_names() or ())
             )
         )
@@ -322,16 +323,15 @@ class AdditiveModel(VersionedEstimator):
         with one_blas_thread():
             return tuple(term_noise(draws, sizes) for draws in self._noise_draws())
 
-    def _effect_draws(self) -> EffectDraws | None:
-        """Return the estimate of the true curves; None if unavailable."""
-        return None
+    def _effect_draws(self) -> tuple[EffectDraws, ...]:
+        """Return the estimated true curves of each score; empty if unavailable."""
+        return ()
 
     @cached_property
-    def _effect(self) -> TermEffect | None:
+    def _effect(self) -> tuple[TermEffect, ...]:
+        sizes = [b.n_bins for b in self._terms.bins]
         with one_blas_thread():
-            draws = self._effect_draws()
-            sizes = [b.n_bins for b in self._terms.bins]
-            return None if draws is None else term_effect(draws, sizes)
+            return tuple(term_effect(draws, sizes) for draws in self._effect_draws())
 
     def _noise_of(self, of_class: str) -> TermNoise | None:
         """Return the noise of one score; `of_class` is "" if the model has only one."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpexplain.explain import NoiseModel
 
 if TYPE_CHECKING:
-    from dpexplain.models.boosting.uncertainty.effect import EffectDraws
+    from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 
 FloatArray = NDArray[np.float64]
 

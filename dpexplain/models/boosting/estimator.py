@@ -64,12 +64,12 @@ from dpexplain.models.boosting.records.opening import record_source
 from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effect import (
-    EffectDraws,
+from dpexplain.models.boosting.uncertainty.effects.effect import (
+    buys_pairs,
     calibrating_line,
     estimate_effect,
-    has_effect,
 )
+from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
@@ -336,7 +336,7 @@ class _PrivateBoosting(PrivateEstimator):
         """Whether the fit uses pair sums for its effect estimate."""
         if self.schema is None or n_features < 2:
             return False
-        return has_effect(self._objective(self.schema))
+        return buys_pairs(self._objective(self.schema))
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)
@@ -470,8 +470,8 @@ class _PrivateBoosting(PrivateEstimator):
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         return draws if self._scale == 1.0 else tuple(d.scaled(self._scale) for d in draws)
 
-    def _effect_draws(self) -> EffectDraws | None:
-        """Return the estimate of the true curves, from the released numbers."""
+    def _effect_draws(self) -> tuple[EffectDraws, ...]:
+        """Return the estimates of the true curves, from the released numbers."""
         return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod

@@ -232,7 +232,7 @@ def _clipped_counts(rates: FloatArray, clip: float, high: float) -> tuple[FloatA
     clipped = np.clip(residual, -clip, clip)
     mean = (chance * clipped).sum(axis=1)
     inside = (chance * (np.abs(residual) < clip)).sum(axis=1)
-    return inside, (chance * clipped**2).sum(axis=1) - mean**2
+    return inside, np.maximum((chance * clipped**2).sum(axis=1) - mean**2, 0.0)
 
 
 def softmax_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -> Curvature:

@@ -84,7 +84,8 @@ export class FilterList {
     const order = sorted ? "highest signal-to-noise first" : "model order";
     const words = known
       ? `Number and signal-to-noise ratio (noise alone gives 1), ${order}; ${formatNumber(100 * share, 2)}% ` +
-        "of single-filter weights rise above the noise (5% expected from noise alone)."
+        "of single-filter weights rise above the noise (5% expected from noise alone). " +
+        "Effects in the population are not estimated."
       : "Without privacy noise.";
     setText(this.note, words);
   }

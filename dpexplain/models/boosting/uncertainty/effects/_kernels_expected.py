@@ -114,6 +114,17 @@ def expected_sums(  # type: ignore[no-untyped-def]
         _normal_table(), visit_feature, leaf_of_bin, bin_start, updates, leaf_start, clips, anchor,
         columns, scores, sums, slopes, reach,
     )  # fmt: skip
+    scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
+
+
+def scale_reach(  # type: ignore[no-untyped-def]
+    reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start
+) -> None:
+    """Multiply `reach` by the standard deviation of the part that is still missing.
+
+    The parameters are those of `expected_sums`; `reach` contains the summed derivatives of the
+    expected residuals and is changed in place.
+    """
     lack = np.empty((len(visit_feature), len(together)))
     for k in range(len(together)):
         own = slice(start[k], start[k + 1])

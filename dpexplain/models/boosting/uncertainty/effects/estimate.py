@@ -1,4 +1,4 @@
-"""Estimate of the population's true curves from all released sums.
+"""Gauss-Newton estimate of true curves from all released sums.
 
 The fit is replayed over a synthetic population, which has the released counts, the estimated
 correlations and assumed true curves. In this population, the expected value of every released sum
@@ -18,37 +18,45 @@ from numpy.typing import NDArray
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
-from dpexplain.models.boosting.records.binned import LOGISTIC, SQUARED
+from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.basis import Basis, basis_of_term
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
-from dpexplain.models.boosting.uncertainty.pair_correlations import correlations
-from dpexplain.models.boosting.uncertainty.population import Population
-from dpexplain.models.boosting.uncertainty.posterior import Posterior, information, posterior
-from dpexplain.models.boosting.uncertainty.trajectory import Trajectory
+from dpexplain.models.boosting.uncertainty.effects.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.counts import (
+    PRIOR_MEAN,
+    PRIOR_STD,
+    CountTable,
+    bounded,
+    count_table,
+)
+from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
+from dpexplain.models.boosting.uncertainty.effects.population import Population
+from dpexplain.models.boosting.uncertainty.effects.posterior import (
+    Posterior,
+    information,
+    posterior,
+)
+from dpexplain.models.boosting.uncertainty.effects.trajectory import Trajectory
 
 FloatArray = NDArray[np.float64]
 
-_LONGEST_STEP = 4.0
+LONGEST_STEP = 4.0
 """Largest change of a score in one step, in log-odds (or standard deviations of a residual)."""
 
-_SHRINKAGE = 1.0
+SHRINKAGE = 1.0
 """The band includes a bias of this multiple of the shrinkage that the prior causes."""
 
-_WIDER = 0.6
+WIDER = 0.6
 """Prior scales of correlated terms are increased by up to this fraction, because another term can
 hide the missing part of a term, and the scale of the term is then underestimated."""
 
-_SCALES = (1.0 / 3.0, 3.0)
-"""Range of the factor that calibrates scores."""
-
-_LARGEST_CORRELATION = 0.98
-_USUAL = 0.7
+LARGEST_CORRELATION = 0.98
+USUAL = 0.7
 """Typical size of a curve, in log-odds (or standard deviations of a residual)."""
 
 
 @dataclass(frozen=True)
-class _Effort:
+class Effort:
     """Computational effort of an estimate.
 
     Attributes
@@ -66,8 +74,9 @@ class _Effort:
     most_pairs: int
 
 
-_CAREFUL = _Effort(n_people=4096, n_steps=5, most_pairs=60)
-_QUICK = _Effort(n_people=1024, n_steps=3, most_pairs=0)
+CAREFUL = Effort(n_people=4096, n_steps=5, most_pairs=60)
+MANY_CLASSES = Effort(n_people=1024, n_steps=4, most_pairs=30)
+QUICK = Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,87 +103,19 @@ class EffectDraws:
     shift: float
 
 
-def estimate_effect(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
-) -> EffectDraws | None:
-    """Estimate the population's true curves from released numbers only.
-
-    Parameters
-    ----------
-    fit : PrivateFit
-        The released fit.
-    terms : AdditiveTerms
-        Centered terms of the fit, in score units.
-    objective : Objective
-        The objective of the fit.
-
-    Returns
-    -------
-    EffectDraws or None
-        The estimate; None if the target is a count or has more than two classes, or if released
-        numbers overflow because of the noise.
-    """
-    return _found(fit, terms, objective, _CAREFUL)
-
-
-def calibrating_line(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
-) -> tuple[float, float] | None:
-    """Find the line that calibrates the released scores, using a fast estimate.
-
-    Parameters
-    ----------
-    fit : PrivateFit
-    terms : AdditiveTerms
-        Released terms, not calibrated.
-    objective : Objective
-        Objective for two classes.
-
-    Returns
-    -------
-    tuple of float, or None
-        Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
-        positive, so the order of the scores does not change. The result is None if no estimate is
-        available, or if the estimated scale is not positive.
-    """
-    found = _found(fit, terms, objective, _QUICK)
-    if found is None or not found.scale > 0.0:
-        return None
-    scale = float(np.clip(found.scale, *_SCALES))
-    return scale, found.shift if scale == found.scale else 0.0
-
-
-def _found(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
-) -> EffectDraws | None:
-    if not has_effect(objective):
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            found = _Estimate(fit, terms, objective, effort).result()
-    except np.linalg.LinAlgError:
-        return None
-    numbers = np.array([found.intercept, found.scale, found.shift])
-    parts = (*found.curves, found.errors, numbers)
-    return found if all(np.isfinite(part).all() for part in parts) else None
-
-
-def has_effect(objective: Objective) -> bool:
-    """Return whether an effect estimate is available for the objective."""
-    return objective.loss in (LOGISTIC, SQUARED)
-
-
-class _Estimate:
+class Estimate:
     """Computation of one effect estimate, in the score units of the boosting loop."""
 
     def __init__(
-        self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: _Effort
+        self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
     ) -> None:
         self._terms, self._objective, self._effort = terms, objective, effort
         self._logistic = objective.loss is LOGISTIC
         counts = fit.binned.counts
         self._trajectory = Trajectory(fit, objective.bound, logistic=self._logistic)
-        self._unit = 1.0 if self._logistic else self._trajectory.spread
+        self._high = objective.residual_unit if objective.loss is POISSON else None
+        numeric = objective.loss is SQUARED
+        self._unit = self._trajectory.spread if numeric else 1.0
         self._bases = [
             basis_of_term(b, c, len(counts)) for b, c in zip(terms.bins, counts, strict=True)
         ]
@@ -191,15 +132,18 @@ class _Estimate:
         correlation = correlation.copy()
         self._population.draw(correlation)
         at = self._start()
-        scales = np.full(len(self._sizes), _USUAL * self._unit)
+        scales = np.full(len(self._sizes), USUAL * self._unit)
         chosen = np.zeros(0, dtype=np.intp)
+        dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
+        prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
         for step in range(self._effort.n_steps):
             columns = self._columns()
             truth = columns @ at
             curves = np.concatenate(
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
             )
-            together = self._together(correlation)
+            together = expected_squares(correlation, self._known[1], len(self._sizes))
+            table = None if self._high is None else count_table(self._high, dispersion[0])
             found = self._trajectory.sums(
                 self._population,
                 truth,
@@ -207,27 +151,30 @@ class _Estimate:
                 self._population.score_functions(chosen),
                 curves,
                 together,
+                table,
             )
-            here = np.concatenate([at, correlation[chosen]])
-            known = information(found.slopes, found.missing, here, self._fisher(columns, truth))
+            here = np.concatenate([at, correlation[chosen], dispersion])
+            fisher = self._fisher(columns, truth, table)
+            known = information(found.slopes, found.missing, here, fisher)
             after = posterior(
                 known,
                 self._sizes,
-                self._known[0][chosen],
-                spread[chosen],
+                np.concatenate([self._known[0][chosen], prior[0]]),
+                np.concatenate([spread[chosen], prior[1]]),
                 scales,
-                _USUAL * self._unit,
-                1.0 + _WIDER * np.minimum(together.sum(axis=1), 1.0),
+                USUAL * self._unit,
+                1.0 + WIDER * np.minimum(together.sum(axis=1), 1.0),
             )
             scales = after.scales
             move = after.mean[: len(at)] - at
             longest = float(np.abs(columns @ move).max())
-            at = at + min(1.0, _LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
-            correlation[chosen] = after.mean[len(at) :]
-            np.clip(correlation, -_LARGEST_CORRELATION, _LARGEST_CORRELATION, out=correlation)
+            at = at + min(1.0, LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
+            correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
+            dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
+            np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION, out=correlation)
             if step + 1 < self._effort.n_steps:
                 self._population.draw(correlation)
-                chosen = self._pairs_that_matter(at, spread)
+                chosen = pairs_that_matter(self._spreads(at), spread, self._effort.most_pairs)
         return self._summary(at, after)
 
     def _start(self) -> FloatArray:
@@ -235,10 +182,7 @@ class _Estimate:
         parts = [np.array([(float(self._terms.intercept) - self._objective.offset)])]
         parts[0] /= self._objective.scale
         for basis, curve in zip(self._bases, self._released, strict=True):
-            root = np.sqrt(basis.shares)
-            weighted = basis.functions * root[:, None]
-            inner = weighted.T @ weighted + 1e-6 * np.eye(weighted.shape[1])
-            parts.append(np.linalg.solve(inner, weighted.T @ (root * curve)))
+            parts.append(projected(basis, curve))
         return np.concatenate(parts)
 
     def _columns(self) -> FloatArray:
@@ -250,37 +194,29 @@ class _Estimate:
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
         return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
-    def _fisher(self, columns: FloatArray, truth: FloatArray) -> FloatArray:
+    def _fisher(
+        self, columns: FloatArray, truth: FloatArray, table: CountTable | None
+    ) -> FloatArray:
         """Return the Fisher information in the records, before noise is added."""
         each = self._trajectory.n_samples / len(truth)
         if self._logistic:
             chance = 1.0 / (1.0 + np.exp(-truth))
             weights = each * chance * (1.0 - chance)
+        elif table is not None:
+            clip = self._trajectory.clip * table.high
+            sensitivity, variance = table.scatter(clip)
+            per_rate = sensitivity**2 / np.maximum(variance, 1e-12)
+            weights = each * np.interp(truth + np.log(table.high), table.log_rates, per_rate)
         else:
             inside = self._trajectory.inside
             scatter = self._trajectory.clip**2 * clipped_variance(inside)
             weights = np.full(len(truth), each * inside**2 / scatter)
         return np.asarray((columns * weights[:, None]).T @ columns)
 
-    def _together(self, correlation: FloatArray) -> FloatArray:
-        """Return the expected square of each correlation, shape (n_features, n_features)."""
-        n = len(self._sizes)
-        first, second = np.triu_indices(n, 1)
-        squares = np.zeros((n, n))
-        squares[first, second] = squares[second, first] = correlation**2 + self._known[1] ** 2
-        return squares
-
-    def _pairs_that_matter(self, at: FloatArray, spread: FloatArray) -> NDArray[np.intp]:
-        """Return the pairs whose uncertain correlations affect the sums the most."""
-        sizes = np.array(
-            [
-                np.sqrt(b.shares @ (b.functions @ own) ** 2)
-                for b, own in zip(self._bases, self._of_terms(at), strict=True)
-            ]
-        )
-        first, second = np.triu_indices(len(sizes), 1)
-        weight = spread * np.maximum(sizes[first], sizes[second])
-        return np.sort(np.argsort(-weight, kind="stable")[: self._effort.most_pairs])
+    def _spreads(self, at: FloatArray) -> FloatArray:
+        """Return the standard deviation of each curve over the records."""
+        curves = zip(self._bases, self._of_terms(at), strict=True)
+        return np.array([np.sqrt(b.shares @ (b.functions @ own) ** 2) for b, own in curves])
 
     def _of_terms(self, at: FloatArray) -> list[FloatArray]:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
@@ -290,14 +226,19 @@ class _Estimate:
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
-        off = _SHRINKAGE * after.shrinkage[:d]
+        off = SHRINKAGE * after.shrinkage[:d]
         covariance = covariance + np.outer(off, off)
+        if self._high is not None:
+            # Counts may have another tail than assumed, so the clip may take away nothing.
+            per_dispersion = after.covariance[:d, -1] / after.covariance[-1, -1]
+            tail = per_dispersion * bounded(after.mean[-1])
+            covariance = covariance + np.outer(tail, tail)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         curves, errors, left, intercept_errors = [], [], [], root[:, 0].copy()
         first = 1
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
             # The released terms are centered with these weights, too.
-            weights = _weights(basis, self._terms.counts[k])
+            weights = people(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
             curves.append(scale * (functions @ own))
             block = root[:, first : first + len(own)]
@@ -328,9 +269,60 @@ class _Estimate:
         return logistic_line(released + float(self._terms.intercept), chance)
 
 
-def _weights(basis: Basis, counts: FloatArray) -> FloatArray:
-    people = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
-    return people / people.sum() if people.sum() > 0.0 else basis.shares
+def people(basis: Basis, counts: FloatArray) -> FloatArray:
+    """Return the weights of the bins with which released terms are centered, too."""
+    seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
+    return seen / seen.sum() if seen.sum() > 0.0 else basis.shares
+
+
+def projected(basis: Basis, curve: FloatArray) -> FloatArray:
+    """Return the coefficients whose curve is closest to a given curve."""
+    root = np.sqrt(basis.shares)
+    weighted = basis.functions * root[:, None]
+    inner = weighted.T @ weighted + 1e-6 * np.eye(weighted.shape[1])
+    return np.asarray(np.linalg.solve(inner, weighted.T @ (root * curve)))
+
+
+def expected_squares(correlation: FloatArray, std: FloatArray, n: int) -> FloatArray:
+    """Return the expected square of each correlation, shape (n_features, n_features).
+
+    Parameters
+    ----------
+    correlation, std : ndarray of shape (n_pairs,)
+        Mean and standard deviation of the correlation of each pair of features.
+    n : int
+        Number of features.
+
+    Returns
+    -------
+    ndarray
+        Zero on the diagonal.
+    """
+    first, second = np.triu_indices(n, 1)
+    squares = np.zeros((n, n))
+    squares[first, second] = squares[second, first] = correlation**2 + std**2
+    return squares
+
+
+def pairs_that_matter(sizes: FloatArray, std: FloatArray, most: int) -> NDArray[np.intp]:
+    """Return the pairs whose uncertain correlations affect the sums the most.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_features,)
+        Standard deviation of each curve.
+    std : ndarray of shape (n_pairs,)
+        Standard deviation of the correlation of each pair.
+    most : int
+        Number of pairs to choose.
+
+    Returns
+    -------
+    ndarray of shape (n_chosen,)
+    """
+    first, second = np.triu_indices(len(sizes), 1)
+    weight = std * np.maximum(sizes[first], sizes[second])
+    return np.sort(np.argsort(-weight, kind="stable")[:most])
 
 
 def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:

@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 
 from dpexplain.models.boosting.pairs import shares
 from dpexplain.models.boosting.released import PrivateFit, released_path
-from dpexplain.models.boosting.uncertainty._kernels_expected import LOGISTIC, NORMAL, expected_sums
 from dpexplain.models.boosting.uncertainty.curvature import INSIDE_CLIP
-from dpexplain.models.boosting.uncertainty.population import Population
+from dpexplain.models.boosting.uncertainty.effects._kernels_counts import add_up_counts
+from dpexplain.models.boosting.uncertainty.effects._kernels_expected import (
+    LOGISTIC,
+    NORMAL,
+    expected_sums,
+    scale_reach,
+)
+from dpexplain.models.boosting.uncertainty.effects.counts import CountTable
+from dpexplain.models.boosting.uncertainty.effects.population import Population
 
 FloatArray = NDArray[np.float64]
 
-_MISFIT = 0.02
+MISFIT = 0.02
 """Error that remains in the mean missing part of the other curves in a bin after correlations are
 taken into account, in standard deviations of this part, for fully correlated features."""
 
@@ -34,8 +41,8 @@ class Sums:
     missing : ndarray of shape (n_leaves,)
         Released minus expected sums, in standard deviations of their errors.
     slopes : ndarray of shape (n_leaves, n_columns)
-        Derivative of the expected sums with respect to each coefficient or correlation, in the same
-        units.
+        Derivative of the expected sums with respect to each coefficient or correlation (and, for
+        counts, the dispersion), in the same unit.
     """
 
     missing: FloatArray
@@ -88,6 +95,7 @@ class Trajectory:
         scores: FloatArray,
         curves: FloatArray,
         together: FloatArray,
+        table: CountTable | None = None,
     ) -> Sums:
         """Compare the released sums with the sums expected for given true curves.
 
@@ -103,21 +111,47 @@ class Trajectory:
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
-            Squared correlation of each pair; zero on the diagonal.
+            Square of the correlation of each pair, zero on the diagonal.
+        table : CountTable or None, default=None
+            Distribution of the counts, if the target is a count.
 
         Returns
         -------
         Sums
-            Differences, with derivatives in ``n_coefficients + n_pairs`` columns.
+            Differences, with derivatives in ``n_coefficients + n_pairs`` columns. For counts, there
+            is one more column, for the dispersion.
         """
         expected, reach = np.zeros((2, len(self._released)))
-        n_columns = columns.shape[1] + scores.shape[1]
+        n_columns = columns.shape[1] + scores.shape[1] + (table is not None)
         slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
+        columns, scores = np.ascontiguousarray(columns), np.ascontiguousarray(scores)
+        each = self.n_samples / population.n_people
+        if table is None:
+            self._expected(
+                population, truth, each, columns, scores, curves, together, expected, slopes, reach
+            )
+        else:
+            self._expected_counts(
+                population, truth, each, columns, scores, table, expected, slopes, reach
+            )
+            scale_reach(
+                reach, curves.copy(), self._shares, together, self._start, self._visit_feature,
+                self._bin_start, self._updates, self._leaf_start,
+            )  # fmt: skip
+        # An error of the synthetic population is the same in every pass and does not average out.
+        std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
+        missing = (self._released - expected) / std
+        return Sums(missing, self._per_leaf(slopes) / std[:, None])
+
+    def _expected(  # type: ignore[no-untyped-def]
+        self, population, truth, each, columns, scores, curves, together, expected, slopes, reach
+    ) -> None:
+        """Fill in the expected sums of a classifier or of a regression."""
         expected_sums(
             population.bins,
             self._start,
             truth,
-            self.n_samples / population.n_people,
+            each,
             self.spread,
             self._kind,
             self._first_score,
@@ -128,8 +162,8 @@ class Trajectory:
             self._leaf_start,
             self._clips,
             self._anchor,
-            np.ascontiguousarray(columns),
-            np.ascontiguousarray(scores),
+            columns,
+            scores,
             curves.copy(),
             self._shares,
             together,
@@ -137,10 +171,34 @@ class Trajectory:
             slopes,
             reach,
         )
-        # An error of the synthetic population is the same in every pass and does not average out.
-        std = np.hypot(self._std, _MISFIT * np.sqrt(self._n_passes) * reach)
-        missing = (self._released - expected) / std
-        return Sums(missing, self._per_leaf(slopes) / std[:, None])
+
+    def _expected_counts(  # type: ignore[no-untyped-def]
+        self, population, truth, each, columns, scores, table, expected, slopes, reach
+    ) -> None:
+        """Fill in the expected sums of counts; `reach` is not scaled yet."""
+        add_up_counts(
+            np.ascontiguousarray(population.bins.T),
+            self._start,
+            truth,
+            each,
+            table.high,
+            table.log_rates,
+            table.above,
+            table.slope,
+            self._first_score,
+            self._visit_feature,
+            self._leaf_of_bin,
+            self._bin_start,
+            self._updates,
+            self._leaf_start,
+            self._clips,
+            self._anchor,
+            columns,
+            scores,
+            expected,
+            slopes,
+            reach,
+        )
 
     def _per_leaf(self, slopes: FloatArray) -> FloatArray:
         """Sum derivatives over the bins of each leaf."""
@@ -159,16 +217,19 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 
 
 def _updates(fit: PrivateFit, bound: float) -> FloatArray:
-    """Return the change in the score of each bin at each visit."""
+    """Return the change in the scores of each bin at each visit.
+
+    The shape is (n_values,), or (n_values, n_scores) if there are several scores.
+    """
     tables = released_path(fit, bound).tables
     done = [0] * len(tables)
     parts = []
     for visit in fit.visits:
         k = visit.feature
-        table = tables[k][:, :, 0]
-        parts.append(table[done[k] + 1] - table[done[k]])
+        parts.append(tables[k][done[k] + 1] - tables[k][done[k]])
         done[k] += 1
-    return np.concatenate(parts)
+    changes = np.concatenate(parts)
+    return changes[:, 0].copy() if changes.shape[1] == 1 else changes
 
 
 def _anchors(

@@ -74,9 +74,27 @@ def information(
     -------
     Information
     """
-    d = len(fisher)
     precision = slopes.T @ slopes
-    pull = slopes.T @ missing + precision @ here
+    return information_of(precision, slopes.T @ missing + precision @ here, fisher)
+
+
+def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
+    """Reduce the information about these records to the information about the population.
+
+    Parameters
+    ----------
+    precision : ndarray of shape (n, n)
+        Information in the sums about coefficients and correlations.
+    pull : ndarray of shape (n,)
+        Precision times the estimate that uses only the sums.
+    fisher : ndarray of shape (n_coefficients, n_coefficients)
+        As in `information`.
+
+    Returns
+    -------
+    Information
+    """
+    d = len(fisher)
     jitter = 1e-9 * (np.trace(precision[:d, :d]) + np.trace(fisher)) / d + 1e-12
     inner = np.linalg.inv(precision[:d, :d] + fisher + jitter * np.eye(d))
     through = precision[:, :d] @ inner
@@ -91,6 +109,7 @@ def posterior(
     scales: FloatArray,
     usual: float,
     wider: FloatArray,
+    n_intercepts: int = 1,
 ) -> Posterior:
     """Combine the sums with smoothness priors, estimating one scale per term.
 
@@ -99,7 +118,8 @@ def posterior(
     Parameters
     ----------
     known : Information
-        Information about the intercept, the coefficients of all terms and the chosen correlations.
+        Information about the intercepts, the coefficients of all terms and the chosen
+        correlations.
     sizes : sequence of int
         Number of coefficients of each term.
     correlation, correlation_std : ndarray of shape (n_chosen,)
@@ -110,6 +130,8 @@ def posterior(
         Typical size of a curve.
     wider : ndarray of shape (n_terms,)
         Factor by which the estimated scale of each term is multiplied for the final posterior.
+    n_intercepts : int, default=1
+        Number of intercepts, which have hardly any prior.
 
     Returns
     -------
@@ -120,20 +142,20 @@ def posterior(
     .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
        Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
     """
-    first = 1 + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    first = n_intercepts + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     before = np.zeros(len(known.pull))
     precision = np.full(len(before), _INTERCEPT_PRECISION)
     precision[first[-1] :] = 1.0 / correlation_std**2
     before[first[-1] :] = correlation / correlation_std**2
     owner = np.repeat(np.arange(len(sizes)), sizes)
     for _ in range(_ROUNDS):
-        precision[1 : first[-1]] = 1.0 / scales[owner] ** 2
+        precision[n_intercepts : first[-1]] = 1.0 / scales[owner] ** 2
         covariance = np.linalg.inv(known.precision + np.diag(precision))
         mean = covariance @ (known.pull + before)
-        squares = (mean**2 + np.diag(covariance))[1 : first[-1]]
+        squares = (mean**2 + np.diag(covariance))[n_intercepts : first[-1]]
         found = np.bincount(owner, squares, minlength=len(sizes)) + _PSEUDO * usual**2
         scales = np.sqrt(found / (np.asarray(sizes) + _PSEUDO))
-    precision[1 : first[-1]] = 1.0 / (wider * scales)[owner] ** 2
+    precision[n_intercepts : first[-1]] = 1.0 / (wider * scales)[owner] ** 2
     covariance = np.linalg.inv(known.precision + np.diag(precision))
     mean = covariance @ (known.pull + before)
     shrinkage = covariance @ (precision * mean - before)

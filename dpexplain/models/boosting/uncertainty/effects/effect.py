@@ -1,0 +1,135 @@
+"""Estimate of the population's true curves from all released sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
+from dpexplain.models.boosting.released import PrivateFit
+from dpexplain.models.boosting.uncertainty.effects.class_estimate import (
+    MOST_COEFFICIENTS,
+    ClassEstimate,
+)
+from dpexplain.models.boosting.uncertainty.effects.constrained import constrained_curves
+from dpexplain.models.boosting.uncertainty.effects.counts import LARGEST
+from dpexplain.models.boosting.uncertainty.effects.estimate import (
+    CAREFUL,
+    MANY_CLASSES,
+    QUICK,
+    EffectDraws,
+    Effort,
+    Estimate,
+)
+
+_SCALES = (1.0 / 3.0, 3.0)
+"""Range of the factor that calibrates scores."""
+
+
+def estimate_effect(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> tuple[EffectDraws, ...]:
+    """Estimate the population's true curves from released numbers only.
+
+    If a term is constrained, its estimated curve is monotone.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+        The released fit.
+    terms : AdditiveTerms
+        Centered terms of the fit, in score units.
+    objective : Objective
+        The objective of the fit.
+
+    Returns
+    -------
+    tuple of EffectDraws
+        One estimate or, for more than two classes, one for each class. It is empty if the target
+        has counts larger than 2,000, if classes and features are too many, or if released numbers
+        overflow because of the noise.
+    """
+    if objective.loss.n_scores > 1:
+        return _of_classes(fit, terms, objective)
+    found = _found(fit, terms, objective, CAREFUL)
+    if found is None:
+        return ()
+    if not any(fit.monotone):
+        return (found,)
+    std = np.sqrt((found.errors**2).mean(axis=0))
+    ends = np.cumsum([len(curve) for curve in found.curves])
+    curves, shift = constrained_curves(
+        found.curves, np.split(std[:-1], ends[:-1]), fit.binned.counts, fit.monotone
+    )
+    return (replace(found, curves=curves, intercept=found.intercept + shift),)
+
+
+def calibrating_line(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> tuple[float, float] | None:
+    """Find the line that calibrates the released scores, using a fast estimate.
+
+    Parameters
+    ----------
+    fit : PrivateFit
+    terms : AdditiveTerms
+        Released terms, not calibrated.
+    objective : Objective
+        Objective for two classes.
+
+    Returns
+    -------
+    tuple of float, or None
+        Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
+        positive, so the order of the scores does not change. The result is None if no estimate is
+        available, or if the estimated scale is not positive.
+    """
+    found = _found(fit, terms, objective, QUICK)
+    if found is None or not found.scale > 0.0:
+        return None
+    scale = float(np.clip(found.scale, *_SCALES))
+    return scale, found.shift if scale == found.scale else 0.0
+
+
+def _found(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
+) -> EffectDraws | None:
+    if objective.loss is POISSON and not 1.0 <= objective.residual_unit <= LARGEST:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            found = Estimate(fit, terms, objective, effort).result()
+    except np.linalg.LinAlgError:
+        return None
+    return found if _is_finite(found) else None
+
+
+def _of_classes(
+    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
+) -> tuple[EffectDraws, ...]:
+    estimate = ClassEstimate(fit, terms, objective, MANY_CLASSES)
+    if estimate.n_coefficients > MOST_COEFFICIENTS:
+        return ()
+    try:
+        with np.errstate(all="ignore"):
+            found = estimate.result()
+    except np.linalg.LinAlgError:
+        return ()
+    return found if all(_is_finite(each) for each in found) else ()
+
+
+def _is_finite(found: EffectDraws) -> bool:
+    numbers = np.array([found.intercept, found.scale, found.shift])
+    parts = (*found.curves, found.errors, numbers)
+    return all(bool(np.isfinite(part).all()) for part in parts)
+
+
+def buys_pairs(objective: Objective) -> bool:
+    """Return whether part of the budget is spent on pair sums.
+
+    For counts and several classes, correlations are estimated from the leaf sums alone.
+    """
+    return objective.loss in (LOGISTIC, SQUARED)
