@@ -180,7 +180,7 @@ class LedgerState:
 
     @property
     def remaining_epsilon(self) -> float:
-        """Largest epsilon of one more Gaussian charge, for the unit of the cap."""
+        """Largest epsilon that one more Gaussian charge can have under the cap."""
         return self.cap.remaining(self.spent(self.cap_unit()))
 
     def epsilon_for(

@@ -235,7 +235,7 @@ def same_unit(one: Unit, other: Unit) -> bool:
 def whole_unit(unit: Unit) -> Unit:
     """Remove the limit on rows per person from a unit.
 
-    The cap and the totals of a ledger protect persons with all their rows.
+    The cap and totals of a ledger protect each person as a whole, with all of their rows.
 
     Parameters
     ----------

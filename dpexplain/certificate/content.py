@@ -176,7 +176,7 @@ def sections_of(stated: Stated) -> tuple[Section, ...]:
     Returns
     -------
     tuple of Section
-        Plain texts of limited length, without unprintable characters.
+        Plain-text sections of limited length, without unprintable characters.
     """
     sections = (
         Section("", rows=_release_rows(stated)),

@@ -34,7 +34,7 @@ _SAME = "the certificate can be reproduced from ledger and file"
 
 @dataclass(frozen=True)
 class Check:
-    """One of the checks of a verification.
+    """One check performed during verification.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def _target_name(asked: argparse.Namespace, schema: Schema) -> str:
 
 
 def schema_to_fit(asked: argparse.Namespace, kept: tuple[Path, ...]) -> tuple[Schema, Path | None]:
-    """Read the schema of a fit, and find the file for it if no file contains it.
+    """Read the schema of a fit, and choose a file for it if no file contains it yet.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def schema_to_fit(asked: argparse.Namespace, kept: tuple[Path, ...]) -> tuple[Sc
     Raises
     ------
     CommandError
-        If a file is missing or cannot be written, the options contradict the schema, or there is
-        only one of a person column and a limit of rows.
+        If a file is missing or cannot be written, the options contradict the schema, or only
+        one of the person column and the row limit is given.
     """
     in_file = read_schema(asked.schema)
     schema = with_groups(asked, in_file)

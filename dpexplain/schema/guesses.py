@@ -153,7 +153,7 @@ def looks_like_codes(counts: Counter[str]) -> bool:
 
 
 def looks_missing(text: str) -> bool:
-    """Return whether a text looks like a marker: a word such as "unknown", or -99."""
+    """Return whether a string looks like a missing-value marker, such as "unknown" or -99."""
     folded = text.strip().casefold()
     negative = {str(marker) for marker in _MARKERS if marker < 0}
     return folded in _WORDS or folded.removesuffix(".0") in negative

@@ -29,7 +29,7 @@ class Grouping:
 
     @property
     def argument(self) -> Any:
-        """Value that represents this grouping in the argument ``groups`` of ``fit``.
+        """Value to pass as the argument ``groups`` of ``fit`` for this grouping.
 
         Returns
         -------

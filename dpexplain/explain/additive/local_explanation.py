@@ -267,7 +267,7 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
         ----------
         threshold : float or None, default=None
             For a classifier, a probability; None means 0.5. If there are several classes, this is
-            the probability of :attr:`shown_class`. For a regression, a value in units of the
+            the probability of :attr:`shown_class`. For regression, a value in units of the
             target; there is no default.
 
         Returns
