@@ -38,7 +38,7 @@ def add_commands(commands: Any) -> None:
         type=Path,
         required=True,
         action="append",
-        help="certificate, as HTML, PDF, JSON or a model card (.md); repeat it for several forms",
+        help="certificate, as HTML, PDF, JSON or a model card (.md); repeat for several formats",
     )
     release.set_defaults(run=run_release)
 
