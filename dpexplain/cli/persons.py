@@ -47,8 +47,8 @@ def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
         )
     if name in schema.features or name == _target_name(asked, schema):
         raise CommandError(
-            f"--groups {name}: {asked.schema} has it as a feature or as the target, so it cannot be "
-            "the person column; name another column, or correct the schema."
+            f"--groups {name}: {asked.schema} has it as a feature or as the target, so it cannot "
+            "be the person column; name another column, or correct the schema."
         )
     return replace(schema, person=name, id=tuple(each for each in schema.id if each != name))
 
