@@ -87,7 +87,7 @@ def test_a_record_number_or_a_group_is_doubted_as_the_person_column():
     ((name, words),) = doubts(by_person("no"), TABLE)
     assert (name, words) == (
         "no (person)",
-        "another value in every row; is 'who' the person column?",
+        "a different value in every row; is 'who' the person column?",
     )
     assert doubts(by_person("no"), TABLE[["no", "x"]]) == {}, "everybody may have one row"
     region = TABLE.assign(who=["south"] * N)

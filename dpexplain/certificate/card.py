@@ -17,7 +17,7 @@ _OPEN, _CLOSE = "\n<!-- dpexplain-certificate\n", "-->"
 _TAGS = ("differential-privacy", "interpretability", "tabular")
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&@]|:(?=/)|(?<=www)\.")  # of Markdown, HTML and addresses
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
-_USE = """The released file predicts without the training code:
+_USE = """The released file predicts without the training code, unless it is of a tree ensemble:
 
 ```python
 import dpexplain.io

@@ -18,7 +18,8 @@ def add_commands(commands: Any) -> None:
         commands,
         "release",
         summary="Record a saved explanation as released in its ledger, and write its certificate: "
-        "one page in plain English, as HTML or PDF. Needs no data and spends nothing.",
+        "one page in plain English, as HTML, PDF or a model card. Needs no data and spends "
+        "nothing.",
         examples="dpexplain release model.json --ledger data.ledger.json --schema schema.toml \\\n"
         '    --person "A. Curie" --purpose "annual report" --out certificate.html\n'
         "dpexplain release model.json --ledger data.ledger.json --key officer.pem \\\n"
@@ -38,7 +39,7 @@ def add_commands(commands: Any) -> None:
         type=Path,
         required=True,
         action="append",
-        help="certificate, as HTML, PDF, JSON or a model card (.md); repeat it for several forms",
+        help="certificate, as HTML, PDF, JSON or a model card (.md); repeat for several formats",
     )
     release.set_defaults(run=run_release)
 

@@ -47,8 +47,8 @@ def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
         )
     if name in schema.features or name == _target_name(asked, schema):
         raise CommandError(
-            f"--groups {name}: {asked.schema} has it as a feature or as the target, and the person "
-            "column is neither; name another column, or correct the schema."
+            f"--groups {name}: {asked.schema} has it as a feature or as the target, so it cannot "
+            "be the person column; name another column, or correct the schema."
         )
     return replace(schema, person=name, id=tuple(each for each in schema.id if each != name))
 
@@ -85,8 +85,8 @@ def schema_to_fit(asked: argparse.Namespace, kept: tuple[Path, ...]) -> tuple[Sc
     limited = settings_of(asked).get("max_rows_per_person") is not None
     if asked.groups is not None and not limited:
         raise CommandError(
-            f"--groups {asked.groups}: pass --max-rows-per-person N as well, the most rows of one "
-            "person that may count."
+            f"--groups {asked.groups}: pass --max-rows-per-person N as well, the maximum number of "
+            "rows to use per person."
         )
     if limited and schema.person is None:
         raise CommandError(

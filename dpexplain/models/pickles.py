@@ -33,7 +33,7 @@ def _advice(name: str, written: str) -> str:
     earlier = f"dpexplain=={written}" if written[:1].isdigit() else written
     return (
         f"this {name} was pickled by {earlier} and loaded by dpexplain=={__version__}, so it may "
-        f"fail or predict differently. Load it with {earlier} instead, and there save "
-        "model.explain_global() with dpexplain.io.save: later versions read that file, and it "
-        "predicts. Another fit would spend privacy budget again."
+        f"fail or predict differently. Load it with {earlier} instead, and use that version to "
+        "save model.explain_global() with dpexplain.io.save: later versions can read that file. "
+        "Refitting would spend privacy budget again."
     )

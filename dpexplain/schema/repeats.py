@@ -91,7 +91,7 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
         words = f"{n_rows // n_values:,} rows for each value: is it the person column?"
         found.append((words, "few rows of each are used", filled))
     if n_values == n_rows and (other := next(_other_persons(table, schema), None)) is not None:
-        words = f"another value in every row; is {other!r} the person column?"
+        words = f"a different value in every row; is {other!r} the person column?"
         found.append((words, "protects rows, not persons", filled))
     return found
 

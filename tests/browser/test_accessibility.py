@@ -64,7 +64,7 @@ def test_axe_finds_nothing_in_claims_about_extremes_pairs_and_people(open_page):
     settle(page)
     assert violations(page) == []
     page.get_by_role("tab", name="One sample").click()
-    page.get_by_text("All samples: who is certain?").click()
+    page.get_by_text("All samples: which decisions are certain?").click()
     page.get_by_role("button", name="certainty").click()
     settle(page)
     assert violations(page) == []

@@ -67,7 +67,7 @@ class Reader:
 
     def people(self, column):
         self.click(self.page.get_by_role("tab", name="One sample"))
-        self.click(self.page.get_by_text("All samples: who is certain?"))
+        self.click(self.page.get_by_text("All samples: which decisions are certain?"))
         self.click(self.page.locator(".dpx-people").get_by_role("button", name=column))
 
 

@@ -30,7 +30,7 @@ def table_of(comparison, open_page):
             comparison, epsilon_index=3, samples=people(130), samples_public=public, tab="local"
         )
         page = open_page(view, **options)
-        page.get_by_text("All samples: who is certain?").click()
+        page.get_by_text("All samples: which decisions are certain?").click()
         return page, page.locator(".dpx-people")
 
     return table_of
@@ -89,7 +89,7 @@ def test_people_who_are_not_public_are_marked_and_stay_out_of_pictures(table_of,
 def test_without_a_threshold_a_regression_says_what_is_missing(open_page):
     source = view_examples.comparison(joint=True, classes=None)
     page = open_page(Explorer(source, samples=people(5), samples_public=True, tab="local"))
-    page.get_by_text("All samples: who is certain?").click()
+    page.get_by_text("All samples: which decisions are certain?").click()
     assert page.get_by_text("Decisions need a threshold").is_visible()
     page.get_by_label("Threshold", exact=True).fill("0.1")
     page.get_by_label("Threshold", exact=True).press("Enter")

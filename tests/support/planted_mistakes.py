@@ -181,7 +181,7 @@ MISTAKES = {
         table_with(
             rulings, dictionary={"party_no;person": "party_no;ignore", "docket;id": "docket;person"}
         ),
-        ("docket (person)", "another value in every row; is 'party_no' the person column?"),
+        ("docket (person)", "a different value in every row; is 'party_no' the person column?"),
     ),
     "a region is named as the person": Mistake(
         by_court, ("court (person)", "333 rows for each value: is it the person column?")

@@ -381,7 +381,7 @@ def words_of_effects(
     if not names and has_pairs:  # a pair may have an effect, which is not estimated
         return "No curve has an effect that is certain."
     if not names:
-        return "No term has an effect that is certain: the data could be without any."
+        return "No term has an effect that is certain: there may be none."
     which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
     verb = "has" if len(names) == 1 and n_terms > 1 else "have"
     words = f"{which} terms {verb} an effect that is certain."

@@ -110,8 +110,9 @@ def extreme_claim(
     words = (
         f"{opening(explanation.guarantee)}, records with {shorten(term.name)} = {shorten(named)} "
         f"{'have' if margin > 0 else 'do not have'} the {extreme} {claimed_score(explanation)}, "
-        f"other features equal: {size_words(explanation, up * margin)} against the {extreme} of "
-        f"all others. With 95% confidence, the {extreme} {_listed(term, labels)}{unsure}."
+        f"other features equal: {size_words(explanation, up * margin)} compared with the "
+        f"{extreme} of all others. With 95% confidence, the {extreme} bin "
+        f"{_listed(term, labels)}{unsure}."
     )
     return Claim(
         extreme, term.name, named, "all others", up * margin, math.nan, low, high, claimed.basis,
@@ -161,7 +162,7 @@ def _listed(term: ShapeFunction, labels: Sequence[str]) -> str:
     if len(labels) == 1:
         return f"is {shorten(labels[0])}"
     if len(labels) == term.n_value_bins:
-        return "may be any bin"
+        return "may be any of them"
     if term.bin_edges is not None or term.ordered:
         return f"lies in {shorten(labels[0])} to {shorten(labels[-1])}"
     listed = ", ".join(shorten(label) for label in labels[:MOST_LISTED])

@@ -39,7 +39,7 @@ def shown_as() -> Literal["widget", "page"]:
         return "page" if asked == "page" else "widget"
     if asked:
         raise ValueError(
-            f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it for the host's own."
+            f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it for the default."
         )
     known = any(name in os.environ for name in _WITHOUT_WIDGETS)
     return "page" if known or hasattr(sys.modules.get("__main__"), _IN_NOTEBOOK) else "widget"
@@ -89,5 +89,5 @@ def without_page(reason: str, still: Mapping[str, str]) -> dict[str, str]:
     dict
         Output by MIME type, with the sentence after the picture and the table.
     """
-    words = html.escape(f"Widgets do not run here, and a page cannot be shown: {reason}")
+    words = html.escape(f"Views are shown as pages here, but a page cannot be shown: {reason}")
     return {**still, "text/html": f"{still['text/html']}<div>{words}</div>"}

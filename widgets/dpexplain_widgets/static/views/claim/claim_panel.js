@@ -14,8 +14,8 @@ const CLAIM_UNKNOWN = {
     "curves and pairs with known errors, of a model without edits or a third class.",
   range: "A range makes a claim if it leaves a bin to compare with.",
 };
-const EXTREME_UNKNOWN = "The highest and the lowest bin are claimed among the bins of values of a curve with known " +
-  "errors, if the range leaves one to compare with.";
+const EXTREME_UNKNOWN = "The page makes no claim about the highest or lowest bin here: it needs a curve with known " +
+  "errors, and a range that leaves a value bin to compare with.";
 Object.assign(CLAIM_UNKNOWN, { highest: EXTREME_UNKNOWN, lowest: EXTREME_UNKNOWN });
 const CLAIM_OF_PAIR = "Choose a cell, drag over a region, or Ctrl-click a second cell to make a claim about the pair.";
 const CLAIM_OPEN = "Claims are made from private fits: choose an ε.";

@@ -76,7 +76,7 @@ function candidateWords({ fit, termIndex, term }, candidates) {
   const { labels, special } = fit.terms[termIndex];
   const names = candidates.map((bin) => quotedName(labels[bin], 40));
   if (names.length === 1) return `is ${names[0]}`;
-  if (names.length === labels.length - special.length) return "may be any bin";
+  if (names.length === labels.length - special.length) return "may be any of them";
   if (term.kind === "numeric" || term.ordered) return `lies in ${names[0]} to ${names.at(-1)}`;
   const more = names.length - MOST_LISTED;
   return `is one of ${names.slice(0, MOST_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
@@ -89,7 +89,8 @@ function claimedExtreme(state, question, claim) {
   return `records with ${quotedName(term.name, 40)} = ${comparedNames(state, question)[0]} ` +
     `${(claim.estimate > 0) === (kind === "highest") ? "have" : "do not have"} the ${kind} ${claimedScore(payload)}, ` +
     `other features equal: ${formatSigned(claim.estimate)}${unit}${claimTimes(payload.link, claim.estimate)} ` +
-    `against the ${kind} of all others. With 95% confidence, the ${kind} ${candidateWords(state, claim.candidates)}`;
+    `compared with the ${kind} of all others. With 95% confidence, the ${kind} bin ` +
+    candidateWords(state, claim.candidates);
 }
 
 function claimedRank({ payload, term }, claim) {

@@ -9,8 +9,8 @@ import { decisionsOf } from "./people.js";
 export const MOST_ROWS = 100;
 
 const ABOUT = "Certainty: probability that the prediction without the noise of this fit is on the same side of the " +
-  "threshold. Reruns: expected share of new fits at this ε that decide alike. Fits: how many of all fits shown, at " +
-  "every ε, decide alike.";
+  "threshold. Reruns: expected share of new fits at this ε with the same decision. Fits: how many of all fits " +
+  "shown, at every ε, have the same decision.";
 const NO_THRESHOLD = "Decisions need a threshold and a private fit: set a threshold above, and choose an ε.";
 
 function percent(share) {
@@ -58,8 +58,8 @@ export function peopleTable(model) {
   const table = html("table", { class: "dpx-table dpx-people" },
     html("thead", {}, html("tr", {}, heads)), body);
   const box = scrollBox("Table of decisions", table);
-  const element = html("details", { class: "dpx-details" }, html("summary", {}, "All samples: who is certain?"),
-    warning, about, box);
+  const element = html("details", { class: "dpx-details" },
+    html("summary", {}, "All samples: which decisions are certain?"), warning, about, box);
 
   const rowOf = (each, chosen) => {
     const press = html("button", { type: "button", class: "dpx-sort" }, html("bdi", {}, COLUMNS[0][2](each)));

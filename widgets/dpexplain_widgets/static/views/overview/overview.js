@@ -174,9 +174,10 @@ class Overview {
     const { noise_words: words, effect_words: effects, effect_caution: caution } = state.fit;
     const agreement = rankAgreement(state);
     this.noise.hidden = !words && agreement === null;
-    const [count] = words?.match(/^\d+ of \d+/) ?? ["none"];
-    this.count.hidden = !words;
-    setText(this.count, `${count} above noise`);
+    // Of models whose terms are not counted, such as trees and filters, the bar says nothing.
+    const count = words?.match(/^(\d+ of \d+|All|Nothing) /)?.[1].replace("All", "all").replace("Nothing", "none");
+    this.count.hidden = count === undefined;
+    setText(this.count, count === undefined ? "" : `${count} above noise`);
     this.noise.replaceChildren(
       ...[words, effects, caution].filter(Boolean).map((text) => html("p", { class: "dpx-sentence" }, text)),
       ...(agreement === null ? [] : [agreement]));
