@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from dpexplain.explain import claim
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from example_explanations import age, age_and_job, classifier, pairs
-from pair_examples import paired, swept
+from pair_examples import paired
 
 PEOPLE = pd.DataFrame({"age": [25.0, 60.0, None], "job": ["nurse", "clerk", "clerk"]})
 
@@ -151,19 +150,6 @@ def test_a_sample_gets_the_noise_of_its_cell():
     np.testing.assert_allclose(local.sign_certainty[:, 2], expected, atol=1e-9)
     unknown = classifier(pairs=(age_and_job(noise_std=None),)).explain_local(PEOPLE)
     assert unknown.noise_std is None
-
-
-def test_no_claim_about_a_decision_is_made_with_pairs():
-    model = swept().explanations[4.0][0]
-    record = pd.DataFrame(
-        {
-            "age": [30.0], "years married": 5.0, "capital gain": 0.0, "education": 12.0,
-            "rating of the marriage": "good", "occupation": "student", "children": "no",
-        }
-    )  # fmt: skip
-    assert claim(model.without_pairs(), record=record).std > 0
-    with pytest.raises(ValueError, match="errors of the score are unknown"):
-        claim(model, record=record)
 
 
 def test_the_table_of_terms_shows_the_importance_from_noise_alone():
