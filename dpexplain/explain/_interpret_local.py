@@ -12,6 +12,11 @@ ONE_CLASS: Final = "a figure shows one class: use .for_class(label).visualize(ke
 class InterpretLocal:
     """Mixin for local explanations, with methods named as in InterpretML."""
 
+    @property
+    def _by_score(self) -> tuple[Any, ...]:
+        """Explanations of single scores; one for each class if there are several."""
+        return (self,)
+
     def data(self, key: int) -> dict[str, Any]:
         """Return the contributions to the score of one sample, in the format of InterpretML.
 
@@ -32,10 +37,10 @@ class InterpretLocal:
         IndexError
             If the sample does not exist.
         """
-        parts: tuple[Any, ...] = getattr(self, "by_class", (self,))
+        parts = self._by_score
         scores = np.stack([part.contributions[key] for part in parts], axis=-1)
         intercept = np.array([part.intercept for part in parts])
-        one = len(parts) == 1 and not hasattr(self, "by_class")
+        one = len(parts) == 1
         return {
             "type": "univariate",
             "names": list(parts[0].term_names),
@@ -67,6 +72,6 @@ class InterpretLocal:
         ValueError
             If there are several classes.
         """
-        if hasattr(self, "by_class"):
+        if len(self._by_score) > 1:
             raise ValueError(ONE_CLASS)
         return self.plot(key)  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from dpexplain.accounting import (
     epsilon_from_mu,
 )
 from dpexplain.accounting.accountant import epsilon_of
-from dpexplain.accounting.pld import pld_delta
+from dpexplain.accounting.pld import pld_delta, rounding_margin
 from dpexplain.accounting.spending import Spending
 from unit_examples import DELTA, EVENT, PATIENT, SAMPLED, charged
 
@@ -80,7 +80,8 @@ def test_samples_that_are_counted_as_exchanged_cover_those_with_one_record_more(
     added = pld_delta(Spending.of([SAMPLED]), epsilons)
     exchanged = pld_delta(Spending.of([SAMPLED], "replace"), epsilons)
 
-    assert (exchanged >= added * (1 - 1e-6)).all()
+    margin = rounding_margin(Spending.of([SAMPLED]))  # within which both curves are known
+    assert (exchanged >= added * (1 - 1e-6) - margin).all()
     mixed = charged((RECORD, [SAMPLED]), (PATIENT, [SAMPLED]))
     both = epsilon_of(Spending.of([SAMPLED, SAMPLED], "replace"), DELTA)
     assert mixed.private_epsilon() == both

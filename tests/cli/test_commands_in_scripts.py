@@ -67,9 +67,8 @@ def write_visits():
 def write_stays():
     """The table with several rows per person that an example names."""
     stays = pd.read_csv("data.csv").rename(columns={"income": "died"})
-    stays.assign(patient=range(len(stays))).to_csv("stays.csv", sep=";", index=False)
-    target = Classes(["no", "yes"], name="died")
-    Schema(FEATURES, target=target, person="patient").to_toml("stays.toml")
+    stays.assign(patient_id=range(len(stays))).to_csv("stays.csv", sep=";", index=False)
+    Schema(FEATURES, target=Classes(["no", "yes"], name="died")).to_toml("stays.toml")
 
 
 def examples(command, capsys):

@@ -226,8 +226,10 @@ def test_samples_need_a_column_for_a_feature_that_only_a_pair_has():
 
 
 def test_scripts_of_views_with_pairs_join_into_one():
-    for entry in ("explorer.js", "shape.js", "edit.js"):
-        assert "createPairPanel" in bundle(entry)
+    for entry in ("explorer.js", "shape.js"):
+        assert "function createPairPanel" in bundle(entry)
+    for entry in ("explorer.js", "edit.js"):
+        assert "function createPairEditor" in bundle(entry)
 
 
 def test_a_static_picture_calls_counts_noisy_only_where_they_are():

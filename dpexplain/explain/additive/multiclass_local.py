@@ -56,6 +56,10 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
         self._set("by_class", parts)
 
     @property
+    def _by_score(self) -> tuple[LocalExplanation, ...]:
+        return self.by_class
+
+    @property
     def guarantee(self) -> Guarantee:
         """Privacy guarantee of the model; it does not cover the samples."""
         return self.by_class[0].guarantee

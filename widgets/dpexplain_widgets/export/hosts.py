@@ -42,7 +42,7 @@ def shown_as() -> Literal["widget", "page"]:
             f"{VARIABLE}={asked[:60]!r} must be 'widget' or 'page'; unset it for the default."
         )
     known = any(name in os.environ for name in _WITHOUT_WIDGETS)
-    return "page" if known or hasattr(sys.modules.get("__main__"), _IN_NOTEBOOK) else "widget"
+    return "page" if known or _IN_NOTEBOOK in dir(sys.modules.get("__main__")) else "widget"
 
 
 def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 // Letters from "!" to "~" without "&", "<" and ">"; two letters are 13 bits.
 const signOf = (letter) => {
   const code = letter.charCodeAt(0);
-  return code - 33 - (code > 38) - (code > 60) - (code > 62);
+  return code - 33 - Number(code > 38) - Number(code > 60) - Number(code > 62);
 };
 
 const bytesOf = (folded) => {
