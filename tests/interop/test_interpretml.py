@@ -372,6 +372,7 @@ def test_an_exported_model_is_drawn_by_interpretml():
 
 @pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
 def test_interpretml_shows_an_exported_model_in_a_notebook(monkeypatch):
+    # dash is no dependency of the tests: its extension makes JupyterLab ask for a rebuild.
     for name in ("plotly", "dash", "dash_cytoscape"):
         pytest.importorskip(name)
     import interpret
