@@ -10,7 +10,7 @@ import pytest
 
 from dpexplain.explain import NoiseModel
 from dpexplain.explain._normals import keeping_normals
-from dpexplain.explain.bands._noisy_model import rank_intervals
+from dpexplain.explain.bands._drawn import rank_intervals
 from dpexplain.explain.noise_model import mean_absolute, normal_certainty
 from example_explanations import age, classifier, job, samples
 

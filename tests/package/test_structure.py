@@ -21,6 +21,7 @@ CONVENIENCES = {("dpexplain.edit.operation", "apply")}
 # Bases with a single child that are ideas of their own. Any other goes back into its child.
 IDEAS = {
     "LedgerReading": "what a ledger says, without anything that charges it",
+    "NoisyModel": "noise and effects of all curves together, without what they look like",
     "NoisyFilters": "noise of all filters together, as NoisyModel for curves",
     "InterpretData": "names of InterpretML that make sense for one score; InterpretManner has all",
     "FromInterpret": "declarations in the manner of InterpretML, which are no part of a schema",

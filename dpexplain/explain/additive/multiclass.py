@@ -28,14 +28,13 @@ from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
 from dpexplain.explain.additive.predicting import PredictsRows
 from dpexplain.explain.bands._cautions import classes_caution
-from dpexplain.explain.bands._noisy_model import (
+from dpexplain.explain.bands._drawn import (
     DRAWS,
     drawn_importances,
     drawn_sizes,
     rank_intervals,
-    words_of_effects,
-    words_of_noise,
 )
+from dpexplain.explain.bands._noisy_model import words_of_effects, words_of_noise
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
@@ -361,7 +360,11 @@ class MulticlassExplanation(
         named = self.terms_with_effect
         if named is None:
             return
-        sizes = [drawn_sizes(part) for part in self.by_class]
+        sizes = [
+            drawn_sizes(part.terms, part.effect_scatter)
+            for part in self.by_class
+            if part.effect_scatter is not None
+        ]
         table["effect"] = np.mean([s.mean(axis=0) for s in sizes], axis=0)
         table["effect_std"] = np.mean([s.std(axis=0) for s in sizes], axis=0)
         table["has_effect"] = [name in named for name in table.index]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,15 @@ from dpexplain.explain.bands._cautions import (
     entangled_words,
     people_caution,
 )
+from dpexplain.explain.bands._drawn import (
+    DRAWS,
+    drawn_effects,
+    drawn_importances,
+    rank_intervals,
+    sizes_of,
+)
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.noise_model import (
-    LEVEL,
     STANDS_OUT_LEVEL,
     NoiseModel,
     half_width,
@@ -30,8 +35,6 @@ if TYPE_CHECKING:
     from dpexplain.explain.additive.pair_curve import PairCurve
     from dpexplain.explain.additive.shape_function import ShapeFunction
     from dpexplain.explain.guarantee import Guarantee
-
-DRAWS = 2_000
 
 
 class NoisyModel:
@@ -310,7 +313,7 @@ class NoisyModel:
     def _fill_effects(self, table: pd.DataFrame, scatter: NoiseModel) -> None:
         """Fill in the columns that describe the estimated effects."""
         drawn = drawn_effects(self.terms, scatter, DRAWS)
-        sizes = _sizes(self.terms, scatter, drawn)
+        sizes = sizes_of(self.terms, scatter, drawn)
         table["effect"], table["effect_std"] = sizes.mean(axis=0), sizes.std(axis=0)
         named = self.terms_with_effect or ()
         table["has_effect"] = [t.name in named for t in self.terms]
@@ -388,71 +391,6 @@ def words_of_effects(
     return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
 
 
-def drawn_importances(
-    terms: Sequence[ShapeFunction], noise: NoiseModel, errors: FloatArray
-) -> FloatArray:
-    """Simulate importances by adding draws of the noise to shrunk curves.
-
-    Each curve is first shrunk by its `kept_share`, which corrects its importance for noise.
-
-    Parameters
-    ----------
-    terms : sequence of ShapeFunction
-    noise : NoiseModel
-    errors : ndarray of shape (n_draws, n_values)
-        Draws of the noise.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n_terms)
-    """
-    columns = [
-        np.abs(t.kept_share * t.contribution + errors[:, noise.term(k)]) @ t.weights
-        for k, t in enumerate(terms)
-    ]
-    return np.stack(columns, axis=1)
-
-
-def rank_intervals(
-    importance: FloatArray, draws: Sequence[FloatArray], level: float = LEVEL
-) -> tuple[FloatArray, FloatArray]:
-    """Return simultaneous rank intervals for all terms.
-
-    Parameters
-    ----------
-    importance : ndarray of shape (n_terms,)
-        Importances corrected for the bias from noise, and averaged over the classes if there are
-        several.
-    draws : sequence of ndarray of shape (n_draws, n_terms)
-        Importances under simulated noise, one array for each class.
-    level : float, default=0.95
-        Simultaneous confidence level of the intervals.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_terms,)
-        Ends of the intervals; rank 1 is the most important term.
-    """
-    n_terms = len(importance)
-    low, high = np.ones(n_terms), np.full(n_terms, float(n_terms))
-    centered = [d - d.mean(axis=0) for d in draws]
-    for k in range(n_terms):
-        others = np.arange(n_terms) != k
-        if not others.any():
-            continue
-        gaps = [d[:, others] - d[:, [k]] for d in centered]
-        # Correlations of the noise between classes are not stored; full correlation is assumed.
-        stds = [np.maximum(g.std(axis=0), 1e-300) for g in gaps]
-        std = np.mean(stds, axis=0)
-        factor = max(
-            np.quantile(np.abs(g / s).max(axis=1), level) for g, s in zip(gaps, stds, strict=True)
-        )
-        ahead = importance[others] - importance[k]
-        low[k] += np.sum(ahead > factor * std)
-        high[k] -= np.sum(-ahead > factor * std)
-    return low, high
-
-
 def _largest_ratio(part: ShapeFunction | PairCurve) -> float:
     """Return the largest absolute ratio of a contribution to its standard deviation.
 
@@ -481,49 +419,6 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     loads[:n] = weights * (place - weights @ place / weights.sum())
     slope = float(loads @ term.contribution)
     return ("rising" if slope > 0 else "falling") if slope else None, slope, loads
-
-
-def drawn_effects(
-    terms: tuple[ShapeFunction, ...], scatter: NoiseModel, n_draws: int
-) -> FloatArray:
-    """Draw plausible true curves, given the estimated effects and their errors.
-
-    Parameters
-    ----------
-    terms : sequence of ShapeFunction
-        Each with an estimate of its effect.
-    scatter : NoiseModel
-    n_draws : int
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n_values)
-        The bins of the first term, then the bins of the second term, and so on.
-    """
-    center = np.concatenate([np.zeros(t.n_bins) if t.effect is None else t.effect for t in terms])
-    return np.asarray(scatter.draws(n_draws)[:, :-1] + center)
-
-
-def drawn_sizes(model: NoisyModel) -> FloatArray:
-    """Draw plausible true importances of all terms of a model with effect estimates.
-
-    Parameters
-    ----------
-    model : NoisyModel
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n_terms)
-    """
-    scatter = model.effect_scatter
-    assert scatter is not None
-    return _sizes(model.terms, scatter, drawn_effects(model.terms, scatter, DRAWS))
-
-
-def _sizes(terms: Sequence[ShapeFunction], scatter: NoiseModel, drawn: FloatArray) -> FloatArray:
-    """Return the mean absolute value of each drawn curve over the records."""
-    columns = [np.abs(drawn[:, scatter.term(k)]) @ t.weights for k, t in enumerate(terms)]
-    return np.stack(columns, axis=1)
 
 
 def _largest_effect(term: ShapeFunction) -> float:
