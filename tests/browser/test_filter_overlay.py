@@ -103,8 +103,8 @@ def test_pixels_are_the_sample_under_its_contributions(open_page, pictures_view)
 
 def test_overlay_follows_class_epsilon_and_sample(open_page, pictures_view):
     page = open_page(pictures_view)
+    page.get_by_label("Sample", exact=True).select_option("2")  # also selects its class
     page.locator(".dpx-filter-cell[data-class='2'][data-column='0']").click()
-    page.get_by_label("Sample", exact=True).select_option("2")
     settle(page)
     np.testing.assert_allclose(
         pixels(stage(page)), overlay(pictures_view, 2, 2, 0.5, column=0), atol=2.5
@@ -181,7 +181,9 @@ def numbers(text):
 @pytest.mark.parametrize("make", [picture_comparison, filter_comparison])
 def test_what_is_written_adds_up_to_the_score(open_page, make):
     records = some_pictures() if make is picture_comparison else [[30, "clerk"], [80, "cook"]]
-    view = Explorer(make(), records, samples_public=True)
+    comparison = make()
+    first = comparison.classes[0]
+    view = Explorer(comparison, records, samples_public=True, filter_class=first)
     page = open_page(view)
     bank = view.origin.source.matched().explanations[view.epsilon][0]
     explanation = bank.explain(bank.inputs(records))
