@@ -107,9 +107,9 @@ def test_the_edit_view_lists_edits_of_pairs_that_were_made_in_python(new_page, t
     page.get_by_text("between 20 and 50").wait_for()
     words = page.locator(".dpx-edit-history").inner_text().translate({0x2068: "", 0x2069: ""})
     assert "set: age & job for age between 20 and 50 and job nurse to 0.5" in words
-    page.get_by_role("button", name="Undo").click()
-    assert page.get_by_role("button", name="Undo").is_disabled()
-    page.get_by_role("button", name="Redo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    assert page.get_by_role("button", name="Undo", exact=True).is_disabled()
+    page.get_by_role("button", name="Redo", exact=True).click()
 
     view.term = "age"
     page.goto(view.export_html(tmp_path / "curve.html", release_safe=False).as_uri())
