@@ -23,7 +23,7 @@ import pandas as pd
 
 from claims import Claim, decided, read_tables
 from pages import write_pages
-from results import Kept, beside_published, described, tidy, write_csv
+from results import Kept, among, beside_published, described, tidy, write_csv
 from study import Cell, Row, Study
 
 MODULES = (
@@ -34,6 +34,7 @@ MODULES = (
     "ebm_without_privacy",
     "dpboost",
     "objective_calibration",
+    "objective_calibration_settings",
     "locally_linear",
     "deep",
 )
@@ -199,15 +200,8 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
     table, path = (study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv"
     if options.cells and study.table is None and path.is_file():
-        table = _among(pd.read_csv(path), table)
+        table = beside_published(study, among(pd.read_csv(path), table))
     write_csv(table, path)
-
-
-def _among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a written table, with those that were measured again instead of their own."""
-    setting = list(table.columns[: list(table.columns).index("mean")])
-    both = pd.concat([written, table], ignore_index=True)
-    return both.drop_duplicates(setting, keep="last")
 
 
 def _compare(study: Study, _: Kept, options: argparse.Namespace) -> None:
