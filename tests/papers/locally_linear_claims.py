@@ -23,6 +23,7 @@ from sources import HARDER as PAPER
 FIGURES = {"mnist": "locally_linear_mnist", "fashion_mnist": "locally_linear_fashion_mnist"}
 PUBLISHED = "locally_linear_published"
 TABLE = "locally_linear_table"
+MAPS = "locally_linear_maps"
 BESIDE_CNN = "locally_linear_beside_cnn"
 BESIDE_CNN_DIGITS = "locally_linear_beside_cnn_digits"
 PAPER_MODEL, OUR_MODEL, CNN = "locally linear (paper)", "locally linear (accurate)", "CNN"

@@ -23,6 +23,7 @@ import pandas as pd
 
 from claims import Claim, decided, read_tables
 from pages import write_pages
+from pictures import write_pictures
 from results import Kept, among, beside_published, described, tidy, write_csv
 from study import Cell, Row, Study
 
@@ -30,12 +31,14 @@ MODULES = (
     "ebm",
     "ebm_diffprivlib",
     "ebm_figures",
+    "ebm_repairs",
     "ebm_teaching",
     "ebm_without_privacy",
     "dpboost",
     "objective_calibration",
     "objective_calibration_settings",
     "locally_linear",
+    "locally_linear_maps",
     "deep",
 )
 ROOT = Path(__file__).parents[2]
@@ -59,6 +62,7 @@ def main(given: Sequence[str] | None = None) -> None:
     write_csv(described(studies()), folder / "studies.csv")
     if not options.fast:  # whose tables lack most of what claims are about
         write_csv(decided(claims(), read_tables(folder)), folder / "claims.csv")
+        write_pictures(folder)
         write_pages(folder)
     minutes = (time.monotonic() - started) / 60
     print(f"{minutes:.1f} minutes. {_cpu_hours(chosen, kept, options.fast):.2f} CPU hours in all.")

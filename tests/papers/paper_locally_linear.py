@@ -158,7 +158,7 @@ _N_WEIGHTED = 10
 
 
 @lru_cache(maxsize=1)
-def _clinical() -> tuple[str, pd.DataFrame, pd.Series, Schema]:
+def clinical() -> tuple[str, pd.DataFrame, pd.Series, Schema]:
     """Cardiotocograms where they are on this machine, simulated readmissions otherwise."""
     folder = os.environ.get("DPEXPLAIN_DATA")
     path = Path(folder or ".") / "cardiotocography" / "cardiotocography.csv"
@@ -181,7 +181,7 @@ def table_cells(fast: bool) -> list[Cell]:
 
 def measure_table(epsilon: float | None, split: int) -> list[Row]:
     """Accuracy; of the first split filters, their noise, weightings and contributions too."""
-    name, X, y, schema = _clinical()
+    name, X, y, schema = clinical()
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=split)
     settings: dict[str, Any] = {"schema": schema, "n_filters": _N_TABLE_FILTERS}
     if epsilon is None:

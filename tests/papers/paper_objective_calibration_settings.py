@@ -42,9 +42,7 @@ def measure(name: str, epsilon: float, largest_leaf: float, n_folds: int) -> lis
         for model_name, budget, share, size in product(ALPHAS, BUDGETS, SHARES, SIZES):
             n_trees, depth = size
             settings = {"n_trees": n_trees, "depth": depth, "max_bins": 11}
-            model = boosted(
-                data, model_name, budget, epsilon, tree_budget_frac=share, **settings
-            )
+            model = boosted(data, model_name, budget, epsilon, tree_budget_frac=share, **settings)
             model._largest_leaf = largest_leaf
             seconds = fitted(model, data, train)
             found = error(score(model, data.X.iloc[test]), data, test)

@@ -13,7 +13,7 @@ _PLAIN = {
     "telco": ((0.808, 0.014), (0.824, 0.002), (0.822, 0.004), (0.853, 0.004)),
 }
 _MODELS = ("logistic regression", "random forest", "gradient boosting", "EBM")
-_RECREATED = {
+RECREATED = {
     "DP-EBM, classic": (
         (0.826, 0.003),
         (0.859, 0.005),
@@ -76,7 +76,7 @@ def _recreated(tables: Tables) -> dict[str, list[float]]:
             (table[model, epsilon] - mean) / sd
             for epsilon, (mean, sd) in zip(_EPSILONS, printed, strict=True)
         ]
-        for model, printed in _RECREATED.items()
+        for model, printed in RECREATED.items()
     }
 
 
