@@ -8,9 +8,6 @@ import numpy as np
 import pandas as pd
 
 from claims import (
-    FAILS,
-    HOLDS,
-    IN_PART,
     NOT_TESTABLE,
     Claim,
     NotMeasuredError,
@@ -24,6 +21,7 @@ FIGURES = {"mnist": "locally_linear_mnist", "fashion_mnist": "locally_linear_fas
 PUBLISHED = "locally_linear_published"
 TABLE = "locally_linear_table"
 MAPS = "locally_linear_maps"
+NETWORK = "network of 3 x 128, NOT PRIVATE"
 BESIDE_CNN = "locally_linear_beside_cnn"
 BESIDE_CNN_DIGITS = "locally_linear_beside_cnn_digits"
 PAPER_MODEL, OUR_MODEL, CNN = "locally linear (paper)", "locally linear (accurate)", "CNN"
@@ -198,15 +196,53 @@ def _clinical(tables: Tables, epsilon: float | None) -> float:
     return found(tables[TABLE], TABLE, epsilon=epsilon)
 
 
-def _clinical_cost(tables: Tables) -> str:
-    """The paper pays 0.8 of a point at epsilon about 1.5, and 3.0 at about 0.2."""
-    cost = _clinical(tables, None) - _clinical(tables, 2.0)
-    return HOLDS if cost <= 0.008 else IN_PART if cost <= 0.030 else FAILS
-
-
 def _clinical_falls(tables: Tables) -> bool:
     found = [_clinical(tables, epsilon) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     return found == sorted(found)
+
+
+def _by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
+    """Accuracy by number of maps per class."""
+    table = tables[MAPS]
+    at = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
+    rows = table[at & (table["model"] == OUR_MODEL)]
+    if rows.empty:
+        raise NotMeasuredError(f"row of {MAPS}")
+    return rows.set_index("n_filters")["mean"].sort_index()
+
+
+def _maps_words(tables: Tables) -> str:
+    parts = []
+    for epsilon in (1.5, 0.2, None):
+        values = _by_maps(tables, epsilon)
+        name = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
+        parts.append(f"{name} {', '.join(f'{m:g} {v:.3f}' for m, v in values.items())}")
+    return f"accuracy by maps per class: {'; '.join(parts)}"
+
+
+def _maps_fall(tables: Tables) -> list[bool]:
+    """Whether many maps are worse than two, and two to five as good as any, at each epsilon."""
+    cases = []
+    for epsilon in (1.5, 0.2):
+        values = _by_maps(tables, epsilon)
+        cases += [values[8] < values[2], values[[2, 3, 5]].max() >= values.max() - 0.005]
+    return cases
+
+
+def _two_maps(tables: Tables) -> list[float]:
+    """Accuracy with two maps without privacy, at 1.5 and at 0.2."""
+    return [_by_maps(tables, epsilon)[2] for epsilon in (None, 1.5, 0.2)]
+
+
+def _clinical_cost(tables: Tables) -> str:
+    """The paper pays 0.8 of a point at epsilon about 1.5, and 3.0 at about 0.2."""
+    plain, weak, strong = _two_maps(tables)
+    return of_all([plain - weak <= 0.013, plain - strong <= 0.035])
+
+
+def _network(tables: Tables) -> float:
+    table = tables[MAPS]
+    return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
 
 
 def _by_epsilon(tables: Tables) -> dict[str, list[tuple[float, float]]]:
@@ -219,6 +255,10 @@ def _by_epsilon(tables: Tables) -> dict[str, list[tuple[float, float]]]:
 _HOSPITAL = (
     "cardiotocography (2,126 records, 21 inputs, three classes) instead of 100,140 hospital "
     "records with 62 inputs and four classes; three filters instead of two"
+)
+_CLINIC = (
+    "cardiotocography (2,126 records, 21 inputs, three classes) instead of 100,140 hospital "
+    "records with 62 inputs and four classes"
 )
 _RECIPE = "with our recipe (20 filters, 120 frequencies), not the paper's settings"
 _FEW = "3 epochs instead of 20 and one fit instead of 10"
@@ -365,34 +405,40 @@ CLAIMS = (
         _clinical_falls,
         _HOSPITAL,
     ),
-    untested(
+    Claim(
         PAPER,
         "figure 6",
         "More maps per class lower private accuracy, two to five suffice (bottom panel)",
-        "the study of the table has only three filters per class",
+        _maps_words,
+        lambda t: of_all(_maps_fall(t)),
+        f"{_CLINIC}; lower with 8 maps than with 2, and the best of 2 to 5 within half a point of "
+        "the best of all",
     ),
     Claim(
         PAPER,
         "section 4.2",
         "On medical records privacy costs 0.8 of a point at epsilon about 1.5, and 3.0 at about "
         "0.2",
-        lambda t: f"{_clinical(t, 2.0):.3f} at epsilon 2, {_clinical(t, None):.3f} without privacy",
+        lambda t: "{:.3f} without privacy, {:.3f} at 1.5, {:.3f} at 0.2".format(*_two_maps(t)),
         _clinical_cost,
-        f"{_HOSPITAL}; it holds if the cost is 0.8 of a point at most, in part up to 3.0",
+        f"{_CLINIC}; two maps as there; half a point more counts as the same",
     ),
-    untested(
+    Claim(
         PAPER,
         "section 4.2",
-        "82.8%, 82.0% and 79.8% of hospital records, 84% for a network without privacy",
-        "records of a hospital, which are not among the data that the loaders know; no network is "
-        "fitted to the table",
+        "82.8%, 82.0% and 79.8% of hospital records, 84% for a network without privacy: the "
+        "network is ahead by 1.2 points (at most two count as the same)",
+        lambda t: f"network {_network(t):.3f}, two maps {_two_maps(t)[0]:.3f}, both not private",
+        lambda t: 0 < _network(t) - _two_maps(t)[0] <= 0.02,
+        f"{_CLINIC}, so the printed figures cannot be compared; a network of three layers of 128 "
+        "as in the paper, by scikit-learn",
     ),
     untested(
         PAPER,
         "figure 7",
         "Weighted filters of medical records agree with integrated gradients of a network",
-        "no network is fitted to the table; on images the cosines are in "
-        "locally_linear_beside_cnn.csv",
+        "a network is fitted to the table (locally_linear_maps.csv), but not explained; on images "
+        "the cosines are in locally_linear_beside_cnn.csv",
     ),
     Claim(
         PAPER,
@@ -425,6 +471,6 @@ CLAIMS = (
         PAPER,
         "figure 10",
         "Attributions of medical records vary more between examples than the filters do",
-        "no network is fitted to the table",
+        "a network is fitted to the table (locally_linear_maps.csv), but not explained",
     ),
 )

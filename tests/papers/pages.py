@@ -10,6 +10,7 @@ import pandas as pd
 
 from claims import VERDICTS
 from pictures import PICTURES
+from results import varied
 from sources import SOURCES, Source
 
 _HEAD = """# {title}, measured here
@@ -108,9 +109,7 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with the label of their line and of their column."""
     epsilon = rows["epsilon"] if "epsilon" in rows else pd.Series(float("nan"), rows.index)
-    line = rows["data"] + " | " + rows["model"]
-    several = rows["metric"].nunique() > 1
-    line = line + (", " + rows["metric"] if several else "")
+    line = rows["data"] + " | " + rows["model"] + varied(rows)
     return rows.assign(line=line, at=epsilon.map(lambda e: "no ε" if pd.isna(e) else f"ε {e:g}"))
 
 

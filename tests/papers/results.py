@@ -170,6 +170,24 @@ def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[o
     return found
 
 
+def varied(rows: pd.DataFrame) -> pd.Series:
+    """What else than data, model and epsilon tells rows of a table apart, in words.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows as `tidy` writes them.
+    """
+    known = {"data", "model", "epsilon", "mean", "sd", "n", "cpu_s", *PUBLISHED}
+    names = [c for c in rows if c not in known and rows[c].nunique(dropna=False) > 1]
+    words = pd.Series("", rows.index)
+    for name in names:
+        values = rows[name].map(lambda v: v if isinstance(v, str) else f"{v:g}")
+        named = values if name == "metric" else name.replace("_", " ") + " " + values
+        words += (", " + named).where(rows[name].notna(), "")
+    return words
+
+
 def described(studies: Iterable[Study]) -> pd.DataFrame:
     """One row per study: its name, paper, what it shows and how it is measured."""
     columns = ("name", "paper", "shows", "protocol")
