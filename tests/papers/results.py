@@ -129,9 +129,11 @@ def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     pooled = table[table["data"] == ALL]
     if len(pooled) and ALL in set(written["data"]):
         before = written[written["data"] == ALL]
-        again = set(table["data"]) & set(written["data"]) - {ALL}
-        if again:
-            names = ", ".join(sorted(map(str, again)))
+        cell = [c for c in ("data", "epsilon", "n_cuts") if c in setting]
+        cells = [frame[cell].drop_duplicates() for frame in (written, table[table["data"] != ALL])]
+        again = cells[0].merge(cells[1])
+        if len(again):
+            names = ", ".join(sorted(set(again["data"].map(str))))
             print(f"rows of {ALL} stay: run the whole study to count {names} again.")
             pooled = before
         else:
