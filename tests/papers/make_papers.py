@@ -166,7 +166,8 @@ def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -
     if options.write_only or not open_cells:
         return 0
     print(f"{len(open_cells)} cells to measure with {options.jobs} processes.", flush=True)
-    end = time.monotonic() + 60 * (options.minutes or float("inf"))
+    start = time.monotonic()
+    end = start + 60 * (options.minutes or float("inf"))
     failed = 0
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(measured, s.measure, c): (s, c) for s, c in open_cells}
@@ -174,7 +175,9 @@ def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -
             study, cell = futures[future]
             if future.cancelled():
                 continue
-            failed += _take(future, study, cell, kept, f"{count}/{len(open_cells)}")
+            left = (time.monotonic() - start) / 60 * (len(open_cells) - count) / count
+            where = f"{count}/{len(open_cells)}, about {left:.0f} minutes left:"
+            failed += _take(future, study, cell, kept, where)
             if time.monotonic() > end:
                 for other in futures:
                     other.cancel()
