@@ -394,7 +394,7 @@ def test_noise_on_leaves_follows_the_bound_on_their_values_with_the_budget_of_th
         for bound in (1.0, 10.0):
             model = boosted(data, "O.C", budget, 4.0, n_trees=2, depth=2)
             model._largest_leaf = bound
-            scales[budget, bound] = model._leaf_phase(4).scale
+            scales[budget, bound] = model._leaf_phase(4).scale_int
     assert scales["paper", 10.0] == pytest.approx(10 * scales["paper", 1.0])
     assert scales["parallel", 10.0] == scales["parallel", 1.0]
 

@@ -23,7 +23,7 @@ from published import EPSILONS, N_SPLITS
 
 from dpexplain import Classes, Numeric, Range, Schema
 from dpexplain.datasets import Dataset
-from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, WAITING, loaded, published_rows
+from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, loaded, published_rows
 from study import Cell, Row, Study
 
 PREPARATIONS = ("as published", "prepared")
@@ -184,7 +184,6 @@ CAUSES: list[Row] = [
         "objective, which then may have no minimum",
     }
     for data in DATA[2:]
-    if data not in WAITING
 ]
 STUDIES = (
     Study(
