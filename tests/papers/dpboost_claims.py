@@ -115,6 +115,12 @@ def _points_at_one(tables: Tables) -> pd.Series:
     return (wide["PARA"] - wide["DPBoost"])[["adult", "synthetic_cls"]]
 
 
+def _share_at_one(tables: Tables) -> pd.Series:
+    """The same as a share of the test error of PARA."""
+    wide = _errors(tables).xs(1, level="epsilon")
+    return (1.0 - wide["DPBoost"] / wide["PARA"])[["adult", "synthetic_cls"]]
+
+
 def _listed(values: pd.Series, form: str = "{:.2f}") -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
@@ -196,12 +202,15 @@ CLAIMS = (
     Claim(
         PAPER,
         "section 4.1",
-        "At epsilon 1 the test error is lower by ten points on average over classifications",
+        "At epsilon 1 the test error is 10% lower on average over classifications (points, or a "
+        "share of the other error)",
         lambda t: (
-            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}"
+            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}; "
+            f"as a share: {_listed(_share_at_one(t), '{:.1%}')}"
         ),
-        lambda t: bool(_points_at_one(t).mean() >= 0.1),
-        f"{_SOME}; the paper does not say over which model, PARA is the nearer one",
+        lambda t: of_all([_points_at_one(t).mean() >= 0.1, _share_at_one(t).mean() >= 0.1]),
+        f"{_SOME}; the paper does not say which it means, nor over which model; PARA is the nearer "
+        "one",
     ),
     Claim(
         PAPER,

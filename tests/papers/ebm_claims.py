@@ -403,7 +403,7 @@ CLAIMS = (
                 _spread(t, "sd of AUROC")[LINEAR] > 2 * _spread(t, "sd of AUROC")[RANDOM],
             ]
         ),
-        "telco instead of the healthcare records; 300 splits, 1,000 of random predictions, "
+        "telco instead of the healthcare records; 100 splits, 1,000 of random predictions, "
         "instead of 5,000",
     ),
     Claim(

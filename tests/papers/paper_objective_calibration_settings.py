@@ -9,7 +9,7 @@ from sources import NOCK as PAPER
 from study import Cell, Row, Study
 from trees_measured import error, fitted, folds, score, table
 
-DOMAINS = ("transfusion", "banknote", "cardiotocography", "breast_cancer_wisconsin", "yeast")
+DOMAINS = ("transfusion", "banknote", "cardiotocography", "breast_cancer_wisconsin")
 BOUNDS = (1.0, 10.0)
 SHARES = (0.1, 0.5, 0.9)
 SIZES = ((2, 4), (20, 4))
