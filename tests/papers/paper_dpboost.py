@@ -41,6 +41,12 @@ _PROTOCOL = (
 )
 
 
+_FOLDS = (
+    "Five-fold cross-validation; the column n says how many folds are in the table: earlier runs "
+    "had fewer on simulations, and one or three of the trees over many ensembles."
+)
+
+
 def _names() -> list[str]:
     """Data sets of the studies: also those that need a file, where it is."""
     return [*DATA, *(name for name in FROM_FILES if is_here(name))]
@@ -62,10 +68,8 @@ def _model(data: Dataset, epsilon: float | None, name: str = "DPBoost", **settin
 
 
 def _chosen_folds(data: Dataset, fast: bool) -> list[Any]:
-    """All folds; of simulated classes the first three, of numbers and in a fast run one."""
-    found = list(folds(data, N_FOLDS))
-    few = {"synthetic_cls": 3, "synthetic_reg": 1}
-    return found[: 1 if fast else few.get(data.name, N_FOLDS)]
+    """All folds, in a fast run one."""
+    return list(folds(data, N_FOLDS))[: 1 if fast else None]
 
 
 # --- figure 2: test error over epsilon ----------------------------------------------------------
@@ -156,10 +160,9 @@ def _measure_convergence(
 ) -> list[Row]:
     """Error after each ensemble of one fit per fold; epsilon is 5 for each ensemble."""
     data, rows = table(name, fast), []
-    n_folds = 3 if name == "abalone" else 1
     n_trees -= n_trees % trees_per_ensemble
     epsilon = None if model == "NP" else 5.0 * (n_trees // trees_per_ensemble)
-    for repeat, (train, test) in enumerate(_chosen_folds(data, fast)[:n_folds]):
+    for repeat, (train, test) in enumerate(_chosen_folds(data, fast)):
         settings = {"n_trees": n_trees, "trees_per_ensemble": trees_per_ensemble}
         estimator = _model(data, epsilon, model, **settings)
         seconds = fitted(estimator, data, train)
@@ -198,9 +201,8 @@ def _measure_effects(name: str, epsilon: float, n_trees: int, fast: bool) -> lis
     data: no private fit shows it.
     """
     data, rows = table(name, fast), []
-    n_folds = 1 if name.startswith("synthetic") else 3
     for model_name, settings in _EFFECTS.items():
-        for repeat, (train, test) in enumerate(_chosen_folds(data, fast)[:n_folds]):
+        for repeat, (train, test) in enumerate(_chosen_folds(data, fast)):
             model = _model(data, epsilon * (n_trees // 50), n_trees=n_trees, **settings)
             seconds = fitted(model, data, train)
             found = error(score(model, data.X.iloc[test]), data, test)
@@ -273,8 +275,7 @@ STUDIES: tuple[Study, ...] = (
         name="dpboost_error",
         paper=PAPER,
         shows="figure 2: test error and RMSE over epsilon, 50 trees",
-        protocol=_PROTOCOL
-        + "Five-fold cross-validation; of the simulations three folds of classes, one of numbers.",
+        protocol=_PROTOCOL + _FOLDS,
         cells=_error_cells,
         measure=_measure_error,
     ),
@@ -282,7 +283,7 @@ STUDIES: tuple[Study, ...] = (
         name="dpboost_sizes",
         paper=PAPER,
         shows="figures 5 and 6: test error and RMSE over epsilon, 20 and 40 trees",
-        protocol=_PROTOCOL + "One ensemble; folds as in dpboost_error.",
+        protocol=_PROTOCOL + "One ensemble. " + _FOLDS,
         cells=_size_cells,
         measure=_measure_sizes,
     ),
@@ -293,8 +294,8 @@ STUDIES: tuple[Study, ...] = (
         "ensemble",
         protocol=_PROTOCOL
         + "Epsilon 5 for each ensemble; SEQ and PARA spend as much on as many trees. Up to 1,000 "
-        "trees as the caption of figure 3 says, not 5,000 as its text; on simulations 100. One "
-        "fold, on abalone three. Of the five data sets in figure 3, only adult is here.",
+        "trees as the caption of figure 3 says, not 5,000 as its text; on simulations 100. "
+        f"Of the five data sets in figure 3, only adult is here. {_FOLDS}",
         cells=_convergence_cells,
         measure=_measure_convergence,
     ),
@@ -305,8 +306,8 @@ STUDIES: tuple[Study, ...] = (
         protocol=_PROTOCOL
         + "Without GDF gradients beyond the bound count with the bound, which is equally private; "
         "without GLC leaves are within 1. Fifty trees, and 200 in four ensembles of epsilon "
-        "each (abalone only). Three folds, and one on simulations. Share "
-        "filtered: of all pairs of tree and record asked; not private.",
+        "each (abalone only). Share filtered: of all pairs of tree and record asked; not private. "
+        f"{_FOLDS}",
         cells=_effect_cells,
         measure=_measure_effects,
         published=[
