@@ -45,6 +45,13 @@ def _near_plain(tables: Tables, data: str) -> dict[str, bool]:
     return {model: abs(ours[model] - mean) <= 2 * sd for model, (mean, sd) in printed}
 
 
+_OTHER_FIGURES = {
+    "telco": "; cause: the slides have 0.808 ± 0.014, 0.824 ± 0.002 and 0.822 ± 0.004 where the "
+    "README of InterpretML prints 0.849 ± 0.005, 0.824 ± 0.004 and 0.828 ± 0.010 for the first "
+    "three models, and these are met"
+}
+
+
 def _plain_row(data: str) -> Claim:
     return Claim(
         PAPER,
@@ -58,7 +65,7 @@ def _plain_row(data: str) -> Claim:
         ),
         lambda t: of_all(_near_plain(t, data).values()),
         "histogram gradient boosting instead of XGBoost; the slides name no split; their row of "
-        "APLR, another additive model, has no model here",
+        f"APLR, another additive model, has no model here{_OTHER_FIGURES.get(data, '')}",
     )
 
 
