@@ -39,6 +39,7 @@ MODULES = (
     "objective_calibration_settings",
     "locally_linear",
     "locally_linear_maps",
+    "locally_linear_weightings",
     "deep",
 )
 ROOT = Path(__file__).parents[2]
