@@ -75,12 +75,12 @@ STUDIES = (
         paper=PAPER,
         shows="figures 2, 3 and 9 as numbers: weight of the top filter, its likeness to the "
         "weighted filter, and how smooth it looks",
-        protocol=f"Settings of the paper (30 filters per class, 300 numbers), 3 epochs instead of "
-        "20, at epsilon 2, without projection at 2 and 5.2 (where the paper has 60 epochs of larger "
-        f"batches) and without privacy; {N_FITS} fits in a run, the column n says how many are in the "
-        f"table. The first {N_EXPLAINED} test images, filters of the predicted class. Almost all "
-        f"weight is more than {ALMOST_ALL}. The paper judges pictures: the correlation of "
-        "neighboring pixels stands for how readable a filter is.",
+        protocol="Settings of the paper (30 filters per class, 300 numbers), 3 epochs instead of "
+        "20, at epsilon 2, without projection at 2 and 5.2 (where the paper has 60 epochs of "
+        f"larger batches) and without privacy; {N_FITS} fits in a run, the column n says how many "
+        f"are in the table. The first {N_EXPLAINED} test images, filters of the predicted class. "
+        f"Almost all weight is more than {ALMOST_ALL}. The paper judges pictures: the correlation "
+        "of neighboring pixels stands for how readable a filter is.",
         cells=cells,
         measure=measure,
     ),
