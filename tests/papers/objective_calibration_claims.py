@@ -36,7 +36,7 @@ def _shares(best: pd.DataFrame) -> str:
 
 
 def _varied(tables: Tables) -> pd.DataFrame:
-    """Smallest error over M, beta and trees, by epsilon, domain and alpha; budget of the paper."""
+    """Smallest error over M and beta, by epsilon, domain and alpha; budget of the paper."""
     table = tables["objective_calibration_settings"]
     table = table[table["budget"] == "paper"]
     return table.pivot_table("mean", ["epsilon", "data"], "model", aggfunc="min")[ALPHAS]
@@ -54,7 +54,7 @@ def _varied_words(tables: Tables) -> str:
 
 
 def _bounds(tables: Tables, budget: str) -> pd.DataFrame:
-    """Mean over domains of the smallest error of O.C over beta and trees, by epsilon and M."""
+    """Mean over domains of the smallest error of O.C over beta, by epsilon and M."""
     table = tables["objective_calibration_settings"]
     table = table[(table["model"] == "O.C") & (table["budget"] == budget)]
     best = table.pivot_table("mean", ["epsilon", "data"], "largest_leaf", aggfunc="min")
@@ -211,7 +211,7 @@ _FIXED = (
     "budget for splits at one half, where the paper varies both; alpha by depth and not by private "
     "weight"
 )
-_SWEPT = "small domains; M 1 or 10, beta 0.1, 0.5 or 0.9, 2 or 20 trees of depth 4"
+_SWEPT = "small domains; M 1 or 10, beta 0.1, 0.5 or 0.9, 20 trees of depth 4, five folds"
 _FIRST = {0.01: "O.C", 0.1: "O.C", 1.0: "O.C", 10.0: "alpha 1.0", 25.0: "O.C"}
 _PLOTS = "plots without printed numbers; no study draws them domain by domain"
 

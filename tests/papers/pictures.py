@@ -297,7 +297,8 @@ PICTURES = {
         ),
         Picture(
             "slides_models",
-            "Table without privacy, and list of custom and official",
+            "Table without privacy, with the figures of InterpretML's README as circles (the slides "
+            "print others for telco), and list of custom and official",
             ("ebm_without_privacy", "ebm_teaching"),
             _dotted,
         ),
@@ -326,7 +327,7 @@ PICTURES = {
         ),
         Picture(
             "objective_calibration_settings",
-            "Errors with bounds M of 1 and 10 on a leaf value, best over beta and trees; the "
+            "Errors with bounds M of 1 and 10 on a leaf value, best over beta; the "
             "paper does not print them",
             ("objective_calibration_settings",),
             _leaf_bounds,
