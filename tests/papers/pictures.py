@@ -297,8 +297,8 @@ PICTURES = {
         ),
         Picture(
             "slides_models",
-            "Table without privacy, with the figures of InterpretML's README as circles (the slides "
-            "print others for telco), and list of custom and official",
+            "Table without privacy, with the figures of InterpretML's README as circles (the "
+            "slides print others for telco), and list of custom and official",
             ("ebm_without_privacy", "ebm_teaching"),
             _dotted,
         ),
