@@ -51,8 +51,8 @@ STUDIES = (
         paper=PAPER,
         shows="what the first study fixes: errors over the bound M on a leaf value and the share "
         "of the budget for splits (beta), for table 1",
-        protocol=f"{len(DOMAINS)} of the domains, small ones; M 1 and 10, beta 0.1, 0.5 and 0.9; 20 "
-        f"trees of depth 4 on grids of 10 cuts; {N_FOLDS} folds; otherwise as "
+        protocol=f"{len(DOMAINS)} of the domains, small ones; M 1 and 10, beta 0.1, 0.5 and 0.9; "
+        f"20 trees of depth 4 on grids of 10 cuts; {N_FOLDS} folds; otherwise as "
         "objective_calibration. Which values the paper took is not in the text that we have. "
         "Noise on leaves follows M with the budget of the paper; with parallel budgets, which "
         "release the weights of a leaf, it does not.",
