@@ -275,7 +275,8 @@ CLAIMS = (
             + _listed(_printed_time(t)["DPBoost"] / _printed_time(t)["NP"])
         ),
         lambda t: of_all((_per_tree(t)["DPBoost"] / _per_tree(t)["NP"]).between(1, 3)),
-        "another machine and implementation, smaller simulations",
+        "another machine and implementation, smaller simulations; by the paper's own table 1.0 to "
+        "3.6 times over its ten data sets",
     ),
     untested(
         PAPER,
@@ -300,7 +301,8 @@ CLAIMS = (
             + ", ".join(f"{d} at {e:g} {v:.2%}" for (d, e), v in _shares(t).items())
         ),
         lambda t: of_all(_shares(t) <= 0.08),
-        "the paper does not say at which epsilon it counted; the simulation has 50,000 rows",
+        "the paper does not say at which epsilon it counted; its own table has 8.06% for "
+        "YearPredictionMSD; the simulation has 50,000 rows",
     ),
     untested(PAPER, "table 3", "Row of YearPredictionMSD: 8.06%", _ABSENT),
     Claim(
