@@ -241,7 +241,7 @@ CLAIMS = (
             _varied_best(t).loc[e, model] == _varied_best(t).loc[e].max()
             for e, model in _FIRST.items()
         ),
-        f"{_SWEPT}; so the two that the other rows fix are not the difference where it stays",
+        f"{_SWEPT}; where the shares stay unlike the paper's, M and beta are not the reason",
     ),
     Claim(
         PAPER,

@@ -292,7 +292,7 @@ STUDIES: tuple[Study, ...] = (
                 "budget": "paper",
                 "cause": f"{N_DOMAINS} of 19 domains; calibration by depth and not by private "
                 "weight; differences between alphas are smaller than the noise; M and beta are "
-                "fixed here, but the order stays another where they vary "
+                "fixed here, but on four small domains where both vary O.C is not first more often "
                 "(objective_calibration_settings)",
             }
         ],
