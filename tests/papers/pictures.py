@@ -183,6 +183,7 @@ def _dotted(*tables: pd.DataFrame) -> Figure:
         ax.set_xlabel(rows["metric"].iloc[0])
         if rows["published"].max() > 10 * rows["mean"].min():
             ax.set_xscale("symlog", linthresh=0.01)
+            ax.set_xlim(left=0.0)
     axes[0].legend(fontsize=6)
     return figure
 
