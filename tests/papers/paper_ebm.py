@@ -31,6 +31,8 @@ from study import Cell, Row, Study
 
 DATA = ("adult", "telco", "california", "elevators", "pol", "wine", "wine-distinct")
 FAST_EPSILONS = (1.0,)
+WAITING = {("elevators", "EBM"), ("elevators", "gradient boosting")}
+"""Data and models of the tables that wait for a run."""
 
 
 # --- models ----------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def published_rows(model_of: Callable[[str, bool], str | None]) -> list[Row]:
         for model, figures in known.figures.items():
             for epsilon, (mean, sd) in zip((*EPSILONS, None), figures, strict=True):
                 name = model_of(model, epsilon is not None)
-                if name:
+                if name and (data, name) not in WAITING:
                     row = {"data": data, "model": name, "epsilon": epsilon}
                     rows.append(row | {"published": mean, "published_sd": sd or LEAST_SD})
     return rows
