@@ -111,13 +111,13 @@ def noise_of_a_tenth(monkeypatch):
     monkeypatch.setattr(Budget, "line_multiplier", property(lambda self: honest(self) / 10))
 
 
-def cells_from_the_lowest_score_of_the_records(monkeypatch):
+def cells_around_the_median_of_the_records(monkeypatch):
     """Where the cells begin follows from the records."""
 
     def of_records(self, low, width, n_cells):
         self._settle()
-        lowest = float(self._score.min()) if len(self) else low
-        return honest(self, lowest, width, n_cells)
+        middle = float(np.median(self._score)) if len(self) else low + width * n_cells / 2
+        return honest(self, middle - width * n_cells / 2, width, n_cells)
 
     honest = Records.score_counts
     monkeypatch.setattr(Records, "score_counts", of_records)
@@ -129,16 +129,18 @@ def cells_from_the_lowest_score_of_the_records(monkeypatch):
         contributions_without_bound,
         records_counted_three_times,
         noise_of_a_tenth,
-        cells_from_the_lowest_score_of_the_records,
+        cells_around_the_median_of_the_records,
     ],
     ids=lambda m: m.__name__,
 )
 def test_replay_catches_a_planted_mistake_about_calibration(mutant, monkeypatch):
-    data = make_data(30, 5)
+    data = make_data(31, 5)
+    for name, both in (("age", [5.0, 95.0]), ("dose", [0.1, 0.9]), ("ward", ["a", "c"])):
+        data[0][name] = [*both * 15, both[0]]  # two crowds; the median moves with any record
     estimator = make()
     model, transcript = record(estimator, *data)
     assert replay(estimator, without(data, 0), model, transcript).holds
     mutant(monkeypatch)
     model, transcript = record(estimator, *data)
-    found = [replay(estimator, without(data, i), model, transcript) for i in range(30)]
+    found = [replay(estimator, without(data, i), model, transcript) for i in range(31)]
     assert not all(report.holds for report in found)
