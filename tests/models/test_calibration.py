@@ -205,9 +205,8 @@ def test_band_includes_the_noise_of_the_line():
     at = np.argmax(expected)
     # Two independent errors, with a chance covariance over the draws.
     both = 2 * np.sqrt(expected[at] * line.scale**2 * (before.privacy[:, at] ** 2).mean())
-    assert (
-        abs(more[at] - expected[at]) < 4 * both / np.sqrt(len(before.privacy)) + 0.2 * expected[at]
-    )
+    chance = 4 * both / np.sqrt(len(before.privacy)) + 0.2 * expected[at]
+    assert abs(more[at] - expected[at]) < chance
     assert more.sum() > 0
 
 
