@@ -12,8 +12,7 @@ from scipy import stats
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models import DPExplainableBoostingClassifier
 from dpexplain.models.boosting.calibration.line import contributions, fitted_line
-from dpexplain.models.boosting.calibration.scores import ScoreCells, score_cells
-from dpexplain.models.boosting.pairs import PairSums, upper_half
+from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import LOGISTIC, Records
 from dpexplain.models.boosting.records.chunked import ChunkedRecords
@@ -71,30 +70,46 @@ def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
         team.close()
 
 
-def test_scores_have_the_mean_and_the_spread_of_correlated_features():
-    rng = np.random.default_rng(0)
-    n, true = 200_000, 0.6
-    normal = rng.multivariate_normal([0, 0, 0], 0.4 * np.eye(3) + true, n)
-    bins = [np.minimum((stats.norm.cdf(normal[:, k]) * 10).astype(int), 9) for k in range(3)]
-    counts = [
-        BinCounts(np.append(np.bincount(b, minlength=10), 0.0), np.ones(11), 1, True) for b in bins
-    ]
-    curves = [np.append(np.linspace(-1, 1, 10) ** p, 0.0) for p in (1, 1, 3)]
+def _table(score, n_bins=10):
+    """Bins, counts and a released curve of one feature."""
+    places = (stats.norm.cdf(score) * n_bins).astype(np.uint8)
+    bins = np.minimum(places, n_bins - 1)
+    counts = np.append(np.bincount(bins, minlength=n_bins), 0.0)
+    return bins, BinCounts(counts, np.ones(n_bins + 1), 1, True)
+
+
+def test_scores_have_the_mean_and_the_spread_of_independent_features():
+    normal = np.random.default_rng(0).standard_normal((100_000, 3))
+    bins, counts = zip(*(_table(normal[:, k]) for k in range(3)), strict=True)
+    curves = [np.append(0.5 + np.linspace(-1, 1, 10) ** p, 0.0) for p in (1, 1, 3)]
     score = sum(curve[b] for curve, b in zip(curves, bins, strict=True))
-    upper = tuple(upper_half(c, t) for c, t in zip(counts, curves, strict=True))
-    sums = Records(
-        [b.astype(np.uint8) for b in bins], [11] * 3, np.zeros(n, np.float32), LOGISTIC
-    ).pair_sums(upper)
-    for pairs, expected in (
-        (PairSums(upper, sums.astype(float), 1.0), score.std()),
-        (None, np.sqrt(sum(curve[b].var() for curve, b in zip(curves, bins, strict=True)))),
-    ):
-        cells = score_cells(counts, curves, pairs, n)
-        mean = cells.weights @ cells.middles
-        assert mean == pytest.approx(score.mean(), abs=0.01)
-        spread = np.sqrt(cells.weights @ (cells.middles - mean) ** 2)
-        assert spread == pytest.approx(expected, rel=0.03)
-        assert cells.weights.sum() == pytest.approx(1.0)
+    cells = score_cells(counts, curves)
+    mean = cells.weights @ cells.middles
+    assert mean == pytest.approx(score.mean(), abs=0.01)
+    assert cells.weights @ (cells.middles - mean) ** 2 == pytest.approx(score.var(), rel=0.08)
+    assert cells.weights.sum() == pytest.approx(1.0)
+
+
+def test_counts_of_groups_show_how_correlated_features_spread_the_scores():
+    rng = np.random.default_rng(0)
+    n = 100_000
+    normal = rng.multivariate_normal([0, 0, 0], 0.3 * np.eye(3) + 0.7, n)
+    bins, counts = zip(*(_table(normal[:, k]) for k in range(3)), strict=True)
+    curves = [np.append(np.linspace(-1, 1, 10), 0.0)] * 3
+    score = sum(curve[b] for curve, b in zip(curves, bins, strict=True))
+    cells = score_cells(counts, curves)
+    each = contributions(cells)
+    place = np.clip((score - cells.low) / cells.width, 0, len(cells.weights) - 1)
+    in_groups = np.bincount(each.group[place.astype(int)], minlength=10).astype(float)
+
+    def variance(found):
+        return found.weights @ (found.middles - found.weights @ found.middles) ** 2
+
+    known = reweighted(cells, each.group, in_groups, n, 1.0)
+    assert variance(cells) < 0.6 * score.var()
+    assert variance(known) == pytest.approx(score.var(), rel=0.15)
+    unknown = reweighted(cells, each.group, in_groups, n, 1e9)
+    np.testing.assert_allclose(unknown.weights, cells.weights, atol=1e-6)
 
 
 @examples(50)
@@ -240,7 +255,7 @@ def test_calibration_is_charged_and_paid_for_by_the_trees():
     assert "calibration" not in free
     total = paid["boosting"].mu ** 2 + paid["calibration"].mu ** 2
     assert total == pytest.approx(free["boosting"].mu ** 2)
-    assert paid["calibration"].mu ** 2 == pytest.approx(0.04 * total)
+    assert paid["calibration"].mu ** 2 == pytest.approx(0.05 * total)
     model = make(ledger="test of calibration").fit(*draw(50, 0))
     assert "calibration" in {e.label for entry in model.ledger_.entries for e in entry.events}
 

@@ -206,8 +206,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     calibrated : bool, default=True
         Whether the scores are scaled and shifted so that predicted probabilities are calibrated;
         without this, probabilities from a short fit are too close to their average. The scale and
-        the shift are computed from two sums over the records, which take 4% of the boosting phase's
-        mu squared. If these sums are mostly noise, the scores hardly change. The order of the
+        the shift are computed from sums over the records, which take 5% of the boosting phase's mu
+        squared. If these sums are mostly noise, the scores hardly change. The order of the
         predictions stays the same. This has no effect, and costs nothing, if there are more than
         two classes, with pairs, without a schema, with the paper preset, or unless composition is
         joint.

@@ -321,7 +321,7 @@ def fit_private(
     if n_bags > 1 and budget.line_share:  # the records of the bags have scores, but not these
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
-    line = release_line(records, binned.counts, curves, pairs, binned.n_samples, budget, mechanism)
+    line = release_line(records, binned.counts, curves, binned.n_samples, budget, mechanism)
     return replace(fit, pairs=pairs, line=line)
 
 

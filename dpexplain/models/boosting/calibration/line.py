@@ -1,9 +1,10 @@
 """A line through the scores that calibrates the probabilities of two classes.
 
-A short fit with clipped residuals leaves probabilities too close to their average. One release, of
-two sums over the records, tells by how much: the residuals that remain, in total and in the
-direction of the scores. The line is the most probable one given these sums, whose noise is known,
-and a prior that is centered on changing nothing.
+A short fit with clipped residuals leaves probabilities too close to their average. One release of a
+few sums over the records tells by how much: the residuals that remain, in total and in the
+direction of the scores, and the number of records in each of ten groups of scores. The line is the
+most probable one given these sums, whose noise is known, and a prior that is centered on changing
+nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
-from dpexplain.models.boosting.calibration.scores import ScoreCells, score_cells
-from dpexplain.models.boosting.pairs import PairSums
+from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
 
@@ -29,13 +29,22 @@ FloatArray = NDArray[np.float64]
 PRIOR_STD = np.array([0.1, 0.1])
 """Scale of the prior of the shift at the center, in log-odds, and of the logarithm of the scale."""
 
-PRIOR_FREEDOM = 2.0
+PRIOR_FREEDOM = 1.0
 """Degrees of freedom of the prior (Student's t): small deviations that noise explains are ignored,
 and large deviations that it does not explain are kept."""
+
+ENDS = np.arange(-4.0, 5.0)
+"""Upper ends of the groups of scores, in units of their spread; the last group has no end."""
+
+N_SUMS = 2 + len(ENDS) + 1
+
+GROUP_WEIGHT = 0.3
+"""What a record adds to its group, relative to the largest norm of its residuals."""
 
 _N_STEPS = 12
 _LONGEST_STEP = 0.5
 _LEAST_SPREAD = 1e-6
+_LARGEST = float(np.sqrt(1.0 + GROUP_WEIGHT**2))
 _BELOW_ONE = 1.0 - 2.0**-40
 """Factor that keeps norms at most 1 despite errors of double precision."""
 
@@ -91,7 +100,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What a record adds to the two sums, for each cell of its score and each class.
+    """What a record adds to the sums, for each cell of its score and each class.
 
     Attributes
     ----------
@@ -102,21 +111,30 @@ class Contributions:
     directions : ndarray of shape (n_cells, 2)
         ``(1, z)``, divided by its norm and by the larger of the two probabilities. A residual times
         this vector has a norm of at most 1.
+    group : ndarray of shape (n_cells,)
+        Group of each cell.
     """
 
     center: float
     spread: float
     chance: FloatArray
     directions: FloatArray
+    group: NDArray[np.intp]
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """Contributions in lattice steps, shape (2 classes, n_cells, 2).
+        """Contributions in lattice steps, shape (2 classes, n_cells, n_sums).
 
-        They are rounded toward zero, so no norm exceeds 1.
+        They are divided by their largest norm and rounded toward zero, so no norm exceeds 1.
         """
-        residuals = np.stack([-self.chance, 1.0 - self.chance]) * (LATTICE * _BELOW_ONE)
-        return np.trunc(residuals[:, :, None] * self.directions).astype(np.int64)
+        residuals = np.stack([-self.chance, 1.0 - self.chance])
+        groups = GROUP_WEIGHT * (self.group[:, None] == np.arange(len(ENDS) + 1))
+        both = [
+            residuals[:, :, None] * self.directions,
+            np.broadcast_to(groups, (2, *groups.shape)),
+        ]
+        unit = LATTICE * _BELOW_ONE / _LARGEST
+        return np.trunc(np.concatenate(both, axis=2) * unit).astype(np.int64)
 
 
 def contributions(cells: ScoreCells) -> Contributions:
@@ -136,21 +154,22 @@ def contributions(cells: ScoreCells) -> Contributions:
     center = float(weights @ middles / weights.sum())
     spread = float(np.sqrt(weights @ (middles - center) ** 2 / weights.sum()))
     spread = max(spread, _LEAST_SPREAD)
-    both = np.column_stack([np.ones(len(middles)), (middles - center) / spread])
+    z = (middles - center) / spread
+    both = np.column_stack([np.ones(len(middles)), z])
     size = np.linalg.norm(both, axis=1) * np.maximum(chance, 1.0 - chance)
-    return Contributions(center, spread, chance, both / size[:, None])
+    group = np.searchsorted(ENDS, z).astype(np.intp)
+    return Contributions(center, spread, chance, both / size[:, None], group)
 
 
 def release_line(
     records: BinnedRecords,
     counts: Sequence[BinCounts],
     curves: Sequence[FloatArray],
-    pairs: PairSums | None,
     n_samples: float,
     budget: Budget,
     mechanism: Mechanism,
 ) -> Line | None:
-    """Release the two sums and compute the line.
+    """Release the sums and compute the line.
 
     Parameters
     ----------
@@ -160,8 +179,6 @@ def release_line(
         Noisy number of records in each bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
         Released curves, in log-odds.
-    pairs : PairSums or None
-        Released pair sums.
     n_samples : float
         Noisy number of records.
     budget : Budget
@@ -175,17 +192,20 @@ def release_line(
     """
     if not budget.line_share:
         return None
-    cells = score_cells(counts, curves, pairs, n_samples)
+    cells = score_cells(counts, curves)
     each = contributions(cells)
     exact = records.score_counts(cells.low, cells.width, len(cells.weights))
     phase = line_phase(budget)
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
-    return fitted_line(cells, each, sums / LATTICE, n_samples, phase.sigma_int / LATTICE)
+    unit = _LARGEST / LATTICE
+    residuals, groups, std = sums[:2] * unit, sums[2:] * unit, phase.sigma_int * unit
+    cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
+    return fitted_line(cells, each, residuals, n_samples, std)
 
 
 def line_phase(budget: Budget) -> Phase:
-    """Return the phase of releases that contains the two sums.
+    """Return the phase of releases that contains the sums.
 
     The contribution of a record is a vector with a norm of at most 1, so replacing a record changes
     the sums by at most 2. These changes are the same as those of leaf sums in units of the clip.
@@ -200,7 +220,7 @@ def line_phase(budget: Budget) -> Phase:
     Phase
     """
     steps = budget.leaf_factor * LATTICE
-    return Phase("calibration", steps, budget.line_multiplier * steps, 2)
+    return Phase("calibration", steps, budget.line_multiplier * steps, N_SUMS)
 
 
 def fitted_line(
@@ -210,14 +230,14 @@ def fitted_line(
     n_samples: float,
     noise_std: float,
 ) -> Line | None:
-    """Return the most probable line, given the noisy sums.
+    """Return the most probable line, given the noisy sums of residuals.
 
     Parameters
     ----------
     cells : ScoreCells
     each : Contributions
     sums : ndarray of shape (2,)
-        Noisy sums of the contributions.
+        Noisy sums of the residuals times their directions.
     n_samples : float
         Noisy number of records.
     noise_std : float

@@ -1,37 +1,39 @@
 """Distribution of the scores of the records, from released numbers only.
 
 The released counts of each feature give the distribution of its contributions, and hence that of
-their sum if features were independent. Correlated features make scores more (or less) spread out;
-the released pair sums tell by how much.
+their sum if features were independent. Noisy counts of the records in a few groups of scores then
+show how correlated features change it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pairs import PairSums, order_of_bins, shares
+from dpexplain.models.boosting.pairs import shares
 
 FloatArray = NDArray[np.float64]
 
 N_CELLS = 512
 """Number of cells into which scores are divided; a power of two."""
 
-_REACH = 8.0
+_REACH = 12.0
 """Range of the cells on each side of the mean, in standard deviations of the scores."""
 
 _LEAST_STD = 0.01
 """Minimum standard deviation of the scores, in log-odds, for the width of the cells."""
 
-_USUAL_CORRELATION = 0.35
-"""Prior standard deviation of the correlation between two features."""
+_WIDER, _WIDER_SHARE = 2.0, 0.02
+"""A small part of the distribution is normal and this much wider, so that no group is empty."""
 
-_LEAST_HALF = 1e-3
+_USUAL_ERROR = 0.5, 0.02
+"""Prior standard deviation of the share of a group: relative to the share, and absolute."""
+
+_LEAST_FACTOR = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +58,8 @@ class ScoreCells:
         return self.low + self.width * (np.arange(len(self.weights)) + 0.5)
 
 
-def score_cells(
-    counts: Sequence[BinCounts],
-    curves: Sequence[FloatArray],
-    pairs: PairSums | None,
-    n_samples: float,
-) -> ScoreCells:
-    """Estimate the distribution of the sum of all curves over the records.
+def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
+    """Compute the distribution of the sum of all curves, as if features were independent.
 
     Parameters
     ----------
@@ -70,10 +67,6 @@ def score_cells(
         Noisy number of records in each bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
         Released curves, whose sum is the score.
-    pairs : PairSums or None
-        Released pair sums. If None, features are treated as independent.
-    n_samples : float
-        Noisy number of records.
 
     Returns
     -------
@@ -94,49 +87,40 @@ def score_cells(
         np.add.at(on_circle, (cell.astype(np.intp) + 1) % N_CELLS, w * (place - cell))
         spectrum *= np.fft.rfft(on_circle)
     found = np.maximum(np.roll(np.fft.irfft(spectrum, N_CELLS), N_CELLS // 2), 0.0)
-    together = variance + _covariances(counts, weights, curves, pairs, n_samples)
-    spread = float(np.sqrt(max(together, 0.25 * variance))) if variance else alone
-    width *= max(spread / alone, 0.5)
     low = sum(means) - (N_CELLS // 2 + 0.5) * width
-    return ScoreCells(low, width, found / found.sum())
+    away = (np.arange(N_CELLS) - N_CELLS // 2) * width / (_WIDER * alone)
+    wider = np.exp(-0.5 * away**2)
+    found = (1.0 - _WIDER_SHARE) * found / found.sum() + _WIDER_SHARE * wider / wider.sum()
+    return ScoreCells(low, width, found)
 
 
-def _covariances(
-    counts: Sequence[BinCounts],
-    weights: Sequence[FloatArray],
-    curves: Sequence[FloatArray],
-    pairs: PairSums | None,
-    n_samples: float,
-) -> float:
-    """Return the sum of the covariances between all curves, over ordered pairs of features.
+def reweighted(
+    cells: ScoreCells, group: NDArray[np.intp], counts: FloatArray, n_samples: float, std: float
+) -> ScoreCells:
+    """Adjust the proportions of groups of cells to noisy counts of their records.
 
-    Bins are assumed to come from latent normal variables. To first order in the correlation r of
-    two such variables, the covariance of two curves is r times the product of their covariances
-    with their own variables.
+    Parameters
+    ----------
+    cells : ScoreCells
+    group : ndarray of shape (n_cells,)
+        Group of each cell.
+    counts : ndarray of shape (n_groups,)
+        Noisy number of records in each group.
+    n_samples : float
+        Noisy number of records.
+    std : float
+        Standard deviation of the noise in a count.
+
+    Returns
+    -------
+    ScoreCells
+        The proportion of each group is its posterior mean; within groups, proportions are the same
+        as before.
     """
-    if pairs is None:
-        return 0.0
-    with_own = np.zeros(len(curves))
-    above = np.zeros(len(curves))
-    for k, (count, w, curve) in enumerate(zip(counts, weights, curves, strict=True)):
-        order = order_of_bins(count, curve)
-        ends = _normal_density(np.concatenate([[0.0], np.cumsum(w[order])]))
-        with_own[k] = (ends[:-1] - ends[1:]) @ curve[order]
-        above[k] = w[pairs.upper[k]].sum()
-    above = np.clip(above, _LEAST_HALF, 1.0 - _LEAST_HALF)
-    density, sign = _normal_density(above), 2.0 * above - 1.0
-    first, second = np.triu_indices(len(curves), 1)
     n = max(n_samples, 1.0)
-    # Covariance of the two signs, and how fast it grows with the correlation.
-    agreement = pairs.sums / n - sign[first] * sign[second]
-    rate = 4.0 * density[first] * density[second]
-    correlation = np.sin(np.clip(agreement / rate, -np.pi / 2.0, np.pi / 2.0))
-    variance = (pairs.noise_std**2 / n**2 + 1.0 / n) / rate**2
-    correlation *= _USUAL_CORRELATION**2 / (_USUAL_CORRELATION**2 + variance)
-    return 2.0 * float(correlation @ (with_own[first] * with_own[second]))
-
-
-def _normal_density(below: FloatArray) -> FloatArray:
-    """Return the standard normal density at the given quantiles."""
-    z = ndtri(np.clip(below, 1e-9, 1.0 - 1e-9))
-    return np.asarray(np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi))
+    own = np.bincount(group, cells.weights, len(counts))
+    prior = (_USUAL_ERROR[0] * own) ** 2 + _USUAL_ERROR[1] ** 2
+    found = own + (counts / n - own) * prior / (prior + std**2 / n**2)
+    factor = np.maximum(found, _LEAST_FACTOR * own) / np.where(own > 0.0, own, 1.0)
+    weights = cells.weights * factor[group]
+    return replace(cells, weights=weights / weights.sum())
