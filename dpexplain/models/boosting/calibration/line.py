@@ -199,7 +199,8 @@ def release_line(
     with mechanism.phase(phase):
         sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
     unit = _LARGEST / LATTICE
-    residuals, groups, std = sums[:2] * unit, sums[2:] * unit, phase.sigma_int * unit
+    found = np.asarray(sums * unit, dtype=np.float64)
+    residuals, groups, std = found[:2], found[2:], phase.sigma_int * unit
     cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
     return fitted_line(cells, each, residuals, n_samples, std)
 

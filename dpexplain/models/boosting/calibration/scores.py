@@ -55,7 +55,7 @@ class ScoreCells:
     @property
     def middles(self) -> FloatArray:
         """Score in the middle of each cell, shape (n_cells,)."""
-        return self.low + self.width * (np.arange(len(self.weights)) + 0.5)
+        return np.asarray(self.low + self.width * (np.arange(len(self.weights)) + 0.5))
 
 
 def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
