@@ -224,6 +224,8 @@ class PrivateFit:
     pair_tables : tuple of PairTable, default=()
         Fitted pair terms, on the link scale. All other fields describe the curves, which were
         fitted before the pairs.
+    line : Line or None
+        Line that calibrates the scores; None if they are not calibrated.
     """
 
     binned: PrivateBins
