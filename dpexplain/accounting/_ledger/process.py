@@ -15,7 +15,14 @@ from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.exceptions import BudgetError
 
-__all__ = ["check_ledger", "ledgers_of", "named_ledger", "process_ledger", "unlisted"]
+__all__ = [
+    "check_ledger",
+    "is_unlisted",
+    "ledgers_of",
+    "named_ledger",
+    "process_ledger",
+    "unlisted",
+]
 
 _LOCK = threading.Lock()
 _LEDGERS: dict[tuple[str | None, str], PrivacyLedger] = {}  # by table, or by adjacency
@@ -197,6 +204,11 @@ def unlisted() -> Iterator[None]:
         yield
     finally:
         _UNLISTED.reset(token)
+
+
+def is_unlisted() -> bool:
+    """Return whether this is inside a ``with unlisted():`` block."""
+    return _UNLISTED.get()
 
 
 def _found(

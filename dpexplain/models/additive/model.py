@@ -193,6 +193,7 @@ class AdditiveModel(VersionedEstimator):
             noise=None if noise is None else noise.joint,
             main_effects_only=self._has_hidden_interactions,
             schema=self.schema_,
+            alarms=self._alarms(),
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
             pairs=tuple(
@@ -312,6 +313,10 @@ class AdditiveModel(VersionedEstimator):
             of_class=of_class,
             rest_score=rest_score,
         )
+
+    def _alarms(self) -> tuple[str, ...]:
+        """Return the alarms of the health check; models without one have none."""
+        return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Return the simulated errors of each score; empty if there are none."""
