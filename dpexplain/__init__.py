@@ -59,6 +59,7 @@ __all__ = [
     "ExplainableBoostingRegressor",
     "GlobalExplanation",
     "Guarantee",
+    "HealthWarning",
     "LocalExplanation",
     "LocallyLinearClassifier",
     "Numeric",

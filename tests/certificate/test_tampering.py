@@ -251,7 +251,8 @@ def words_of_the_page(made, draw):
             ("at most 63 are", f"at most {draw.randint(50, 62)} are"),
             ("A. Curie", "B. Bohr"),
             ("ε = 0.5", f"ε = 0.{draw.randint(1, 4)}"),
-            ("Its cap is ε = 4", "Its cap is ε = 3"),
+            ("(limit) is ε = 4", "(limit) is ε = 3"),
+            ("at most 63 of 100", f"at most {draw.randint(50, 62)} of 100"),
             ("one record", "one person"),
         ]
     )
