@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
-from dpexplain.accounting._ledger.process import is_unlisted, ledgers_of
+from dpexplain.accounting._ledger.process import is_unlisted, ledgers_of, warn_of_total
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
@@ -109,6 +109,8 @@ class PrivateEstimator(PrivateHooks):
         HealthWarning
             If the released numbers point to a mistake in the table; see ``health()`` of boosting
             models. The model is fitted nevertheless.
+        PrivacyWarning
+            At the 5th, 10th, 20th, ... fit without a ledger in this process, with their total.
 
         Notes
         -----
@@ -160,6 +162,8 @@ class PrivateEstimator(PrivateHooks):
             )
         if not is_unlisted():  # a sweep warns once, and audits repeat fits
             warn_of_alarms(self._alarms(), stacklevel=4)
+            if self.ledger is None:
+                warn_of_total(self.adjacency, stacklevel=4)
         return self
 
     def statement(self) -> PrivacyStatement:
