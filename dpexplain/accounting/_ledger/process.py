@@ -241,8 +241,8 @@ def warn_of_total(adjacency: str, stacklevel: int) -> None:
     warnings.warn(
         f"{summary.n_private} {WITHOUT_A_LEDGER} in this process: on one table, they cost "
         f"epsilon={_upper(summary.private_epsilon)} together at delta={summary.delta:g}, or "
-        f"{_upper(summary.adaptive_epsilon)} if results decided which came next. Name the table, such "
-        "as ledger='survey-2024', to count its fits; process_ledger() counts all.",
+        f"{_upper(summary.adaptive_epsilon)} if results decided which came next. Name the "
+        "table, such as ledger='survey-2024', to count its fits; process_ledger() counts all.",
         PrivacyWarning,
         stacklevel=stacklevel,
     )
