@@ -92,7 +92,12 @@ def as_affixes(kind: str, affixes: object) -> tuple[str, ...]:
     texts = tuple(dict.fromkeys(text.strip() for text in listed))
     for text in texts:
         check_encodable(kind, "affixes", text)
-        if not text or set(text) & set("0123456789+-.,'") or not np.isnan(cell_number(f"1{text}1")):
+        allowed = text.replace(".", "") if any(map(str.isalpha, text)) else text  # such as "Mio."
+        if (
+            not text
+            or set(allowed) & set("0123456789+-.,'")
+            or not np.isnan(cell_number(f"1{text}1"))
+        ):
             raise SchemaError(
                 f"{kind}: the affix {text!r} must be a text such as 'kg' or '%', without digits, "
                 "signs and separators."

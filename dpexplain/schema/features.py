@@ -133,9 +133,9 @@ class Date(Numeric):
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
         Additional text formats, such as ``"%d.%m.%Y"``, made up of %d, %m, %b, %B (English names),
-        %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
-        for the latest year with these digits that is not after the year of `high`. Formats that
-        consist only of digits, such as ``"%Y%m%d"``, also match numbers.
+        %Y, %y, %H, %M, %S, %I and %p. The first format that matches a cell is used. A two-digit
+        year stands for the latest year with these digits that is not after the year of `high`.
+        Formats that consist only of digits, such as ``"%Y%m%d"``, also match numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""

@@ -30,6 +30,8 @@ _PARTS: Final = {
     "H": r"[0-9]{1,2}",
     "M": r"[0-9]{1,2}",
     "S": r"[0-9]{1,2}",
+    "I": r"[0-9]{1,2}",
+    "p": r"[AaPp]\.?[Mm]\.?",
     "%": "%",
 }
 _SAMPLE: Final = {
@@ -42,6 +44,8 @@ _SAMPLE: Final = {
     "H": "03",
     "M": "04",
     "S": "05",
+    "I": "03",
+    "p": "PM",
     "%": "%",
 }
 _NEEDED: Final = {"a day (%d)": "d", "a month (%m, %b or %B)": "mbB", "a year (%Y or %y)": "Yy"}
@@ -75,9 +79,9 @@ def day_format(text: str) -> DayFormat:
     Parameters
     ----------
     text : str
-        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Month
-        names are in English, regardless of the locale. A format that includes no time and does not
-        consist only of digits also matches a date followed by a time of day.
+        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S, %I, %p and
+        %%. Month names are in English, regardless of the locale. A format that includes no time and
+        does not consist only of digits also matches a date followed by a time of day.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def day_format(text: str) -> DayFormat:
             f"a reader of tables would take {sample!r} as a number; write digits only, or another "
             "separator."
         )
-    end = "" if set("HMS") & set(parts) else _TIME_OF_DAY
+    end = "" if set("HMSIp") & set(parts) else _TIME_OF_DAY
     return DayFormat(_pattern(pieces, _PARTS, end), 0)
 
 
