@@ -96,8 +96,9 @@ def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namesp
 
 
 def _refused(asked: argparse.Namespace, error: Exception, status: int) -> int:
-    lacks = isinstance(error, FileNotFoundError) and error.filename is not None
-    words = f"{error.filename}: no such file." if lacks else str(error)
+    words = str(error)
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        words = f"{error.filename}: no such file."
     _say(f"dpexplain {asked.command}: {words}")
     return status
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,3 +118,9 @@ def test_a_wrong_dictionary_is_refused_with_its_line(tables, capsys, tmp_path):
     assert main(read) == 2
     assert "line 4 ('creatinine'), column 'max'" in capsys.readouterr().err
     assert not (tmp_path / "s.toml").exists()
+
+
+def test_blanks_around_names_of_columns_in_the_file_are_ignored(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('age ," died"\n41,yes\n', encoding="utf-8")
+    assert list(read_texts(path, LineFormat()).columns) == ["age", "died"]
