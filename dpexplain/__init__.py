@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpexplain.accounting import PrivacyLedger
     from dpexplain.compare import Comparison
     from dpexplain.compare.sweep import sweep
-    from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
+    from dpexplain.exceptions import BudgetError, HealthWarning, PrivacyWarning, SchemaError
     from dpexplain.explain import GlobalExplanation, Guarantee, LocalExplanation, ShapeFunction
     from dpexplain.models import (
         DPBoostClassifier,
@@ -59,6 +59,7 @@ __all__ = [
     "ExplainableBoostingRegressor",
     "GlobalExplanation",
     "Guarantee",
+    "HealthWarning",
     "LocalExplanation",
     "LocallyLinearClassifier",
     "Numeric",
@@ -77,7 +78,7 @@ _NAMES_BY_PART = {
     "accounting": ("PrivacyLedger",),
     "compare": ("Comparison",),
     "compare.sweep": ("sweep",),
-    "exceptions": ("BudgetError", "PrivacyWarning", "SchemaError"),
+    "exceptions": ("BudgetError", "HealthWarning", "PrivacyWarning", "SchemaError"),
     "explain": ("GlobalExplanation", "Guarantee", "LocalExplanation", "ShapeFunction"),
     "models": (
         "DPBoostClassifier",

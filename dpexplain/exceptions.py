@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BudgetError", "PrivacyWarning", "SchemaError"]
+__all__ = ["BudgetError", "HealthWarning", "PrivacyWarning", "SchemaError"]
 
 
 class PrivacyWarning(UserWarning):
@@ -17,6 +17,21 @@ class PrivacyWarning(UserWarning):
     >>> from dpexplain import PrivacyWarning
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("error", PrivacyWarning)    # stop rather than warn
+    """
+
+
+class HealthWarning(UserWarning):
+    """Warning after a fit that the released numbers point to a mistake in the table.
+
+    It lists the alarms of the model's health check. Like that check, it follows from released
+    numbers alone, so it costs no privacy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from dpexplain import HealthWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", HealthWarning)    # call model.health() instead
     """
 
 

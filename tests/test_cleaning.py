@@ -20,7 +20,7 @@ from dpexplain.exceptions import SchemaError
 from dpexplain.models.inputs import rows_with_target
 from dpexplain.schema import Categorical, Classes, Date, Numeric, Range, Schema
 from dpexplain.tables.cells import cell_day, cell_number
-from dpexplain.tables.encoding import encode_classes, encode_features, encode_range
+from dpexplain.tables.encoding import encode_classes, encode_features, encode_range, read_numbers
 from dpexplain.tables.lines import LineFormat, read_texts
 from dpexplain.tables.spellings import day_format, day_reader, number_reader
 from effort import examples
@@ -393,3 +393,66 @@ def test_a_column_of_ids_or_persons_is_no_target(column: str) -> None:
 def test_roles_that_a_column_cannot_have_are_refused(roles: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=re.escape(message)):
         Schema(VISITS.features, VISITS.target, **roles)
+
+
+@pytest.mark.parametrize(
+    ("rules", "cells", "numbers"),
+    [
+        ({"thousands": ","}, ["1,045.5", "999", "1,345,678"], [1045.5, 999, 1345678]),
+        ({"thousands": ","}, ["-1,000", "+1,000"], [-1000, 1000]),
+        ({"thousands": ","}, ["1,04", "12,3456", ",123", "1,,000", "1, 000", "0,5"], None),
+        ({"thousands": ".", "decimal": ","}, ["1.234,5", "1.234", "0,25"], [1234.5, 1234, 0.25]),
+        ({"thousands": ".", "decimal": ","}, ["1.23", "1234.5", "1,234.5", "1.234.5"], None),
+        ({"thousands": "'"}, ["1'234.5", "1\u2019234"], [1234.5, 1234]),
+        ({"thousands": " "}, ["1 234.5", "1\u00a0234", "1\u202f234"], [1234.5, 1234, 1234]),
+        ({"affixes": ["kg", "%", "g"]}, ["12.5 kg", "12.5kg", "40 %", "3 g"], [12.5, 12.5, 40, 3]),
+        ({"affixes": ["kg", "%", "g"]}, ["7", " 7 g ", "%7"], [7, 7, 7]),
+        ({"affixes": ["Mio.", "%"]}, ["12.5 Mio.", "7Mio."], [12.5, 7]),
+        ({"affixes": ["kg"]}, ["12.5 mg", "kg", "12 kg kg", "kgkg", "12.5 k g"], None),
+        ({"affixes": "$", "thousands": ","}, ["$1,045.50", "$ 7", "7 $"], [1045.5, 7, 7]),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_they_are_written(rules, cells, numbers) -> None:
+    expected = [np.nan] * len(cells) if numbers is None else numbers
+    for part in (Numeric(-1e8, 1e8, **rules), Range(-1e8, 1e8, **rules)):
+        column = np.array(cells, dtype=object)
+        np.testing.assert_array_equal(read_numbers(column, part), expected)
+        for cell, number in zip(cells, expected, strict=True):  # each cell by itself
+            alone = read_numbers(np.array([cell], dtype=object), part)
+            np.testing.assert_array_equal(alone, [number])
+
+
+def test_markers_of_written_numbers_are_hidden() -> None:
+    part = Numeric(0, 1e5, thousands=",", affixes="kg", missing=["9,999 kg", "n/a"])
+    column = np.array(["9,999 kg", "9999", "9,998 kg", "n/a"], dtype=object)
+    np.testing.assert_array_equal(read_numbers(column, part), [np.nan, np.nan, 9998, np.nan])
+    with pytest.raises(SchemaError, match="is an end of the range"):
+        Range(0, 9999, thousands=",", missing="9,999")
+
+
+def test_written_numbers_survive_toml_and_the_page() -> None:
+    part = Numeric(0, 9, thousands=",", affixes=["kg", "%"], unit="kg")
+    schema = Schema({"weight": part}, Range(0, 9, affixes="€", name="price"))
+    assert Schema.from_toml(schema.to_toml()) == schema
+    assert "thousands=','" in repr(part)
+    assert "written with kg, %" in schema._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"thousands": ";"}, "thousands=';' must be"),
+        ({"thousands": "."}, "not the decimal separator"),
+        ({"thousands": ",", "decimal": ","}, "not the decimal separator"),
+        ({"affixes": 5}, "affixes must be a string"),
+        ({"affixes": ["x1"]}, "without digits"),
+        ({"affixes": [" "]}, "without digits"),
+        ({"affixes": ["-"]}, "without digits"),
+        ({"affixes": ["."]}, "without digits"),
+        ({"affixes": ["e"]}, "without digits"),
+    ],
+)
+def test_rules_that_could_change_a_number_are_refused(rules, message) -> None:
+    for kind in (Numeric, Range):
+        with pytest.raises(SchemaError, match=re.escape(message)):
+            kind(0, 1, **rules)

@@ -24,6 +24,7 @@ from dpexplain import (
 from dpexplain.io import from_json, to_json
 from dpexplain.tables.cells import cell_day, day_text
 from dpexplain.tables.encoding import encode_features, encode_numeric
+from dpexplain.tables.spellings import day_reader
 from dpexplain_widgets import Explorer
 
 VISITS = Schema({"visit": Date("2015-01-01", "2024-12-31")}, target=Classes(["home", "back"]))
@@ -201,3 +202,10 @@ def test_views_take_dates_as_days_and_show_no_unit(fitted):
     assert explorer.payload["terms"][0]["is_date"]
     assert explorer.payload["terms"][0]["unit"] == ""
     assert explorer.selection["value"].tolist() == [DAY]
+
+
+def test_times_of_twelve_hours_are_read_as_their_day():
+    read = day_reader(["%m/%d/%Y %I:%M %p"], 2024)
+    cells = ["01/02/1970 11:59 PM", "1/2/1970 1:00 am", "01/02/1970 11:59 p.m."]
+    assert [read(cell) for cell in cells] == [1.0, 1.0, 1.0]
+    assert np.isnan(read("01/02/1970 11:59"))

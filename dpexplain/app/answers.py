@@ -23,6 +23,7 @@ LABELS = {
     "sample": "Public sample: a table with the same columns that anyone may see",
     "schema": "Data dictionary (CSV) or schema (TOML)",
     "target": "Column to predict",
+    "groups": "Column that identifies persons, if the dictionary or schema names none",
     "model": "Model",
     "epsilon": "Privacy loss ε of this fit",
     "delta": "δ, if not that of the ledger (1e-6 for a new one)",
@@ -41,6 +42,7 @@ _OPTIONS = {
     "--encoding": "encoding",
     "--schema": "schema",
     "--target": "target",
+    "--groups": "groups",
     "--model": "model",
     "--epsilon": "epsilon",
     "--delta": "delta",
@@ -56,6 +58,7 @@ _NAMES = {
     "encoding": "encoding",
     "schema": "data dictionary or schema",
     "target": "column to predict",
+    "groups": "column that identifies persons",
     "model": "model",
     "epsilon": "ε",
     "delta": "δ",
@@ -160,8 +163,8 @@ class Answers:
 
     Parameters
     ----------
-    table, separator, encoding, sample, schema, target, model, epsilon, delta, rows, cap, ledger, \
-    person, purpose, out, key : str
+    table, separator, encoding, sample, schema, target, groups, model, epsilon, delta, rows, cap, \
+    ledger, person, purpose, out, key : str
         Text of each control; see `LABELS`.
     """
 
@@ -171,6 +174,7 @@ class Answers:
     sample: str = ""
     schema: str = ""
     target: str = ""
+    groups: str = ""
     model: str = "boosting"
     epsilon: str = ""
     delta: str = ""

@@ -19,6 +19,7 @@ from dpexplain.app.files import check_files, holds_records
 from dpexplain.certificate.odds import guesses_of_hundred, odds_words
 from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
 from dpexplain.cli.options import file_or_address, private_estimator
+from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import check_names, read_schema, table_suffix
 from dpexplain.explain._text import short_number, upper_number
 from dpexplain.schema import Schema
@@ -75,7 +76,18 @@ def read_rules(answers: Answers) -> Schema:
             f"{path} predicts {schema.target.name!r}, not {answers.target!r}; enter that column, "
             "or correct the file.",
         )
-    return schema
+    return _with_persons(answers, schema)
+
+
+def _with_persons(answers: Answers, schema: Schema) -> Schema:
+    """Return the schema with the person column of the form; the fit and its files use it."""
+    if not answers.groups:
+        return schema
+    asked = argparse.Namespace(
+        groups=answers.groups, schema=answers.schema_path(), target=answers.target
+    )
+    with at("groups"):
+        return with_groups(asked, schema)
 
 
 def _same_columns(path: Path, answers: Answers) -> bool:
@@ -114,7 +126,7 @@ def to_decide(schema: Schema) -> list[str]:
     else:
         decisions.append(
             "Does each person have one row? No column identifies persons, so single rows are "
-            "protected."
+            "protected; otherwise, enter the column above."
         )
     return decisions
 
@@ -274,7 +286,8 @@ def asked_rows(answers: Answers) -> int | None:
 def _check_persons(answers: Answers, schema: Schema, names: list[str]) -> None:
     if schema.person is None and answers.rows not in ("", "0"):
         raise AnswerError(
-            "rows", "The schema names no column that identifies persons; leave this empty."
+            "rows",
+            "No column identifies persons: enter it in step 2, or leave this empty.",
         )
     if schema.person is not None and not answers.rows:
         raise AnswerError(
@@ -283,7 +296,8 @@ def _check_persons(answers: Answers, schema: Schema, names: list[str]) -> None:
             "protect single rows only.",
         )
     if answers.rows not in ("", "0") and schema.person not in names:
-        raise AnswerError("rows", f"The table has no column {schema.person!r}.")
+        field = "groups" if answers.groups else "rows"
+        raise AnswerError(field, f"The table has no column {schema.person!r}.")
 
 
 def _ledger(answers: Answers, asked: argparse.Namespace) -> LedgerState:

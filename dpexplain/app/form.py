@@ -147,6 +147,7 @@ class ReleaseForm(VBox):
             heading("2. What is public about it"),
             fields["schema"],
             fields["target"],
+            fields["groups"],
             buttons["read"],
             messages["rules"],
             buttons["check"],

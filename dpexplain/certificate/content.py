@@ -179,17 +179,18 @@ def sections_of(stated: Stated) -> tuple[Section, ...]:
         Plain-text sections of limited length, without unprintable characters.
     """
     sections = (
-        Section("", rows=_release_rows(stated)),
+        Section("", rows=_key_rows(stated)),
         Section(
-            shorten(f"What this means for {stated.protects}", 120),
+            shorten(f"What this means for {_one(stated)}", 120),
             paragraphs=_meaning(stated),
             named=True,
         ),
         Section(
             "The budget of this data set", paragraphs=_budget(stated), warning=_open_words(stated)
         ),
-        Section("Questions of NIST SP 800-226", rows=_questions(stated)),
-        Section("Fingerprints", rows=_hashes(stated), paragraphs=_checking(stated), code=True),
+        Section("Before you sign", paragraphs=_to_confirm(stated)),
+        Section("For specialists: the questions of NIST SP 800-226", rows=_questions(stated)),
+        Section("For specialists: fingerprints", rows=_hashes(stated), code=True),
     )
     return tuple(map(_shortened, sections))
 
@@ -204,69 +205,122 @@ def _shortened(section: Section) -> Section:
     )
 
 
-def _release_rows(stated: Stated) -> list[tuple[str, str]]:
-    """Return the rows of the first table, such as the purpose and the dates."""
+def _key_rows(stated: Stated) -> list[tuple[str, str]]:
+    """Return the rows of the first table: the key numbers, then the purpose and the dates."""
     fit, given = stated.fit, stated.release
+    right = guesses_of_hundred(stated.epsilon, stated.delta)
     person = given.person or fit.person
-    predicts = f"{stated.model}, which predicts {stated.target!r}"
     names = "" if fit.schema else " (names as the file states them: the fit recorded no schema)"
     rows = [
-        ("Released", f"{predicts} from {_listed(stated.features)}{names}"),
+        (
+            "Largest risk",
+            f"With this file, at most {right} of 100 guesses about {_one(stated)} "
+            "are right; without it, 50.",
+        ),
+        ("Privacy budget", _budget_row(stated)),
+        ("Protected", stated.protects),
+        (
+            "Released",
+            f"A model that predicts {stated.target!r} from {_listed(stated.features)}{names}",
+        ),
         ("Responsible", person or "not stated"),
         ("Purpose", given.purpose or fit.purpose or "not stated"),
-        ("Dates (UTC)", f"fitted {fit.date or 'not stated'}, released {given.date}"),
-        ("Protected", stated.protects),
+        ("Dates (UTC)", f"computed {fit.date or 'not stated'}, released {given.date}"),
     ]
     if person and fit.person and fit.person != person:
-        rows.insert(2, ("Fitted by", fit.person))
+        rows.insert(5, ("Computed by", fit.person))
     return rows
+
+
+def _budget_row(stated: Stated) -> str:
+    if math.isinf(stated.total_epsilon):
+        return "There is no bound on everything together."
+    of = "" if math.isinf(stated.cap_epsilon) else f" of {stated.cap_epsilon:g}"
+    limit = "; it has no limit" if not of else ""
+    return f"{upper_number(stated.total_epsilon)}{of} is spent{limit}."
+
+
+def _one(stated: Stated) -> str:
+    """Return the unit without its details, which the row "Protected" states."""
+    return stated.protects.partition(", of whom ")[0].partition(" (")[0]
 
 
 def _meaning(stated: Stated) -> list[str]:
     """Return paragraphs that explain the guarantee in terms of correct guesses."""
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
-    one = stated.protects.partition(", of whom ")[0].partition(" (")[0]  # the heading names both
-    but = f", except with a chance of about {chance_words(stated.delta)}" if stated.delta else ""
+    one = _one(stated)
     words = [
-        "Random noise was added, so that the file would look much the same without any "
-        f"{one}. Suppose someone knows everything else in the table and has to guess "
-        f"whether a certain {one.removeprefix('one ')} is in it. Without the file, 50 of 100 such "
-        f"guesses are right; with it, at most {right} are. As odds: from 1 to 1, to at most "
-        f"{odds_words(stated.epsilon)}{but}.",
+        "Random noise was added to the model, so that it would look much the same without any "
+        f"{one}. Suppose someone knows everything else in the table, and guesses whether a certain "
+        f"{one.removeprefix('one ')} is in it. Without the file, that is a coin toss: 50 of 100 "
+        f"such guesses are right. With the file, at most {right} are.",
+        f"The number behind this is ε (epsilon), the privacy loss: {upper_number(stated.epsilon)} "
+        "for this file. Smaller is safer. As odds, an even chance "
+        f"becomes at most {odds_words(stated.epsilon)}.{_failure(stated)}",
     ]
     if stated.protects == "one record":
         words.append(
-            "A record is a row of the table. A person with several rows is protected for each of "
-            "them, but less for all together."
+            "A record is a row of the table. A person with several rows is protected less."
         )
     if math.isfinite(stated.adaptive_epsilon):
         up_to_cap = stated.adaptive_epsilon == stated.cap_epsilon
-        what = "the cap of this data set allows" if up_to_cap else "was released so far"
-        words.append(f"With everything that {what}, together: at most {whole} of 100.")
+        what = "its budget allows" if up_to_cap else "was released from this data set so far"
+        words.append(
+            f"Together with everything that {what}, at most {whole} of 100 guesses are right."
+        )
     return words
+
+
+def _failure(stated: Stated) -> str:
+    if not stated.delta:
+        return ""
+    return f" The chance that this promise fails, δ (delta), is about {chance_words(stated.delta)}."
 
 
 def _budget(stated: Stated) -> list[str]:
     """Return paragraphs about the ledger's spent and remaining budget."""
+    many = "use" if stated.n_entries == 1 else "uses"
     entries = (
-        f"The ledger, which records every charged use, holds {counted_entries(stated.n_entries)}"
+        "Every use of the data set adds to the privacy loss, so each one is charged to a "
+        f"budget. The ledger, the book that records this, holds {stated.n_entries:,} {many}"
     )
     if math.isinf(stated.total_epsilon):
-        spent = f"for {stated.protects}, there is no bound on everything together"
+        words = [f"{entries}. For {stated.protects}, there is no bound on everything together."]
     else:
-        spent = (
-            f"ε = {upper_number(stated.total_epsilon)} is spent if all fits were planned in "
-            f"advance, and at most ε = {upper_number(stated.adaptive_epsilon)} if the results of "
-            f"one led to the next (δ = {upper_number(stated.total_delta)})"
-        )
-    words = [f"{entries}: {spent}."]
+        words = [
+            f"{entries}. Together, ε = {upper_number(stated.total_epsilon)} is spent, or at most "
+            f"ε = {upper_number(stated.adaptive_epsilon)} if results decided what came next."
+        ]
     if math.isinf(stated.cap_epsilon):
-        return [*words, "It has no cap, so it refuses nothing."]
-    left = f"ε = {stated.left_epsilon:g} is left for one more fit"
+        return [*words, "The budget has no cap (limit), so the ledger refuses nothing."]
+    left = f"ε = {stated.left_epsilon:g} is left for one more model"
     if stated.left_epsilon > stated.cap_epsilon - stated.total_epsilon:
-        left += ", because a total is smaller than the sum of its parts"
-    return [*words, f"Its cap is ε = {stated.cap_epsilon:g}, which it enforces. {left}."]
+        left += "; losses add up to less than their sum"
+    return [
+        *words,
+        f"The cap (limit) is ε = {stated.cap_epsilon:g}: the ledger refuses what would exceed it. "
+        f"{left}.",
+    ]
+
+
+def _to_confirm(stated: Stated) -> list[str]:
+    """Return what no file can show, and whoever signs has to know."""
+    signed = (
+        "Compare the signing key below with the one that the officer published."
+        if stated.signature is not None
+        else "This page is not digitally signed: whoever can change page, ledger and file could "
+        "rewrite all three. Keep a copy of the ledger fingerprint elsewhere."
+    )
+    return [
+        "Ask those responsible what no page can show. Are purpose, target and features as agreed? "
+        "Was every use of these data charged to this ledger? Were the ranges and categories that "
+        "the model was given known beforehand, and not read from these data?",
+        "Not protected: what the table shows about people in general. Those who hold the table "
+        "are trusted.",
+        "The command dpexplain verify checks this page against ledger and file, without data or "
+        f"network. {signed}",
+    ]
 
 
 def _open_words(stated: Stated) -> str:
@@ -281,20 +335,21 @@ def _open_words(stated: Stated) -> str:
 
 def _questions(stated: Stated) -> list[tuple[str, str]]:
     """Return the answers to the questions of NIST SP 800-226, as rows of a table."""
-    adjacency = _NEIGHBORS[stated.adjacency].format(unit=stated.protects)
+    adjacency = _NEIGHBORS[stated.adjacency].format(unit=_one(stated))
     delta = "0" if stated.delta == 0 else upper_number(stated.delta)
     return [
+        ("Model", stated.model),
         ("Unit of privacy", stated.protects),
         ("Which tables must look alike?", f"{adjacency}."),
         (
             "Privacy parameters",
-            f"ε = {upper_number(stated.epsilon)} bounds what the file, and everything computed "
-            f"from it, can reveal; δ = {delta} is about the chance that this fails.",
+            f"ε = {upper_number(stated.epsilon)} and δ = {delta} for the file and everything "
+            f"computed from it; δ = {upper_number(stated.total_delta)} for all uses together.",
         ),
         ("Mechanisms", _listed(stated.mechanisms)),
         (
             "Who is trusted?",
-            "Those who hold the table and fit the model. Readers of the file need not be trusted.",
+            "Those who hold the table and fit the model; not the readers of the file.",
         ),
         (
             "Floating-point safety",
@@ -304,11 +359,6 @@ def _questions(stated: Stated) -> list[tuple[str, str]]:
         (
             "Side channels",
             "Not covered: timing, memory and access to the computer that fits.",
-        ),
-        (
-            "Also not covered",
-            "What the table shows about everybody; uses of the table that were not charged to "
-            "this ledger.",
         ),
         (
             "What had to be public?",
@@ -341,20 +391,6 @@ def _hashes(stated: Stated) -> list[tuple[str, str]]:
     if stated.signature is not None:
         rows.append(("Signing key", stated.signature[0]))
     return rows
-
-
-def _checking(stated: Stated) -> list[str]:
-    """Return a paragraph on how to verify the certificate."""
-    first = (
-        "dpexplain verify checks this page against the ledger and the file, without the data and "
-        "without a network."
-    )
-    if stated.signature is not None:
-        return [f"{first} Compare the signing key with the one that the officer published."]
-    return [
-        f"{first} This page is not signed. Someone who can write page, ledger and file could "
-        "rewrite all three; keep a copy of the ledger fingerprint elsewhere, or sign the page."
-    ]
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -50,7 +50,7 @@ def add_commands(commands: Any) -> None:
         "from-dictionary",
         summary="Write the schema that a data dictionary describes: a CSV file with the columns "
         "name and type, and as needed min, max, step, categories, aliases, missing, unit, decimal, "
-        "format, description and source. No data are read.",
+        "thousands, affixes, format, description and source. No data are read.",
         examples="dpexplain schema from-dictionary dictionary.csv --target income "
         "--out schema.toml",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from dpexplain.cli.options import (
 from dpexplain.cli.persons import save_schema, schema_to_fit
 from dpexplain.cli.tables import Records, private_records
 from dpexplain.cli.text import fit_text, sweep_text
+from dpexplain.exceptions import HealthWarning
 from dpexplain.explain.health import Health
 from dpexplain.schema import Schema
 
@@ -146,7 +148,9 @@ def fit_and_save(asked: argparse.Namespace, schema: Schema) -> Fitted:
         estimator = private_estimator(
             asked, schema, epsilon=asked.epsilon, delta=ledger.delta, ledger=ledger
         )
-        estimator.fit(records.X, records.y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HealthWarning)  # the summary shows the health check
+            estimator.fit(records.X, records.y)
     with after_the_charge():
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)

@@ -96,7 +96,10 @@ def _ran(run: Callable[[argparse.Namespace], int | None], asked: argparse.Namesp
 
 
 def _refused(asked: argparse.Namespace, error: Exception, status: int) -> int:
-    _say(f"dpexplain {asked.command}: {error}")
+    words = str(error)
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        words = f"{error.filename}: no such file."
+    _say(f"dpexplain {asked.command}: {words}")
     return status
 
 

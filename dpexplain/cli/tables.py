@@ -32,7 +32,8 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the records for a private fit from the table named on the command line.
 
-    For private boosting, a Parquet file is not read here, because the model reads it in chunks.
+    For private boosting that protects rows, a Parquet file is not read here, because the model
+    reads it in chunks. The rows of a person may be in several chunks, so they are read together.
 
     Parameters
     ----------
@@ -54,16 +55,20 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         different target. The message contains nothing from any line of the file.
     """
     names = check_names(asked, schema)
+    if schema.person is not None and _protects_persons(asked, schema):
+        _check_column(names, schema.person, asked.table, "the person column")
     if not _in_lines(asked):
         return _parquet_records(asked, schema)
-    if schema.person is not None and settings_of(asked).get("max_rows_per_person") is not None:
-        _check_column(names, schema.person, asked.table, "the person column")
     frame = read_texts(asked.table, asked.sep, asked.encoding)
     known = [name for name in names if name in schema.features or name == schema.person]
     rest = [name for name in names if name not in (*known, *schema.id, asked.target)]
     if rest and not getattr(asked, "quiet", False):
         print(f"columns not in the schema are ignored: {', '.join(rest)}", file=sys.stderr)
     return Records(frame[known], frame[asked.target])
+
+
+def _protects_persons(asked: argparse.Namespace, schema: Schema) -> bool:
+    return schema.person is not None and settings_of(asked).get("max_rows_per_person") is not None
 
 
 def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
@@ -112,25 +117,20 @@ def _check_target(asked: argparse.Namespace, schema: Schema) -> None:
 
 
 def _arrow_table(asked: argparse.Namespace) -> ArrowTable:
-    if settings_of(asked).get("max_rows_per_person") is not None:
-        raise CommandError(
-            "--max-rows-per-person: this command reads persons from text files only; write "
-            f"{asked.table} as CSV, or fit in Python with the table in memory."
-        )
     from dpexplain.tables.chunked_arrow import ArrowTable
 
     return ArrowTable.open(str(asked.table))
 
 
 def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
-    from dpexplain.tables.chunked import in_one_piece
-
-    if asked.model == "boosting":
+    persons = _protects_persons(asked, schema)
+    if asked.model == "boosting" and not persons:
         return Records(str(asked.table), asked.target)
     table = _arrow_table(asked)
     table.check_columns(schema)
+    columns = [*schema.feature_names, *([schema.person] if persons and schema.person else [])]
     try:
-        return Records(*in_one_piece(table.parts(asked.target, schema), schema))
+        return Records(*table.in_memory(asked.target, columns))
     except Exception:  # the message of a library may quote the damaged file
         raise CommandError(f"{asked.table} cannot be read: the file is damaged.") from None
 

@@ -30,6 +30,7 @@ from dpexplain.compare.comparison import Comparison
 from dpexplain.compare.filters import FilterComparison
 from dpexplain.compare.multiclass import MulticlassComparison
 from dpexplain.explain import FilterBank, GlobalExplanation, MulticlassExplanation
+from dpexplain.explain.health import warn_of_alarms
 from dpexplain.tables.groups import groups_or_declared, without_groups
 from dpexplain.tables.targets import split_target
 
@@ -295,6 +296,8 @@ def _comparison(
     }
     first = explanations[epsilons[0]][0]
     reference = by_place.get((math.inf, 0))
+    most_exact = explanations[epsilons[-1]][0]
+    warn_of_alarms(getattr(most_exact, "alarms", ()), stacklevel=5)
     shared: dict[str, Any] = {
         "metrics": _metrics(results),
         "ledger": ledger.summary(),

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
+from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import _html
 
-__all__ = ["Finding", "Health"]
+__all__ = ["Finding", "Health", "alarm_words", "warn_of_alarms"]
+
+
+def alarm_words(words: str) -> str:
+    """Return an alarm as a line among other lines."""
+    return f"health check: {words}"
+
+
+def warn_of_alarms(alarms: Sequence[str], stacklevel: int) -> None:
+    """Warn of the alarms of a fit, if there are any.
+
+    Parameters
+    ----------
+    alarms : sequence of str
+        Alarms in words.
+    stacklevel : int
+        Distance to the caller to whom the warning belongs, as in `warnings.warn`.
+    """
+    if alarms:
+        warnings.warn(
+            f"the released numbers point to a mistake in the table: {'; '.join(alarms)}. "
+            "schema.check(X, y) says more, and only the data holder may see it.",
+            HealthWarning,
+            stacklevel=stacklevel,
+        )
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,8 @@ def to_sql(
     Warns
     -----
     UserWarning
-        If the schema specifies date formats, because the query reads only dates, times and ISO
-        strings.
+        If the schema specifies date formats, separators of thousands or affixes: the query reads
+        only dates, times and ISO strings, and plain numbers.
 
     Notes
     -----
@@ -131,6 +131,14 @@ def _results(parts: Sequence[GlobalExplanation]) -> list[str]:
 
 def _warn_of_formats(schema: Schema | None) -> None:
     features = {} if schema is None else schema.features
+    numbers = {n: part for n, part in features.items() if isinstance(part, Numeric)}
+    if written := [n for n, part in numbers.items() if part.thousands or part.affixes]:
+        warnings.warn(
+            f"the query reads {listing(written)} as numbers without units and separators of "
+            "thousands; others count as missing there. Convert these columns to numbers first.",
+            UserWarning,
+            stacklevel=3,
+        )
     if named := [n for n, part in features.items() if isinstance(part, Date) and part.format]:
         warnings.warn(
             f"the query reads {listing(named)} as dates, times and ISO text only; other formats of "

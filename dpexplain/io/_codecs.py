@@ -251,6 +251,8 @@ def global_to_plain(explanation: GlobalExplanation) -> dict[str, Any]:
         plain["effect_intercept"] = explanation.effect_intercept
     if explanation.schema is not None:
         plain["schema"] = schema_to_plain(explanation.schema)
+    if explanation.alarms:
+        plain["alarms"] = list(explanation.alarms)
     return plain
 
 
@@ -275,6 +277,7 @@ def global_from_plain(value: Any, path: str = "explanation") -> GlobalExplanatio
         "pairs": tuple(fields.take("pairs", items(pair_from_plain))),
         "main_effects_only": fields.take("main_effects_only", flag),
         "schema": fields.maybe("schema", _schema_from_plain),
+        "alarms": tuple(fields.maybe("alarms", _texts) or ()),
     }
     fields.finish()
     return GlobalExplanation(**arguments)

@@ -1,4 +1,4 @@
-"""Error messages that name the replacement for an InterpretML parameter."""
+"""Error messages that name the replacement for parameters and methods of InterpretML."""
 
 from __future__ import annotations
 
@@ -45,6 +45,72 @@ REPLACEMENTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Replacement for each InterpretML parameter, as advice to the user."""
+
+_EDITS: Final = "edits are recorded and return a new model"
+_TO_INTERPRET: Final = "dpexplain.interop.to_interpret(model.explain_global()) has it"
+
+METHODS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "monotonize": "use dpexplain.edit.Monotone('age', direction='increasing').apply(model); "
+        + _EDITS,
+        "scale": f"use dpexplain.edit.Scale('age', factor=0.5).apply(model); {_EDITS}",
+        "remove_terms": f"use dpexplain.edit.Remove('age').apply(model); {_EDITS}",
+        "remove_features": "fit with a schema that does not have the feature, or use "
+        f"dpexplain.edit.Remove('age').apply(model); {_EDITS}",
+        "sweep": "use dpexplain.edit.Remove('age').apply(model) for a term that is zero; "
+        "dpexplain.sweep fits models at several epsilons",
+        "predict_with_uncertainty": "model.explain_local(X) has the scores and their standard "
+        "deviations, scores and score_std",
+        "predict_and_contrib": "use model.predict(X) or predict_proba(X), and model.eval_terms(X)",
+        "copy": "use copy.deepcopy(model); edits never change the model itself",
+        "to_json": "use dpexplain.io.save(model.explain_global(), 'model.json')",
+        "to_jsonable": "use dpexplain.io.to_json(model.explain_global())",
+        "to_excel": "model.explain_global().frame() is a table, with the method to_excel",
+        "standard_deviations_": "model.explain_global()[term] has total_std, noise_std and others",
+        "bin_weights_": "model.explain_global()[term].count has the noisy counts",
+        "histogram_counts_": "model.explain_global()[term].count has the noisy counts",
+        "term_features_": "model.term_names_ has the names; pairs are model.explain_global().pairs",
+        "feature_types_in_": "model.schema_.features has the kind of each feature",
+        "feature_bounds_": "model.schema_.features has the bounds of each feature",
+        "reorder_classes": "the schema lists the classes in their order, target=Classes([...])",
+        "min_target_": "model.schema_.target has the public range",
+        "max_target_": "model.schema_.target has the public range",
+        "has_fitted_": "use sklearn.utils.validation.check_is_fitted(model)",
+        "to_excel_exportable": "model.explain_global().frame() is a table, with to_excel",
+        "estimate_mem": "memory is measured by make bench-parts; tables may be larger than it",
+        "unique_val_counts_": "the schema is public, and distinct values are not released",
+        **dict.fromkeys(
+            (
+                *("bins_", "histogram_edges_", "histogram_weights_", "link_", "link_param_"),
+                *("bagged_scores_", "bagged_intercept_", "bag_weights_", "best_iteration_"),
+                *("bin_data_weights_", "breakpoint_iteration_"),
+            ),
+            _TO_INTERPRET + ", as far as a private model releases it",
+        ),
+    }
+)
+"""Replacement for each method or attribute of InterpretML's fitted models that models lack."""
+
+
+def missing_attribute(model: object, name: str) -> AttributeError | None:
+    """Return an error that names the replacement of an attribute of InterpretML's models.
+
+    Parameters
+    ----------
+    model : estimator
+    name : str
+        Name of an attribute that the model does not have.
+
+    Returns
+    -------
+    AttributeError or None
+        None if InterpretML's models have no such attribute either.
+    """
+    if name not in METHODS:
+        return None
+    return AttributeError(
+        f"{type(model).__name__} does not have InterpretML's {name!r}; {METHODS[name]}."
+    )
 
 
 def answers_interpret_names(

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from dpexplain._utils.tracebacks import without_records
 from dpexplain._utils.version import __version__
 from dpexplain.accounting import Event, NonPrivateEvent, PrivacyLedger
-from dpexplain.accounting._ledger.process import ledgers_of
+from dpexplain.accounting._ledger.process import is_unlisted, ledgers_of, warn_of_total
 from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
+from dpexplain.explain.health import warn_of_alarms
 from dpexplain.mechanisms import NoiseSource, SeededCoins
 from dpexplain.models.inputs import (
     as_column,
@@ -103,6 +104,14 @@ class PrivateEstimator(PrivateHooks):
         RuntimeError
             If the fit failed after its budget was charged.
 
+        Warns
+        -----
+        HealthWarning
+            If the released numbers point to a mistake in the table; see ``health()`` of boosting
+            models. The model is fitted nevertheless.
+        PrivacyWarning
+            At the 5th, 10th, 20th, ... fit without a ledger in this process, with their total.
+
         Notes
         -----
         The same noise gives a bit-for-bit identical model, no matter how the records are
@@ -151,6 +160,10 @@ class PrivateEstimator(PrivateHooks):
                 f"the fit stopped with {failure} after its budget was charged; the charge "
                 "stays. Try the same call on simulated data to find the cause."
             )
+        if not is_unlisted():  # a sweep warns once, and audits repeat fits
+            warn_of_alarms(self._alarms(), stacklevel=4)
+            if self.ledger is None:
+                warn_of_total(self.adjacency, stacklevel=4)
         return self
 
     def statement(self) -> PrivacyStatement:

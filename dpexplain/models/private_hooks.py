@@ -49,6 +49,10 @@ class PrivateHooks:
     def _noise_source(self) -> NoiseSource:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
+    def _alarms(self) -> tuple[str, ...]:
+        """Return the alarms of the health check; models without one have none."""
+        return ()
+
     def _coins(self) -> Coins:
         """Create the source of random assignments and samples.
 

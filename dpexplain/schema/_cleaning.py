@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._checks import Label, as_plain, category_text, check_encodable, kind_of
-from dpexplain.tables.cells import cell_text
-from dpexplain.tables.spellings import DECIMALS, day_format, shape_of
+from dpexplain.tables.cells import cell_number, cell_text
+from dpexplain.tables.spellings import DECIMALS, THOUSANDS, day_format, shape_of
 
 Aliases: TypeAlias = Mapping[Any, Label] | Iterable[tuple[Label, Label]]
 _ISO: Final = "%Y-%m-%d"
@@ -61,6 +63,46 @@ def as_decimal(kind: str, decimal: object) -> str:
     if decimal not in DECIMALS:
         raise SchemaError(f"{kind}: decimal={decimal!r} must be '.' or ','.")
     return str(decimal)
+
+
+def as_thousands(kind: str, thousands: object, decimal: str) -> str:
+    """Check the separator of thousands, and return it."""
+    if thousands not in THOUSANDS or thousands == decimal:
+        raise SchemaError(
+            f"{kind}: thousands={thousands!r} must be '.', ',', \"'\" or a space, and not the "
+            "decimal separator; omit it if there is none."
+        )
+    return str(thousands)
+
+
+def as_affixes(kind: str, affixes: object) -> tuple[str, ...]:
+    """Check the texts around numbers, and return them without duplicates.
+
+    Raises
+    ------
+    SchemaError
+        If `affixes` is not a list of strings, or one of them could be part of a number.
+    """
+    listed = [affixes] if isinstance(affixes, str) else affixes
+    if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
+        raise SchemaError(
+            f"{kind}: affixes must be a string such as 'kg', or a list of such, not "
+            f"{kind_of(affixes)}."
+        )
+    texts = tuple(dict.fromkeys(text.strip() for text in listed))
+    for text in texts:
+        check_encodable(kind, "affixes", text)
+        allowed = text.replace(".", "") if any(map(str.isalpha, text)) else text  # such as "Mio."
+        if (
+            not text
+            or set(allowed) & set("0123456789+-.,'")
+            or not np.isnan(cell_number(f"1{text}1"))
+        ):
+            raise SchemaError(
+                f"{kind}: the affix {text!r} must be a text such as 'kg' or '%', without digits, "
+                "signs and separators."
+            )
+    return texts
 
 
 def as_formats(formats: object) -> tuple[str, ...]:

@@ -104,6 +104,8 @@ def _rules(part: Numeric | Categorical | Range | Classes) -> list[str]:
     aliases = [f"{spelling} = {name}" for spelling, name in getattr(part, "aliases", ())]
     listed = {
         "decimal comma": [""] if getattr(part, "decimal", ".") == "," else [],
+        "thousands ": [repr(t)] if (t := getattr(part, "thousands", "")) else [],
+        "written with ": list(getattr(part, "affixes", ())),
         "format ": list(getattr(part, "format", ())),
         "alias ": aliases,
         "missing ": list(part.missing),

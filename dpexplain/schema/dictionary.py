@@ -21,7 +21,7 @@ import numpy as np
 from dpexplain._utils.names import closest_name
 from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
-from dpexplain.schema._cleaning import as_aliases, as_formats
+from dpexplain.schema._cleaning import as_affixes, as_aliases, as_formats, as_thousands
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
 from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.spellings import day_reader, number_reader
@@ -37,6 +37,8 @@ COLUMNS: Final = {
     "missing": ("missing values",),
     "unit": ("units",),
     "decimal": (),
+    "thousands": ("thousands separator",),
+    "affixes": ("written with",),
     "format": ("date format",),
     "description": ("label", "meaning"),
     "source": ("reference",),
@@ -44,14 +46,18 @@ COLUMNS: Final = {
 """Columns of a data dictionary, each with its alternative names. Other columns are ignored."""
 
 _TYPES: Final = {
-    **dict.fromkeys(("number", "numeric", "float", "decimal", "real", "continuous"), "number"),
+    **dict.fromkeys(
+        ("number", "numeric", "float", "decimal", "real", "continuous", "percent", "currency"),
+        "number",
+    ),
     **dict.fromkeys(("integer", "int", "count", "whole number"), "integer"),
-    **dict.fromkeys(("date", "datetime", "day"), "date"),
+    **dict.fromkeys(("date", "datetime", "timestamp", "day"), "date"),
     **dict.fromkeys(("category", "categorical", "nominal", "factor"), "category"),
     **dict.fromkeys(("ordered", "ordinal"), "ordered"),
     **dict.fromkeys(("boolean", "bool", "binary", "yes/no"), "boolean"),
     **dict.fromkeys(("id", "identifier", "key"), "id"),
     **dict.fromkeys(("person", "patient", "subject"), "person"),
+    **dict.fromkeys(("person id", "patient id", "subject id"), "person"),
     **dict.fromkeys(("ignore", "ignored", "free text", "skip"), "ignore"),
 }
 _MAX_BYTES: Final = 16 * 2**20
@@ -282,7 +288,19 @@ def _numbers(entry: Entry) -> tuple[float, float, dict[str, Any]]:
     low, high = _number(entry, "min"), _number(entry, "max")
     if not low < high:
         raise entry.error("max", f"{entry['max']} must be above the min, {entry['min']}.")
-    return low, high, {**_common(entry), "decimal": _decimal(entry)}
+    return low, high, {**_common(entry), **_written(entry)}
+
+
+def _written(entry: Entry) -> dict[str, Any]:
+    """Return the rules for numbers stored as text."""
+    words = {"point": ".", "dot": ".", "period": ".", "comma": ",", "apostrophe": "'", "space": " "}
+    given = entry["thousands"]
+    decimal = _decimal(entry)
+    with entry.at("thousands"):
+        thousands = as_thousands("number", words.get(given.casefold(), given), decimal)
+    with entry.at("affixes"):
+        affixes = as_affixes("number", _several(entry["affixes"]))
+    return {"decimal": decimal, "thousands": thousands, "affixes": affixes}
 
 
 def _decimal(entry: Entry) -> str:
@@ -298,7 +316,7 @@ def _number(entry: Entry, column: str) -> float:
     text = entry.needed(column, "100")
     number = cell_number(text)
     if np.isnan(number):
-        number = number_reader(_decimal(entry))(text)
+        number = number_reader(**_written(entry))(text)
     if not np.isfinite(number):
         raise entry.error(column, f"{text!r} is not a finite number.")
     return float(number)

@@ -25,14 +25,16 @@ from dpexplain.schema._checks import (
 )
 from dpexplain.schema._cleaning import (
     Aliases,
+    as_affixes,
     as_aliases,
     as_decimal,
     as_formats,
     as_markers,
+    as_thousands,
     check_told_apart,
 )
 from dpexplain.tables.cells import DATE_UNIT, cell_number, day_text
-from dpexplain.tables.spellings import comma_number
+from dpexplain.tables.spellings import comma_number, number_reader
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,14 @@ class Numeric:
         of its spellings.
     decimal : {".", ","}, default="."
         Decimal separator in numbers stored as text. With a comma, text that contains a period
-        counts as missing, because the period could separate thousands.
+        counts as missing, because the period could separate thousands; see `thousands`.
+    thousands : {"", ".", ",", "'", " "}, default=""
+        Separator of thousands in numbers stored as text, such as ``1,045.5``. Other groupings
+        (``10,45``) count as missing. If it is a period, read files with ``dtype=str``, as the
+        command line does: pandas would read ``1.045`` as about one.
+    affixes : str or sequence of str, default=()
+        Texts that may precede or follow the number in a cell, such as ``["kg", "%"]``. Only one
+        of them is removed, and nothing is converted.
     source : str, default=""
         Where the bounds come from: a page of the data dictionary, a law, a person.
 
@@ -62,7 +71,7 @@ class Numeric:
     ------
     SchemaError
         If a bound is not a finite number, `low` is not below `high`, `step` is not positive or
-        exceeds ``high - low``, or `missing` or `decimal` is invalid.
+        exceeds ``high - low``, or `missing`, `decimal`, `thousands` or `affixes` is invalid.
 
     Examples
     --------
@@ -77,6 +86,8 @@ class Numeric:
     step: float | None = None
     missing: Sequence[Label] = field(default=(), kw_only=True)
     decimal: str = field(default=".", kw_only=True)
+    thousands: str = field(default="", kw_only=True)
+    affixes: Sequence[str] = field(default=(), kw_only=True)
     source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -122,9 +133,9 @@ class Date(Numeric):
         What was recorded, and where the bounds come from.
     format : str or sequence of str, default=()
         Additional text formats, such as ``"%d.%m.%Y"``, made up of %d, %m, %b, %B (English names),
-        %Y, %y, %H, %M and %S. The first format that matches a cell is used. A two-digit year stands
-        for the latest year with these digits that is not after the year of `high`. Formats that
-        consist only of digits, such as ``"%Y%m%d"``, also match numbers.
+        %Y, %y, %H, %M, %S, %I and %p. The first format that matches a cell is used. A two-digit
+        year stands for the latest year with these digits that is not after the year of `high`.
+        Formats that consist only of digits, such as ``"%Y%m%d"``, also match numbers.
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""
@@ -268,7 +279,7 @@ class Range:
         What was measured, and where the bounds come from.
     name : str, default=""
         Name of the target.
-    missing, decimal, source : optional
+    missing, decimal, thousands, affixes, source : optional
         Cleaning rules, and the source of the bounds, as in :class:`Numeric`. A row whose target is
         missing is dropped.
 
@@ -294,6 +305,8 @@ class Range:
     name: str = ""
     missing: Sequence[Label] = field(default=(), kw_only=True)
     decimal: str = field(default=".", kw_only=True)
+    thousands: str = field(default="", kw_only=True)
+    affixes: Sequence[str] = field(default=(), kw_only=True)
     source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -301,7 +314,9 @@ class Range:
         _set_rules(self)
         for marker in self.missing:
             # A target is parsed twice, and it is clipped the first time.
-            if {cell_number(marker), comma_number(marker)} & {self.low, self.high}:
+            read = number_reader(self.decimal, self.thousands, self.affixes)
+            numbers = {cell_number(marker), comma_number(marker), read(marker)}
+            if numbers & {self.low, self.high}:
                 raise SchemaError(
                     f"Range: missing={marker!r} is an end of the range, to which values outside "
                     "are clipped; move that end."
@@ -403,6 +418,8 @@ def _set_rules(owner: Numeric | Range) -> None:
     kind = type(owner).__name__
     object.__setattr__(owner, "missing", as_markers(kind, owner.missing))
     object.__setattr__(owner, "decimal", as_decimal(kind, owner.decimal))
+    object.__setattr__(owner, "thousands", as_thousands(kind, owner.thousands, owner.decimal))
+    object.__setattr__(owner, "affixes", as_affixes(kind, owner.affixes))
 
 
 def _set_spellings(owner: object, names: tuple[str, ...], aliases: object, missing: object) -> None:
@@ -423,6 +440,8 @@ def _rules(owner: object) -> dict[str, object]:
         "aliases": dict(getattr(owner, "aliases", ())) or None,
         "missing": list(getattr(owner, "missing", ())) or None,
         "decimal": None if decimal == "." else decimal,
+        "thousands": getattr(owner, "thousands", "") or None,
+        "affixes": list(getattr(owner, "affixes", ())) or None,
     }
 
 

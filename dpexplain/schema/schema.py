@@ -165,7 +165,10 @@ class Schema(FromInterpret):
             * ``aliases``: other spellings, ``m=male|f=female``;
             * ``missing``: missing-value markers, ``-99|unknown``;
             * ``unit``, ``description``: text for axes and pages;
-            * ``decimal``: decimal point or comma;
+            * ``decimal``: point or comma;
+            * ``thousands``: point, comma, apostrophe or space; empty if there is none;
+            * ``affixes``: texts around the numbers, such as ``kg`` or ``%``, separated as the
+              categories are;
             * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
             * ``source``: where the bounds come from; by default the file and line.
         target : str or None, default=None

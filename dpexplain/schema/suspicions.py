@@ -36,6 +36,9 @@ _MOST_EMPTY_ROWS: Final = 0.01
 _FEWEST_COLUMNS: Final = 3  # one or two cells are often empty together
 _FEWEST_REPEATS: Final = 10
 _NO_MULTIPLE: Final = 1e-6
+_FEWEST_APART: Final = 5
+_APART: Final = 0.02  # proportion of the numbers that must be equal to ask about a number far off
+_GAP: Final = 0.1  # its distance from the others, as a proportion of their range
 _MOST_BINS: Final = 100
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
 
@@ -237,9 +240,16 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
     finite = numbers[np.isfinite(numbers)]
     if len(finite) < FEWEST_ROWS:
         return []
+    values, counts = np.unique(finite, return_counts=True)
+    markers = number_markers(values, counts)
     found = [
         (f"{marker:g} looks like a missing value", "used as a number", numbers == marker)
-        for marker in number_markers(*np.unique(finite, return_counts=True))
+        for marker in markers
+    ]
+    found += [
+        (f"{end:g} is far from all other numbers: a missing value?", "used as a number", at_end)
+        for end in _apart(values, counts)
+        if end not in markers and (at_end := numbers == end).any()
     ]
     if isinstance(part, Numeric) and part.step is not None:
         found.append((f"not a multiple of {part.step:g}", "used as it is", _off(numbers, part)))
@@ -253,6 +263,22 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
         few = nonzero.sum() < FEWEST_ROWS or there.sum() < _AT_END * nonzero.sum()
         words = f"almost all in the {end} {_END:.0%} of the range: wrong unit?"
         found.append((words, "used as numbers", there & (not few)))
+    return found
+
+
+def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
+    """Return the smallest or largest number if it is frequent and far from the others.
+
+    A blood pressure of 0 or an age of 0 among adults are such numbers.
+    """
+    found = []
+    for end, rest in ((0, slice(1, None)), (-1, slice(None, -1))):
+        others = values[rest]
+        if len(others) < FEWEST_ROWS or counts[end] < max(_FEWEST_APART, _APART * counts.sum()):
+            continue
+        gap = others[0] - values[0] if end == 0 else values[-1] - others[-1]
+        if gap > _GAP * (others[-1] - others[0]):
+            found.append(float(values[end]))
     return found
 
 

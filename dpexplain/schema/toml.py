@@ -212,9 +212,10 @@ def _table(part: Numeric | Categorical | Range | Classes) -> dict[str, Any]:
 def _fields(kind: Any) -> list[Field[Any]]:
     """Return the stored fields of a schema class.
 
-    The unit, step and decimal separator of a `Date` are always the same, so they are not stored.
+    The unit, the step and the rules for numbers are the same for every `Date`, so they are not
+    stored.
     """
-    implied = ("unit", "step", "decimal") if kind is Date else ()
+    implied = ("unit", "step", "decimal", "thousands", "affixes") if kind is Date else ()
     return [f for f in fields(kind) if f.name not in implied]
 
 

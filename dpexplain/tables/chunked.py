@@ -55,15 +55,15 @@ class ChunkedTable(ABC):
         """Yield the chunks of the table, with only the features and the target."""
 
 
-def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
+def in_one_piece(parts: Iterable[Part], names: Sequence[str]) -> Part:
     """Join the chunks of a table in memory, leaving cells unchanged.
 
     Parameters
     ----------
     parts : iterable of Part
         Chunks; the features of each must be in a DataFrame, not in an array.
-    schema : Schema
-        Schema whose features are the columns of the result.
+    names : sequence of str
+        Columns of the result, in the order in which the chunks have them.
 
     Returns
     -------
@@ -71,10 +71,7 @@ def in_one_piece(parts: Iterable[Part], schema: Schema) -> Part:
         The rows of all chunks, in order.
     """
     read = list(parts)
-    frame = {
-        name: _joined([X.iloc[:, place] for X, _ in read])
-        for place, name in enumerate(schema.feature_names)
-    }
+    frame = {name: _joined([X.iloc[:, place] for X, _ in read]) for place, name in enumerate(names)}
     # A Series keeps the type of each column; a DataFrame would choose new types.
     columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}
     return pd.DataFrame(columns, copy=False), _joined([y for _, y in read])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, unquote_to_bytes
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.extras import needed
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.cells import UNREADABLE, cell_number, cell_text
-from dpexplain.tables.chunked import ChunkedTable, Part, check_name
+from dpexplain.tables.chunked import ChunkedTable, Part, check_name, in_one_piece
 from dpexplain.tables.columns import Column, check_names
 
 BATCH_ROWS: Final = 1 << 16
@@ -118,7 +118,13 @@ class ArrowTable(ChunkedTable):
 
     def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
         """Read the files in order, in batches."""
-        names = [*schema.feature_names, y]
+        yield from self._parts([*schema.feature_names, y])
+
+    def in_memory(self, y: Any, columns: Sequence[str]) -> Part:
+        """Read some columns and the target of all files; cells keep their stored values."""
+        return in_one_piece(self._parts([*columns, y]), columns)
+
+    def _parts(self, names: list[str]) -> Iterator[Part]:
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             stored = set(fragment.physical_schema.names)
             for batch in _batches(fragment, [name for name in names if name in stored]):

@@ -108,9 +108,10 @@ def read_numbers(
         if markers:
             hide_markers(numbers, markers, read)
         return numbers
-    numbers = numbers_of(column, number_reader(part.decimal))
+    read = number_reader(part.decimal, part.thousands, part.affixes)
+    numbers = numbers_of(column, read)
     if markers:
-        hide_markers(numbers, markers, cell_number, comma_number)
+        hide_markers(numbers, markers, cell_number, comma_number, read)
     return numbers
 
 

@@ -292,6 +292,7 @@ def _column_names(file: IO[bytes], form: LineFormat) -> list[str]:
             f"({form.separator!r}), in {form.encoding}, and a final newline; write the names "
             "there, or specify the format of the file (--sep, --encoding)."
         )
+    names = [name.strip() for name in names]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if "" in names or doubled:
         found = "a column without a name" if "" in names else f"{shown(doubled[0])} twice"

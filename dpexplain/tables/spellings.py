@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpexplain.tables.cells import cell_day, cell_number, cell_text
 
 DECIMALS: Final = (".", ",")
+THOUSANDS: Final = ("", ".", ",", "'", " ")
 
 _PARTS: Final = {
     "d": r"(?P<day>[0-9]{1,2})",
@@ -29,6 +30,8 @@ _PARTS: Final = {
     "H": r"[0-9]{1,2}",
     "M": r"[0-9]{1,2}",
     "S": r"[0-9]{1,2}",
+    "I": r"[0-9]{1,2}",
+    "p": r"[AaPp]\.?[Mm]\.?",
     "%": "%",
 }
 _SAMPLE: Final = {
@@ -41,6 +44,8 @@ _SAMPLE: Final = {
     "H": "03",
     "M": "04",
     "S": "05",
+    "I": "03",
+    "p": "PM",
     "%": "%",
 }
 _NEEDED: Final = {"a day (%d)": "d", "a month (%m, %b or %B)": "mbB", "a year (%Y or %y)": "Yy"}
@@ -74,9 +79,9 @@ def day_format(text: str) -> DayFormat:
     Parameters
     ----------
     text : str
-        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S and %%. Month
-        names are in English, regardless of the locale. A format that includes no time and does not
-        consist only of digits also matches a date followed by a time of day.
+        Format in ``strftime`` notation, made up of %d, %m, %b, %B, %Y, %y, %H, %M, %S, %I, %p and
+        %%. Month names are in English, regardless of the locale. A format that includes no time and
+        does not consist only of digits also matches a date followed by a time of day.
 
     Returns
     -------
@@ -111,7 +116,7 @@ def day_format(text: str) -> DayFormat:
             f"a reader of tables would take {sample!r} as a number; write digits only, or another "
             "separator."
         )
-    end = "" if set("HMS") & set(parts) else _TIME_OF_DAY
+    end = "" if set("HMSIp") & set(parts) else _TIME_OF_DAY
     return DayFormat(_pattern(pieces, _PARTS, end), 0)
 
 
@@ -216,20 +221,68 @@ def comma_number(cell: object) -> float:
         return np.nan
 
 
-def number_reader(decimal: str) -> Callable[[object], float]:
-    """Return a function that parses numbers with a decimal point or a decimal comma.
+def number_reader(
+    decimal: str = ".", thousands: str = "", affixes: Sequence[str] = ()
+) -> Callable[[object], float]:
+    """Return a function that parses numbers as a schema says that they are written.
 
     Parameters
     ----------
-    decimal : {".", ","}
+    decimal : {".", ","}, default="."
         Decimal separator of numbers stored as text.
+    thousands : str, default=""
+        Separator of thousands in text, one of `THOUSANDS`; "" if there is none.
+    affixes : sequence of str, default=()
+        Texts that may precede or follow a number, such as its unit.
 
     Returns
     -------
     callable
         Function from a cell to a number, or to NaN if it cannot be parsed.
+
+    Examples
+    --------
+    >>> read = number_reader(",", thousands=".", affixes=["€"])
+    >>> read("1.234,5 €"), read("999"), read("1.23"), read("12.34,5")
+    (1234.5, 999.0, nan, nan)
     """
-    return comma_number if decimal == "," else cell_number
+    plain = comma_number if decimal == "," else cell_number
+    if not thousands and not affixes:
+        return plain
+    # A space may be any of those that keep a number on one line; so may an apostrophe.
+    marks = {" ": " \u00a0\u202f\u2009", "'": "'\u2019"}.get(thousands, thousands)
+    grouped = re.compile(
+        rf"([+-]?[0-9]{{1,3}}(?:[{re.escape(marks)}][0-9]{{3}})+)({re.escape(decimal)}[0-9]*)?"
+    )
+    return partial(
+        _written_number,
+        plain=plain,
+        grouped=grouped if thousands else None,
+        affixes=sorted(affixes, key=len, reverse=True),
+    )
+
+
+def _written_number(
+    cell: object,
+    *,
+    plain: Callable[[object], float],
+    grouped: re.Pattern[str] | None,
+    affixes: Sequence[str],
+) -> float:
+    try:
+        if not isinstance(cell, str):
+            return plain(cell)
+        text = str.strip(cell)
+        for affix in affixes:
+            if text.endswith(affix) or text.startswith(affix):
+                cut = text.removesuffix(affix)
+                text = (text.removeprefix(affix) if cut == text else cut).strip()
+                break
+        if grouped is not None and (found := grouped.fullmatch(text)):
+            text = re.sub(r"[^0-9+-]", "", found[1]) + (found[2] or "")
+        return plain(text)
+    except Exception:  # an arbitrary object may raise any exception
+        return np.nan
 
 
 def hide_markers(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -43,6 +45,39 @@ def test_five_fits_without_a_ledger_are_listed_together_and_count_alone():
     assert process_ledger().entries == tuple(fitted.ledger_.entries[0] for fitted in models)
     assert process_ledger().total_epsilon() > 2 * models[0].ledger_.total_epsilon()
     assert "fits without a ledger" in repr(process_ledger())
+
+
+def test_the_fifth_fit_without_a_ledger_says_what_all_cost_together():
+    for _ in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model().fit(X, y)
+    with pytest.warns(PrivacyWarning, match="5 fits without a ledger") as caught:
+        fifth = model().fit(X, y)
+    together = process_ledger().total_epsilon()
+    stated = float(re.search(r"epsilon=([0-9.]+) together", str(caught[0].message))[1])
+    assert together <= stated < together + 0.01
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(4):
+            fifth.fit(X, y)
+    with pytest.warns(PrivacyWarning, match="10 fits without a ledger"):
+        fifth.fit(X, y)
+
+
+def test_grid_search_without_a_ledger_says_once_what_its_fits_cost_together():
+    grid = GridSearchCV(model(), {"epsilon": [0.5, 1.0]}, cv=4, error_score="raise")
+    with pytest.warns(PrivacyWarning, match="fits without a ledger") as caught:
+        grid.fit(X, y)
+    assert len(caught) == 1
+
+
+def test_fits_on_a_named_table_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(6):
+            model(ledger="stays").fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["stays", None])

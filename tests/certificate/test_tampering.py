@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from certified import EPSILON, certifiable, certified
 from dpexplain import PrivacyLedger
 from dpexplain._utils.json import write_document
 from dpexplain.accounting import GaussianEvent
+from dpexplain.accounting.ledger_state import LedgerState
 from dpexplain.certificate import Certificate, file_hash, release
 from ledger_files import anew, by_hand, unchained_text
 
@@ -251,13 +253,57 @@ def words_of_the_page(made, draw):
             ("at most 63 are", f"at most {draw.randint(50, 62)} are"),
             ("A. Curie", "B. Bohr"),
             ("ε = 0.5", f"ε = 0.{draw.randint(1, 4)}"),
-            ("Its cap is ε = 4", "Its cap is ε = 3"),
+            ("(limit) is ε = 4", "(limit) is ε = 3"),
+            ("at most 63 of 100", f"at most {draw.randint(50, 62)} of 100"),
             ("one record", "one person"),
         ]
     )
     text = made.page.read_text()
     assert old in text
     made.page.write_text(text.replace(old, new, 1))
+    return made.page
+
+
+def form_of_the_page(made, draw):
+    """Changes that a browser may not show, or that hide what it shows."""
+    old, new = draw.choice(
+        [
+            ("</style>", ".open { display: none }</style>"),
+            ("</body>", "<!-- checked --></body>"),
+            ("</body>", "<script>document.title = 1</script></body>"),
+            ("<head>", '<head><meta http-equiv="refresh" content="0;url=other.html">'),
+            ("<title>Privacy", "<title>privacy"),
+            ("A. Curie", "\u0410. Curie"),  # a Cyrillic letter
+            ("at most 63", "at\u200b most 63"),
+            ("\n", "\r\n"),
+            ("<!doctype", "\ufeff<!doctype"),
+            ("</html>", "</html>\n"),
+        ]
+    )
+    text = made.page.read_bytes().decode()
+    assert old in text
+    made.page.write_bytes(text.replace(old, new, 1).encode())
+    return made.page
+
+
+def facts_with_a_new_chain(made, draw):
+    """Dates, persons, order and recorded files, with hashes that fit them."""
+    state = LedgerState.from_json(made.ledger.read_text())
+    facts = {"date": "2020-01-01", "person": draw.choice("XYZ"), "purpose": "another"}
+    name = draw.choice([*facts, "order", "releases"])
+    match name:
+        case "order":
+            state = replace(state, entries=state.entries[::-1])
+        case "releases":
+            state = replace(state, releases=())
+        case _:
+            change = {name: facts[name]}
+            entries = [
+                replace(each, provenance=replace(each.provenance, **change))
+                for each in state.entries
+            ]
+            state = replace(state, entries=tuple(entries))
+    made.ledger.write_text(state.to_json())
     return made.page
 
 
@@ -269,6 +315,8 @@ CHANGES = (
     ledger_with_a_new_chain,
     file_that_promises_more,
     words_of_the_page,
+    form_of_the_page,
+    facts_with_a_new_chain,
 )
 
 

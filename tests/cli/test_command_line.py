@@ -471,3 +471,9 @@ def test_a_stop_by_the_keyboard_has_its_own_status(folder, monkeypatch):
 def test_a_file_that_is_no_ledger_is_wrong_input_and_no_refusal_to_pay(folder, capsys):
     assert main(["ledger", "data.csv"]) == 2
     assert "cannot be read as a ledger" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_named_without_a_number_of_the_system(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", "none.json", "--out", "page.html"]) == 2
+    assert capsys.readouterr().err == "dpexplain report: none.json: no such file.\n"

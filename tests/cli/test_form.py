@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpexplain import PrivacyLedger
+from dpexplain import PrivacyLedger, Schema
 from dpexplain.accounting import Person
 from dpexplain.app import ReleaseForm
 from dpexplain.certificate import verify
@@ -41,6 +41,41 @@ def test_form_leads_from_a_messy_table_to_a_verified_page(folder):
     (entry,) = ledger.entries
     assert (entry.provenance.person, entry.provenance.purpose) == ("A. Curie", "annual report")
     assert "A. Curie" in Path("model.certificate.html").read_text()
+
+
+def without_the_person():
+    lines = Path("dictionary.csv").read_text().splitlines(keepends=True)
+    Path("open.csv").write_text("".join(line for line in lines if "patient_id" not in line))
+    return {"schema": "open.csv"}
+
+
+@pytest.mark.full
+def test_a_person_column_that_the_dictionary_lacks_is_named_in_the_form():
+    form = filled(**without_the_person(), groups="patient_id")
+    click(form, "read")
+    assert "patient_id identifies persons" in said(form, "rules")
+    click(form, "fit", "confirm", "certificate")
+
+    (entry,) = PrivacyLedger.open("data.ledger.json").entries
+    assert entry.unit == Person("patient_id", 2)
+    assert Schema.from_toml("model.schema.toml").person == "patient_id"
+    assert "model.certificate.pdf: verified" in said(form, "certificate")
+
+
+@pytest.mark.parametrize(
+    ("groups", "field", "words"),
+    [
+        ("", "rows", "No column identifies persons: enter it in step 2"),
+        ("patient", "groups", "The table has no column"),
+        ("creatinine", "groups", "as a feature or as the target"),
+    ],
+)
+def test_a_wrong_person_column_is_said_at_its_field(groups, field, words, folder):
+    form = filled(**without_the_person(), groups=groups)
+    click(form, "fit")
+    assert words in said(form, field)
+    assert "--" not in said(form, field)
+    assert not Path("data.ledger.json").exists()
 
 
 @pytest.mark.full
@@ -96,6 +131,7 @@ MISTAKES = {
     "bad delta": ({"delta": "2"}, "delta", "delta=2.0"),
     "rows not given": ({"rows": ""}, "rows", "patient_id identifies persons"),
     "rows in words": ({"rows": "few"}, "rows", "a whole number such as 3, not 'few'"),
+    "two person columns": ({"groups": "record_no"}, "groups", "as the person column"),
     "no person": ({"person": ""}, "person", "Enter the person responsible"),
     "no purpose": ({"purpose": ""}, "purpose", "Enter what the release is for"),
     "missing folder": ({"out": "none/model.json"}, "out", "the folder does not exist"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,18 +112,15 @@ def test_an_id_is_refused_as_a_target(tables, capsys, column):
     assert "identifies records or persons" in capsys.readouterr().err
 
 
-def test_persons_of_a_parquet_file_are_refused_before_anything_is_charged(tables, capsys):
-    written_schema()
-    tables[0].assign(patient_id="7").to_parquet("data.parquet")
-    fit = ["fit", "data.parquet", "--target", "died", "--schema", "schema.toml", "--epsilon", "1"]
-    assert main([*fit, "--max-rows-per-person", "2", "--out", "model.json"]) == 2
-    assert "write data.parquet as CSV, or fit in Python" in capsys.readouterr().err
-    assert not Path("data.ledger.json").exists()
-
-
 def test_a_wrong_dictionary_is_refused_with_its_line(tables, capsys, tmp_path):
     (tmp_path / "dictionary.csv").write_text(DICTIONARY.replace("900", "9OO"), encoding="utf-8")
     read = ["schema", "from-dictionary", "dictionary.csv", "--target", "died", "--out", "s.toml"]
     assert main(read) == 2
     assert "line 4 ('creatinine'), column 'max'" in capsys.readouterr().err
     assert not (tmp_path / "s.toml").exists()
+
+
+def test_blanks_around_names_of_columns_in_the_file_are_ignored(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('age ," died"\n41,yes\n', encoding="utf-8")
+    assert list(read_texts(path, LineFormat()).columns) == ["age", "died"]

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dpexplain.io
-from dpexplain import Classes, Numeric, PrivacyLedger, Schema
+from dpexplain import Classes, DPLogisticRegression, Numeric, PrivacyLedger, Schema
 from dpexplain.accounting import Person
 from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.cli import main
+from dpexplain.cli.main import parser
+from dpexplain.cli.tables import private_records
+from dpexplain.tables.chunked_arrow import ArrowTable
 
 SCHEMA = Schema({"age": Numeric(0, 100)}, Classes(["no", "yes"], name="died"), id="record")
 TABLE = ["data.csv", "--target", "died", "--schema", "schema.toml"]
@@ -110,6 +114,46 @@ def test_a_check_takes_the_person_column_as_known(capsys):
     printed = capsys.readouterr()
     assert "person column" not in printed.out
     assert "ignored" not in printed.err
+
+
+def explained(table):
+    """Fit on the records that the command reads, with noise from a seed."""
+    asked = parser().parse_args(["fit", table, *FIT[2:], *PERSONS])
+    schema = replace(SCHEMA, person="patient")
+    records = private_records(asked, schema)
+    model = DPLogisticRegression(schema=schema, max_rows_per_person=2, reproducible_seed=3)
+    return model.fit(records.X, records.y).explain_global()
+
+
+@pytest.mark.parametrize("model", ["linear", "boosting"])
+def test_persons_in_a_parquet_file_are_read_as_in_a_text_file(model):
+    pytest.importorskip("pyarrow")
+    read = pd.read_csv("data.csv").astype({"patient": "category"})
+    read.to_parquet("data.parquet")
+    assert explained("data.parquet") == explained("data.csv")
+
+    fit = [model if word == "linear" else word for word in FIT[2:]]
+    assert main(["fit", "data.parquet", *fit, *PERSONS]) == 0
+    (entry,) = PrivacyLedger.open("data.ledger.json").entries
+    assert entry.unit == Person("patient", 2)
+
+
+def test_large_person_ids_in_parquet_stay_apart_beside_an_empty_one():
+    pytest.importorskip("pyarrow")
+    ids = [2**60, 2**60 + 1, None]
+    table = pd.DataFrame({"patient": pd.array(ids, dtype="Int64"), "age": 1.0, "died": "no"})
+    table.to_parquet("ids.parquet")
+    X, _ = ArrowTable.open("ids.parquet").in_memory("died", ["age", "patient"])
+    assert list(X["patient"][:2]) == ids[:2]
+    assert pd.isna(X["patient"][2])
+
+
+def test_a_parquet_file_without_the_person_column_is_refused_before_the_charge(capsys):
+    pytest.importorskip("pyarrow")
+    pd.read_csv("data.csv").drop(columns="patient").to_parquet("data.parquet")
+    assert main(["fit", "data.parquet", *FIT[2:], *PERSONS]) == 2
+    assert "the person column patient: data.parquet has no such column" in capsys.readouterr().err
+    assert files() == {"data.csv", "data.parquet", "schema.toml"}
 
 
 def test_a_page_of_a_saved_file_takes_neither_option(capsys):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from dpexplain import (
     Classes,
@@ -19,7 +22,8 @@ from dpexplain import (
     Numeric,
     Schema,
 )
-from dpexplain.models.interpret_names import REPLACEMENTS
+from dpexplain.edit import Monotone, Remove, Scale
+from dpexplain.models.interpret_names import METHODS, REPLACEMENTS
 
 PRIVATE = [DPExplainableBoostingClassifier, DPExplainableBoostingRegressor]
 BOOSTING = [*PRIVATE, ExplainableBoostingClassifier, ExplainableBoostingRegressor]
@@ -45,6 +49,57 @@ def test_shared_names_are_understood_and_estimators_clone(kind):
     }  # fmt: skip
     model = clone(kind(**shared))
     assert shared.items() <= model.get_params().items()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = pd.DataFrame({"age": np.arange(0.0, 100.0)})
+    model = DPExplainableBoostingClassifier(1.0, schema=SCHEMA, max_rounds=1)
+    return model.fit(X, np.where(X["age"] < 50, "no", "yes"))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_a_method_of_interpretml_is_offered_or_answered_with_its_replacement(fitted, name):
+    with pytest.raises(AttributeError, match=f"InterpretML's '{name}'; ") as caught:
+        getattr(fitted, name)
+    assert METHODS[name] in str(caught.value)
+
+
+def test_other_missing_attributes_are_refused_as_python_does(fitted):
+    with pytest.raises(AttributeError, match="has no attribute 'coef_of_age_'"):
+        getattr(fitted, "coef_of_age" + "_")
+    with pytest.raises(NotFittedError):
+        len(DPExplainableBoostingClassifier(schema=SCHEMA).term_names_)
+
+
+def test_replacements_of_methods_work_as_they_are_written(fitted):
+    monotone = Monotone("age", direction="increasing").apply(fitted)
+    assert np.all(np.diff(monotone.term_scores_[0][:-1]) >= 0)
+    halved = Scale("age", factor=0.5).apply(fitted)
+    np.testing.assert_allclose(halved.term_importances(), fitted.term_importances() / 2)
+    assert not Remove("age").apply(fitted).term_importances().any()
+
+
+def test_importances_are_in_the_order_of_terms(fitted):
+    shown = fitted.explain_global(effect=False)
+    found = [shown[name].importance for name in fitted.term_names_]
+    assert fitted.term_importances().tolist() == found
+    assert fitted.term_importances("min_max")[0] == np.ptp(fitted.term_scores_[0])
+    with pytest.raises(ValueError, match="importance_type"):
+        fitted.term_importances("gain")
+
+
+@pytest.mark.full
+def test_every_public_attribute_of_a_fitted_model_of_interpretml_is_known(fitted):
+    theirs = pytest.importorskip("interpret.glassbox").ExplainableBoostingClassifier
+    ebm = theirs(outer_bags=1, interactions=0, max_rounds=2).fit(
+        np.arange(100.0)[:, None], np.arange(100) % 2
+    )
+    public = [name for name in dir(ebm) if not name.startswith("_")]
+    known = {*METHODS, *REPLACEMENTS, "available_explanations", "explainer_type"}  # internal
+    unknown = {name for name in public if not hasattr(fitted, name)} - known
+    # scikit-learn writes these for the arguments of their methods that ours do not have.
+    assert {name for name in unknown if not re.fullmatch("set_.*_request", name)} == set()
 
 
 def test_any_other_unknown_parameter_is_refused_as_python_does():

@@ -133,4 +133,52 @@ def reports(n: int = N, seed: int = 7) -> MessyTable:
     )
 
 
-TABLES_OF_PERSONS = {each.__name__: each for each in (rulings, reports)}
+BILLS = """name;type;min;max;categories;aliases;missing;decimal;thousands;affixes;format
+claim;id;;;;;;;;;
+member;person id;;;;;;;;;
+served;timestamp;2020-01-01;2024-12-31;;;;;;;%m/%d/%Y %I:%M %p
+billed;currency;0;200000;;;N/A|NULL;;comma;$;
+share;percent;0;100;;;;;;%;
+temperature;number;34;42;;;-;comma;;°C;
+smoker;boolean;;;no|yes;N=no|Y=yes|FALSE=no|TRUE=yes;(null);;;;
+fraud;boolean;;;N|Y;;?;;;;
+"""
+
+
+def bills(n: int = N, seed: int = 8) -> MessyTable:
+    """Claims with units, thousands and signs in the cells, and blanks around names of columns."""
+    made = Columns(np.random.default_rng(seed), n)
+    made.plain("claim", range(1, n + 1))
+    made.plain("member ", [f"M{i // 2}" for i in range(n)])
+    made.date("served", "2020-01-01", 1_500, ["%m/%d/%Y 11:59 PM", "%m/%d/%Y 01:30 am"])
+    billed = made.rng.lognormal(7.5, 1.0, n).clip(0, 200_000).round(2)
+    lacks = made.rng.random(n) < 0.05
+    made.meant["billed"] = np.where(lacks, np.nan, billed)
+    made.spelled["billed"] = [
+        made._pick(["N/A", "NULL"]) if no else f"${v:,.2f}"
+        for v, no in zip(billed, lacks, strict=True)
+    ]
+    share = made.rng.integers(0, 101, n)
+    made.meant["share"] = share.astype(float)
+    made.spelled["share"] = [f"{v}{made._pick(['%', ' %', ''])}" for v in share]
+    warm = made.rng.normal(37.5, 0.9, n).clip(34, 42).round(1)
+    made.meant["temperature"] = warm
+    made.spelled["temperature"] = [
+        f"{v:.1f}".replace(".", ",") + made._pick(["", " °C"]) for v in warm
+    ]
+    spellings: dict[str | None, Texts] = {"no": ["N", "FALSE"], "yes": ["Y", "TRUE"]}
+    smoker = made.drawn(["no", "yes", None], p=[0.6, 0.3, 0.1])
+    made.category("smoker", smoker, {**spellings, None: ["(null)", ""]})
+    fraud = made.outcome(np.log(billed + 1.0) - 7.5, ("N", "Y"), 0.3)
+    made.category("fraud", fraud, {None: ["?", ""], "Y": ["Y", "Y "]})
+    return MessyTable(
+        BILLS,
+        "fraud",
+        *made.frames(),
+        separator=";",
+        options=["--sep", ";"],
+        fit_options=["--max-rows-per-person", "2"],
+    )
+
+
+TABLES_OF_PERSONS = {each.__name__: each for each in (rulings, reports, bills)}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from messy_tables import MessyTable, claims, court, credit, hospital, official
-from messy_tables_of_persons import reports, rulings
+from messy_tables_of_persons import bills, reports, rulings
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,17 @@ def scaled(factor: float, *, comma: bool = False) -> Callable[[str], str]:
         return f"{float(number) * factor:.5f}".replace(".", "," if comma else ".")
 
     return change
+
+
+def with_second_header(n: int) -> MessyTable:
+    table = bills(n)
+    names = pd.DataFrame([{name: name for name in table.spelled}])
+    rows = [table.spelled[: n // 2], names, table.spelled[n // 2 :]]
+    return replace(table, spelled=pd.concat(rows, ignore_index=True))
+
+
+def exchanged(text: str) -> str:
+    return text.translate(str.maketrans(",.", ".,"))
 
 
 PERSON = {"patient_id,person": "patient_id,id"}
@@ -248,5 +259,48 @@ MISTAKES = {
         table_with(rulings, chamber=sometimes(lambda _: "#REF!")),
         ("chamber", "not in the list of categories"),
         (("other", "chamber"),),
+    ),
+    "a unit in the cells is not declared": Mistake(
+        table_with(bills, dictionary={";°C;": ";;"}),
+        ("temperature", "no number"),
+        (("missing", "temperature"),),
+    ),
+    "decimal comma and thousands separator are exchanged": Mistake(
+        table_with(bills, billed=exchanged), ("billed", "no number"), (("missing", "billed"),)
+    ),
+    "negative amounts are in parentheses": Mistake(
+        table_with(bills, billed=sometimes(lambda text: f"({text})")),
+        ("billed", "no number"),
+        (("missing", "billed"),),
+    ),
+    "the names of the columns are repeated in a later line": Mistake(
+        with_second_header, ("temperature", "no number")
+    ),
+    "0 stands for not measured, inside the bounds": Mistake(
+        table_with(
+            bills,
+            dictionary={"number;34;42": "number;0;42"},
+            temperature=sometimes(lambda _: "0"),
+        ),
+        ("temperature", "0 is far from all other numbers: a missing value?"),
+    ),
+    "years of birth are in the column of ages": Mistake(
+        table_with(court, age=lambda text: str(2024 - int(text))),
+        ("age", "above 99"),
+        (("last bin", "age"),),
+    ),
+    "cells come from a web page": Mistake(
+        table_with(credit, employer=lambda text: text.replace("&", "&amp;")),
+        ("employer", "not in the list of categories"),
+        (("other", "employer"),),
+    ),
+    "dates are years": Mistake(
+        table_with(court, sentenced=lambda text: text[-4:]),
+        ("sentenced", "no date"),
+        (("missing", "sentenced"),),
+    ),
+    "a letter O stands for a zero": Mistake(
+        table_with(court, age=sometimes(lambda text: text.replace("0", "O"))),
+        ("age", "no number"),
     ),
 }

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from weakref import WeakKeyDictionary
 
 from dpexplain._utils.validation import Adjacency, check_adjacency, shown
 from dpexplain.accounting._ledger.duplicates import WITHOUT_A_LEDGER
 from dpexplain.accounting._ledger.serialize import one_spelling
 from dpexplain.accounting.ledger import PrivacyLedger
-from dpexplain.exceptions import BudgetError
+from dpexplain.exceptions import BudgetError, PrivacyWarning
 
-__all__ = ["check_ledger", "ledgers_of", "named_ledger", "process_ledger", "unlisted"]
+__all__ = [
+    "check_ledger",
+    "is_unlisted",
+    "ledgers_of",
+    "named_ledger",
+    "process_ledger",
+    "unlisted",
+    "warn_of_total",
+]
 
 _LOCK = threading.Lock()
 _LEDGERS: dict[tuple[str | None, str], PrivacyLedger] = {}  # by table, or by adjacency
 _PROCESS = os.getpid()
 _UNLISTED = ContextVar("unlisted", default=False)
+_MANY = 5
+_TOLD: WeakKeyDictionary[PrivacyLedger, int] = (
+    WeakKeyDictionary()
+)  # number of entries when their total was last told
 
 
 def _unlock() -> None:
@@ -197,6 +212,44 @@ def unlisted() -> Iterator[None]:
         yield
     finally:
         _UNLISTED.reset(token)
+
+
+def is_unlisted() -> bool:
+    """Return whether this is inside a ``with unlisted():`` block."""
+    return _UNLISTED.get()
+
+
+def warn_of_total(adjacency: str, stacklevel: int) -> None:
+    """Warn of what the fits with ``ledger=None`` cost together, at the 5th, 10th, 20th and so on.
+
+    Parameters
+    ----------
+    adjacency : str
+        Adjacency of the fits.
+    stacklevel : int
+        Distance to the caller to whom the warning belongs, as in `warnings.warn`.
+    """
+    ledger = process_ledger(adjacency=adjacency)
+    with _LOCK:
+        n = len(ledger.entries)
+        if n < _MANY or n < 2 * _TOLD.get(ledger, 0):
+            return
+        _TOLD[ledger] = n
+    summary = ledger.summary()
+    if not math.isfinite(summary.private_epsilon) or not summary.n_private:
+        return
+    warnings.warn(
+        f"{summary.n_private} {WITHOUT_A_LEDGER} in this process: on one table, they cost "
+        f"epsilon={_upper(summary.private_epsilon)} together at delta={summary.delta:g}, or "
+        f"{_upper(summary.adaptive_epsilon)} if results decided which came next. Name the "
+        "table, such as ledger='survey-2024', to count its fits; process_ledger() counts all.",
+        PrivacyWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _upper(epsilon: float) -> str:
+    return f"{math.ceil(100.0 * epsilon) / 100.0:g}"
 
 
 def _found(

@@ -25,6 +25,7 @@ from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.bands._noisy_model import NoisyModel
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.health import alarm_words
 from dpexplain.explain.noise_model import NoiseModel
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ class GlobalExplanation(
     schema : Schema or None, default=None
         Public schema of the fit; None if unknown. Its rules for reading cells apply when rows are
         explained or predicted.
+    alarms : sequence of str, default=()
+        Alarms of the health check of the fit, which point to mistakes in the table; see
+        :class:`Health`.
 
     Raises
     ------
@@ -145,6 +149,7 @@ class GlobalExplanation(
     pairs: tuple[PairCurve, ...] = ()
     main_effects_only: bool = False
     schema: Schema | None = None
+    alarms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields, and pass the score unit and the edits on to the terms."""
@@ -152,6 +157,7 @@ class GlobalExplanation(
             text(field, getattr(self, field))
         if not isinstance(self.guarantee, Guarantee):
             raise ValueError("guarantee must be a Guarantee.")
+        self._set("alarms", tuple(text("alarms", words) for words in self.alarms))
         self._set("intercept", finite("intercept", self.intercept))
         self._set("main_effects_only", bool(self.main_effects_only))
         self._set("classes", checked_classes(self.link, self.classes, self.of_class))
@@ -338,6 +344,7 @@ class GlobalExplanation(
         str or DataFrame
         """
         yield from super().describe()
+        yield from map(alarm_words, self.alarms)
         yield from (words for words in (self.effect_words, self.effect_caution) if words)
         if self.effect_scatter is not None:
             yield _COLUMN_WORDS
@@ -479,6 +486,7 @@ class GlobalExplanation(
             _html.heading(self.model_name or "Explanation"),
             _html.note(shorten(self.score_name, 90)),
             "" if private else _html.warning(self.guarantee.short),
+            *(_html.warning(alarm_words(words)) for words in self.alarms),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             *(
                 _html.note(words)

@@ -38,6 +38,7 @@ from dpexplain.explain.bands._noisy_model import words_of_effects, words_of_nois
 from dpexplain.explain.bands._noisy_part import NOT_AVAILABLE
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
+from dpexplain.explain.health import alarm_words
 from dpexplain.explain.noise_model import STANDS_OUT_LEVEL
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ class MulticlassExplanation(
     def schema(self) -> Schema | None:
         """Public schema of the fit; None if unknown."""
         return self.by_class[0].schema
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Alarms of the health check of the fit, which point to mistakes in the table."""
+        return self.by_class[0].alarms
 
     @property
     def _by_score(self) -> tuple[GlobalExplanation, ...]:
@@ -282,6 +288,7 @@ class MulticlassExplanation(
         str or DataFrame
         """
         yield from super().describe()
+        yield from map(alarm_words, self.alarms)
         yield from (words for words in (self.effect_words, self.effect_caution) if words)
         yield self.ranking()
 
@@ -458,6 +465,7 @@ class MulticlassExplanation(
             _html.heading(self.model_name or "Explanation"),
             _html.note(shorten(f"{self.target_name}: {listing(self.classes)}", 200)),
             "" if self.guarantee.private else _html.warning(self.guarantee.short),
+            *(_html.warning(alarm_words(words)) for words in self.alarms),
             _html.table(head, rows, (False, True, *([True] if noisy else []), False)),
             *(
                 _html.note(words)

@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.validation import check_choice
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
     EditRecord,
@@ -46,6 +47,7 @@ from dpexplain.models.additive.term_noise import (
     with_pairs,
 )
 from dpexplain.models.inputs import as_table
+from dpexplain.models.interpret_names import missing_attribute
 from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
@@ -193,6 +195,7 @@ class AdditiveModel(VersionedEstimator):
             noise=None if noise is None else noise.joint,
             main_effects_only=self._has_hidden_interactions,
             schema=self.schema_,
+            alarms=self._alarms(),
             effect_intercept=None if effect is None else effect.intercept,
             effect_scatter=None if effect is None else effect.joint,
             pairs=tuple(
@@ -217,6 +220,43 @@ class AdditiveModel(VersionedEstimator):
         check_is_fitted(self, "schema_")
         parts = (*self._terms.scores, *(pair.scores for pair in self._terms.pairs))
         return [np.array(scores) for scores in parts]
+
+    def term_importances(self, importance_type: str = "avg_weight") -> NDArray[np.float64]:
+        """Return the importance of each term, in the order of `term_names_`.
+
+        ``explain_global().ranking()`` also says which of them rise above the noise.
+
+        Parameters
+        ----------
+        importance_type : {"avg_weight", "min_max"}, default="avg_weight"
+            Mean absolute contribution, weighted by the (noisy) counts, or the difference between
+            the largest and the smallest contribution. With several classes, both are means over
+            the classes.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            Importances on the link scale.
+
+        Raises
+        ------
+        ValueError
+            If `importance_type` is unknown.
+        """
+        check_choice("importance_type", importance_type, ("avg_weight", "min_max"))
+        if importance_type == "min_max":
+            per_class = [np.atleast_2d(scores.T) for scores in self.term_scores_]
+            return np.array([float(np.mean(np.ptp(each, axis=1))) for each in per_class])
+        found = self.explain_global(effect=False).importances()
+        return np.asarray(found[self.term_names_].to_numpy(dtype=np.float64))
+
+    if not TYPE_CHECKING:  # type checkers would take any attribute as known
+
+        def __getattr__(self, name: str) -> Any:
+            error = missing_attribute(self, name)
+            if error is not None:
+                raise error
+            return object.__getattribute__(self, name)  # raises the error of a property again
 
     def eval_terms(self, X: Any) -> NDArray[np.float64]:
         """Return the contribution of each term to the score of each row.
@@ -312,6 +352,10 @@ class AdditiveModel(VersionedEstimator):
             of_class=of_class,
             rest_score=rest_score,
         )
+
+    def _alarms(self) -> tuple[str, ...]:
+        """Return the alarms of the health check; models without one have none."""
+        return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Return the simulated errors of each score; empty if there are none."""

@@ -23,7 +23,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.explain.health import Health
+from dpexplain.explain.health import Finding, Health
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.budget import Budget
@@ -463,14 +463,20 @@ class _PrivateBoosting(PrivateEstimator):
         check_is_fitted(self, "schema_")
         model: Any = self  # with the explanations of an additive model
         explanation = model.explain_global(effect=False)
-        n_public = self.n_public if self.max_rows_per_person is None else None
-        found = alarms(self._fit, model._class_names() or (), n_public)
         n_above = int(explanation.ranking()["above_noise"].sum())
         n_terms = len(self._fit.binned.bins) + len(self._fit.pair_tables)
         if self._fit.pair_tables:  # never with several classes
             n_above += len(explanation.pairs_above_noise or ())
         terms = note_of_terms(n_above, n_terms, self.epsilon)
-        return Health((*found, terms, note_of_bins(self._fit.binned)))
+        return Health((*self._found_alarms(), terms, note_of_bins(self._fit.binned)))
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        model: Any = self
+        n_public = self.n_public if self.max_rows_per_person is None else None
+        return alarms(self._fit, model._class_names() or (), n_public)
+
+    def _alarms(self) -> tuple[str, ...]:
+        return tuple(finding.words for finding in self._found_alarms())
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Return errors of all bins, simulated from the released numbers."""

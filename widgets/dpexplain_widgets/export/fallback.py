@@ -7,6 +7,7 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
+from dpexplain.explain.health import alarm_words
 from dpexplain_widgets.export.picture import WIDTH, class_words, picture_of, shortened
 
 _ROWS = 10
@@ -109,15 +110,13 @@ def fallback_html(payload: Mapping[str, Any], fit: Mapping[str, Any] | None) -> 
         f"<tr><td>{_escaped(name, 60)}</td><td>{term['importance']:.3g}</td></tr>"
         for name, term in ranked[:_ROWS]
     )
-    effects = "".join(
-        f"<div>{_escaped(fit[name], 400)}</div>"
-        for name in ("effect_words", "effect_caution")
-        if fit.get(name)
-    )
+    alarms = [alarm_words(words) for words in fit.get("alarms", ())]
+    effects = [fit[name] for name in ("effect_words", "effect_caution") if fit.get(name)]
+    lines = "".join(f"<div>{_escaped(words, 400)}</div>" for words in (*alarms, *effects))
     more = len(ranked) - _ROWS
     rest = f"<div>{more} more terms</div>" if more > 0 else ""
     return (
-        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>{effects}"
+        f"<div>{title}<div>{_escaped(fit['guarantee']['short'], 200)}</div>{lines}"
         f"<table><thead><tr><th>term</th><th>importance</th></tr></thead><tbody>{rows}</tbody>"
         f"</table>{rest}<div>Run the notebook to explore it.</div></div>"
     )

@@ -371,6 +371,7 @@ def _fit(
         "noise_share": explanation.noise_share,
         "effect_words": explanation.effect_words,
         "effect_caution": explanation.effect_caution,
+        "alarms": list(explanation.alarms),
         "terms_above_noise": None if ranking is None else int(ranking["above_noise"].sum()),
         "terms": [
             {

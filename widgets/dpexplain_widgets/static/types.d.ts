@@ -116,6 +116,8 @@ export interface Fit {
   noise_share: number | null;
   effect_words?: string;
   effect_caution?: string;
+  /** Alarms of the health check of the fit, which point to mistakes in the table. */
+  alarms?: string[];
   terms_above_noise: number | null;
   terms: TermFit[];
 }

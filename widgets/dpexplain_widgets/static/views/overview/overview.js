@@ -100,6 +100,7 @@ class Overview {
     this.metrics = html("div", { class: "dpx-metrics" });
     this.noise = html("div", { class: "dpx-card dpx-noise-card" });
     this.notes = html("div");
+    this.alarms = html("div", { class: "dpx-alarms", role: "status" });
     this.guarantee = html("div", { class: "dpx-guarantee" }, this.big, this.chips);
     const buttons = html("div", { class: "dpx-bar-buttons" }, this.player.element, this.pin);
     const promise = html("div", { class: "dpx-card" }, this.sentence, this.statement, this.notes);
@@ -114,7 +115,7 @@ class Overview {
     const bar = html("div", { class: "dpx-sticky" },
       html("div", { class: "dpx-scale" }, letter, this.scrubber.element), buttons,
       this.guarantee, this.count, this.metrics);
-    const above = [head, this.models.element, details];
+    const above = [head, this.alarms, this.models.element, details];
     host.append(...above, bar);
     this.unstick = stickAt(host, bar, above);
   }
@@ -135,6 +136,7 @@ class Overview {
     this.edited.element.hidden = !canShowEdited(this.model);
     this.edited.input.checked = this.model.get("show_edited") === true;
     this.drawGuarantee(state);
+    this.drawAlarms(state);
     this.drawNoise(state);
     this.drawMetrics(state);
     this.drawPin(state);
@@ -157,6 +159,16 @@ class Overview {
     setText(this.sentence, guaranteeSentence(guarantee));
     setText(this.statement, guarantee.statement);
     this.guarantee.classList.toggle("dpx-not-private", !guarantee.private);
+  }
+
+  // A screen reader reads the alarms again only if they differ from those at the last epsilon.
+  drawAlarms(state) {
+    const alarms = state.fit.alarms ?? [];
+    const lines = alarms.map((words) => `Health check: ${words}`);
+    this.alarms.hidden = lines.length === 0;
+    if (lines.join("\n") === this.saidAlarms) return;
+    this.saidAlarms = lines.join("\n");
+    this.alarms.replaceChildren(...lines.map((line) => html("p", { class: "dpx-sentence" }, line)));
   }
 
   drawMetrics(state) {
