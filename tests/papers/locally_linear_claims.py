@@ -16,17 +16,28 @@ from claims import (
     of_all,
     untested,
 )
+from locally_linear_filters import (
+    OUR_MODEL,
+    clearer,
+    clinical_cost,
+    dominated,
+    fits,
+    looked,
+    looks,
+    looks_words,
+    maps_fall,
+    maps_words,
+    network,
+    two_maps,
+)
 from sources import HARDER as PAPER
 
 FIGURES = {"mnist": "locally_linear_mnist", "fashion_mnist": "locally_linear_fashion_mnist"}
 PUBLISHED = "locally_linear_published"
 TABLE = "locally_linear_table"
-MAPS = "locally_linear_maps"
-WEIGHTINGS = "locally_linear_weightings"
-NETWORK = "network of 3 x 128, NOT PRIVATE"
 BESIDE_CNN = "locally_linear_beside_cnn"
 BESIDE_CNN_DIGITS = "locally_linear_beside_cnn_digits"
-PAPER_MODEL, OUR_MODEL, CNN = "locally linear (paper)", "locally linear (accurate)", "CNN"
+PAPER_MODEL, CNN = "locally linear (paper)", "CNN"
 
 _SMALL = 0.01
 """Difference of accuracies that counts as none: a point."""
@@ -203,50 +214,6 @@ def _clinical_falls(tables: Tables) -> bool:
     return found == sorted(found)
 
 
-def _by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
-    """Accuracy by number of maps per class."""
-    table = tables[MAPS]
-    at = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
-    rows = table[at & (table["model"] == OUR_MODEL)]
-    if rows.empty:
-        raise NotMeasuredError(f"row of {MAPS}")
-    return rows.set_index("n_filters")["mean"].sort_index()
-
-
-def _maps_words(tables: Tables) -> str:
-    parts = []
-    for epsilon in (1.5, 0.2, None):
-        values = _by_maps(tables, epsilon)
-        name = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
-        parts.append(f"{name} {', '.join(f'{m:g} {v:.3f}' for m, v in values.items())}")
-    return f"accuracy by maps per class: {'; '.join(parts)}"
-
-
-def _maps_fall(tables: Tables) -> list[bool]:
-    """Whether many maps are worse than two, and two to five as good as any, at each epsilon."""
-    cases = []
-    for epsilon in (1.5, 0.2):
-        values = _by_maps(tables, epsilon)
-        cases += [values[8] < values[2], values[[2, 3, 5]].max() >= values.max() - 0.005]
-    return cases
-
-
-def _two_maps(tables: Tables) -> list[float]:
-    """Accuracy with two maps without privacy, at 1.5 and at 0.2."""
-    return [_by_maps(tables, epsilon)[2] for epsilon in (None, 1.5, 0.2)]
-
-
-def _clinical_cost(tables: Tables) -> str:
-    """The paper pays 0.8 of a point at epsilon about 1.5, and 3.0 at about 0.2."""
-    plain, weak, strong = _two_maps(tables)
-    return of_all([plain - weak <= 0.013, plain - strong <= 0.035])
-
-
-def _network(tables: Tables) -> float:
-    table = tables[MAPS]
-    return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
-
-
 def _by_epsilon(tables: Tables) -> dict[str, list[tuple[float, float]]]:
     """Epsilon and accuracy of the fits with 20 epochs, smallest epsilon first."""
     table = tables[PUBLISHED].sort_values("epsilon")
@@ -265,58 +232,9 @@ _CLINIC = (
 _RECIPE = "with our recipe (20 filters, 120 frequencies), not the paper's settings"
 
 
-def _looks(tables: Tables, metric: str, data: str | None = None) -> pd.Series:
-    """A metric of the filters by data, projection and epsilon (infinite without privacy)."""
-    table = tables[WEIGHTINGS]
-    rows = table[table["metric"] == metric]
-    if data:
-        rows = rows[rows["data"] == data]
-    if rows.empty:
-        raise NotMeasuredError(f"row of {data or metric} in {WEIGHTINGS}")
-    keys = [rows["data"], rows["projection"] == "none", rows["epsilon"].fillna(float("inf"))]
-    return rows.groupby(keys)["mean"].mean()
-
-
-def _looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
-    parts = []
-    for (name, plain, epsilon), value in _looks(tables, metric, data).items():
-        where = "without privacy" if epsilon == float("inf") else f"at {epsilon:g}"
-        parts.append(f"{name} {where}{', no projection' if plain else ''} {value:.2f}")
-    return f"{metric}: {'; '.join(parts)}"
-
-
-def _clearer(tables: Tables) -> list[bool]:
-    """Whether filters are smoother without projection, and at 5.2 than at 2, by data."""
-    cases = []
-    for _, values in _looks(tables, "correlation of neighboring pixels").groupby(level=0):
-        values = values.droplevel(0)
-        cases += [values[True, 2.0] > values[False, 2.0], values[True, 5.2] > values[True, 2.0]]
-    return cases
-
-
-def _dominated(tables: Tables) -> pd.Series:
-    shares = _looks(tables, "share of images with almost all weight on one filter")
-    return shares.xs((False, 2.0), level=(1, 2)) > 0.5
-
-
-def _looked(tables: Tables) -> str:
-    data = " and ".join(sorted(set(tables[WEIGHTINGS]["data"])))
-    return f"{data}, 3 epochs instead of 20, {_fits(WEIGHTINGS)(tables)}"
-
-
-def _fits(study: str) -> Callable[[Tables], str]:
-    """How many fits a mean is of, where the paper has ten."""
-
-    def words(tables: Tables) -> str:
-        n = int(tables[study]["n"].min())
-        return f"{n} fit{'s' if n > 1 else ''} instead of 10"
-
-    return words
-
-
 def _few(more: str = "") -> Callable[[Tables], str]:
     """What the grids of few epochs differ in."""
-    return lambda t: f"3 epochs instead of 20 and {_fits(FIGURES['mnist'])(t)}{more}"
+    return lambda t: f"3 epochs instead of 20 and {fits(FIGURES['mnist'])(t)}{more}"
 
 
 _PICTURES = "a figure of pictures, with no number to compare"
@@ -333,10 +251,10 @@ CLAIMS = (
         PAPER,
         "figure 2",
         "Without projection, and then at epsilon 5.2, filters become readable again",
-        lambda t: _looks_words(t, "correlation of neighboring pixels"),
-        lambda t: of_all(_clearer(t)),
+        lambda t: looks_words(t, "correlation of neighboring pixels"),
+        lambda t: of_all(clearer(t)),
         lambda t: (
-            f"{_looked(t)}; the correlation of neighboring pixels stands for how readable a "
+            f"{looked(t)}; the correlation of neighboring pixels stands for how readable a "
             "filter is, where the paper judges pictures"
         ),
     ),
@@ -344,9 +262,9 @@ CLAIMS = (
         PAPER,
         "figure 3",
         "In most cases a single filter has almost all of the weight, here more than 0.9",
-        lambda t: _looks_words(t, "share of images with almost all weight on one filter"),
-        lambda t: of_all(_dominated(t)),
-        lambda t: _looked(t),
+        lambda t: looks_words(t, "share of images with almost all weight on one filter"),
+        lambda t: of_all(dominated(t)),
+        lambda t: looked(t),
     ),
     Claim(
         PAPER,
@@ -381,7 +299,7 @@ CLAIMS = (
         lambda t: _listed(_published(t), "ours", "published"),
         lambda t: of_all(abs(ours - paper) < _SMALL for ours, paper in _published(t).values()),
         lambda t: (
-            f"{_fits(PUBLISHED)(t)}; the text prints the two figures of Fashion-MNIST in the "
+            f"{fits(PUBLISHED)(t)}; the text prints the two figures of Fashion-MNIST in the "
             "opposite order, which we take to be a slip"
         ),
     ),
@@ -392,7 +310,7 @@ CLAIMS = (
         "(within a point)",
         lambda t: _listed(_beside_cited(t), "paper's settings", "cited network"),
         lambda t: of_all(ours > cited - _SMALL for ours, cited in _beside_cited(t).values()),
-        lambda t: f"{_fits(PUBLISHED)(t)}; a point is our threshold",
+        lambda t: f"{fits(PUBLISHED)(t)}; a point is our threshold",
     ),
     Claim(
         PAPER,
@@ -473,8 +391,8 @@ CLAIMS = (
         PAPER,
         "figure 6",
         "More maps per class lower private accuracy, two to five suffice (bottom panel)",
-        _maps_words,
-        lambda t: of_all(_maps_fall(t)),
+        maps_words,
+        lambda t: of_all(maps_fall(t)),
         f"{_CLINIC}; lower with 8 maps than with 2, and the best of 2 to 5 within half a point of "
         "the best of all",
     ),
@@ -483,8 +401,8 @@ CLAIMS = (
         "section 4.2",
         "On medical records privacy costs 0.8 of a point at epsilon about 1.5, and 3.0 at about "
         "0.2",
-        lambda t: "{:.3f} without privacy, {:.3f} at 1.5, {:.3f} at 0.2".format(*_two_maps(t)),
-        _clinical_cost,
+        lambda t: "{:.3f} without privacy, {:.3f} at 1.5, {:.3f} at 0.2".format(*two_maps(t)),
+        clinical_cost,
         f"{_CLINIC}; two maps as there; half a point more counts as the same",
     ),
     Claim(
@@ -492,8 +410,8 @@ CLAIMS = (
         "section 4.2",
         "82.8%, 82.0% and 79.8% of hospital records, 84% for a network without privacy: the "
         "network is ahead by 1.2 points (at most two count as the same)",
-        lambda t: f"network {_network(t):.3f}, two maps {_two_maps(t)[0]:.3f}, both not private",
-        lambda t: 0 < _network(t) - _two_maps(t)[0] <= 0.02,
+        lambda t: f"network {network(t):.3f}, two maps {two_maps(t)[0]:.3f}, both not private",
+        lambda t: 0 < network(t) - two_maps(t)[0] <= 0.02,
         f"{_CLINIC}, so the printed figures cannot be compared; a network of three layers of 128 "
         "as in the paper, by scikit-learn",
     ),
@@ -529,9 +447,9 @@ CLAIMS = (
         PAPER,
         "figure 9",
         "On MNIST the weighted filter looks almost like the top filter, here a cosine of 0.9",
-        lambda t: _looks_words(t, "cosine of top to weighted filter", "mnist"),
-        lambda t: of_all(_looks(t, "cosine of top to weighted filter", "mnist") > 0.9),
-        lambda t: f"{_looked(t)}; the threshold is ours",
+        lambda t: looks_words(t, "cosine of top to weighted filter", "mnist"),
+        lambda t: of_all(looks(t, "cosine of top to weighted filter", "mnist") > 0.9),
+        lambda t: f"{looked(t)}; the threshold is ours",
     ),
     untested(
         PAPER,

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dpexplain import DPLocallyLinearClassifier, LocallyLinearClassifier
-from locally_linear_claims import MAPS, NETWORK, OUR_MODEL, PAPER
+from locally_linear_filters import MAPS, NETWORK, OUR_MODEL
 from paper_locally_linear import clinical
+from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
 N_SPLITS = 10

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from locally_linear_claims import PAPER, WEIGHTINGS
+from locally_linear_filters import WEIGHTINGS
 from paper_locally_linear import N_FITS, fitted_images, setting_of, without
+from sources import HARDER as PAPER
 from study import Cell, Row, Study
 
 N_EXPLAINED = 200

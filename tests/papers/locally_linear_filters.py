@@ -1,0 +1,112 @@
+"""What the tables of maps per class and of filters say, for the claims of Harder et al. 2020."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from claims import NotMeasuredError, Tables, of_all
+
+OUR_MODEL = "locally linear (accurate)"
+MAPS = "locally_linear_maps"
+WEIGHTINGS = "locally_linear_weightings"
+NETWORK = "network of 3 x 128, NOT PRIVATE"
+
+
+def fits(study: str) -> Callable[[Tables], str]:
+    """How many fits a mean is of, where the paper has ten."""
+
+    def words(tables: Tables) -> str:
+        n = int(tables[study]["n"].min())
+        return f"{n} fit{'s' if n > 1 else ''} instead of 10"
+
+    return words
+
+
+def looks(tables: Tables, metric: str, data: str | None = None) -> pd.Series:
+    """A metric of the filters by data, projection and epsilon (infinite without privacy)."""
+    table = tables[WEIGHTINGS]
+    rows = table[table["metric"] == metric]
+    if data:
+        rows = rows[rows["data"] == data]
+    if rows.empty:
+        raise NotMeasuredError(f"row of {data or metric} in {WEIGHTINGS}")
+    keys = [rows["data"], rows["projection"] == "none", rows["epsilon"].fillna(float("inf"))]
+    return rows.groupby(keys)["mean"].mean()
+
+
+def looks_words(tables: Tables, metric: str, data: str | None = None) -> str:
+    """A metric of the filters, in words."""
+    parts = []
+    for (name, plain, epsilon), value in looks(tables, metric, data).items():
+        where = "without privacy" if epsilon == float("inf") else f"at {epsilon:g}"
+        parts.append(f"{name} {where}{', no projection' if plain else ''} {value:.2f}")
+    return f"{metric}: {'; '.join(parts)}"
+
+
+def clearer(tables: Tables) -> list[bool]:
+    """Whether filters are smoother without projection, and at 5.2 than at 2, by data."""
+    cases = []
+    for _, values in looks(tables, "correlation of neighboring pixels").groupby(level=0):
+        values = values.droplevel(0)
+        cases += [values[True, 2.0] > values[False, 2.0], values[True, 5.2] > values[True, 2.0]]
+    return cases
+
+
+def dominated(tables: Tables) -> pd.Series:
+    """Whether one filter has almost all weight on most images, by data."""
+    shares = looks(tables, "share of images with almost all weight on one filter")
+    return shares.xs((False, 2.0), level=(1, 2)) > 0.5
+
+
+def looked(tables: Tables) -> str:
+    """On which data and how many fits filters were looked at."""
+    data = " and ".join(sorted(set(tables[WEIGHTINGS]["data"])))
+    return f"{data}, 3 epochs instead of 20, {fits(WEIGHTINGS)(tables)}"
+
+
+def by_maps(tables: Tables, epsilon: float | None) -> pd.Series:
+    """Accuracy by number of maps per class."""
+    table = tables[MAPS]
+    at = table["epsilon"].isna() if epsilon is None else table["epsilon"] == epsilon
+    rows = table[at & (table["model"] == OUR_MODEL)]
+    if rows.empty:
+        raise NotMeasuredError(f"row of {MAPS}")
+    return rows.set_index("n_filters")["mean"].sort_index()
+
+
+def maps_words(tables: Tables) -> str:
+    """Accuracy by maps per class, in words."""
+    parts = []
+    for epsilon in (1.5, 0.2, None):
+        values = by_maps(tables, epsilon)
+        name = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
+        parts.append(f"{name} {', '.join(f'{m:g} {v:.3f}' for m, v in values.items())}")
+    return f"accuracy by maps per class: {'; '.join(parts)}"
+
+
+def maps_fall(tables: Tables) -> list[bool]:
+    """Whether many maps are worse than two, and two to five as good as any, at each epsilon."""
+    cases = []
+    for epsilon in (1.5, 0.2):
+        values = by_maps(tables, epsilon)
+        cases += [values[8] < values[2], values[[2, 3, 5]].max() >= values.max() - 0.005]
+    return cases
+
+
+def two_maps(tables: Tables) -> list[float]:
+    """Accuracy with two maps without privacy, at 1.5 and at 0.2."""
+    return [by_maps(tables, epsilon)[2] for epsilon in (None, 1.5, 0.2)]
+
+
+def clinical_cost(tables: Tables) -> str:
+    """The paper pays 0.8 of a point at epsilon about 1.5, and 3.0 at about 0.2."""
+    plain, weak, strong = two_maps(tables)
+    return of_all([plain - weak <= 0.013, plain - strong <= 0.035])
+
+
+def network(tables: Tables) -> float:
+    """Accuracy of the network without privacy."""
+    table = tables[MAPS]
+    return float(table.loc[table["model"] == NETWORK, "mean"].iloc[0])
