@@ -142,7 +142,7 @@ class Grid:
     @property
     def leaf_of_cell(self) -> NDArray[np.uint8]:
         """Leaf of each cell: every cell is a leaf."""
-        return np.arange(self.n_cells, dtype=np.uint8)
+        return np.arange(self.n_cells, dtype=np.uint8 if self.n_cells <= 256 else np.uint16)
 
     @property
     def crossing(self) -> Crossing:
