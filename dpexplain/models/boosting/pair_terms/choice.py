@@ -181,7 +181,10 @@ def choose_pairs(
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    return sorted(pair for _, pair in best)
+    return sorted(pair for log_p, pair in best if log_p <= RATIO * best[0][0])
+
+
+RATIO = 0.0
 
 
 def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:

@@ -196,9 +196,7 @@ def _join(side: Side) -> FloatArray:
     each = -(-side.n_ordered // _MOST_JOINED) or 1
     n_joined = -(-side.n_ordered // each)
     groups = np.arange(side.n_groups)
-    joined = np.where(
-        groups < side.n_ordered, groups // each, n_joined + groups - side.n_ordered
-    )
+    joined = np.where(groups < side.n_ordered, groups // each, n_joined + groups - side.n_ordered)
     return np.eye(joined[-1] + 1)[joined].T
 
 
