@@ -217,7 +217,7 @@ def _coverage(
     scores, stds = [], []
     for _ in range(n_fits):
         model, _ = _fit(dataset, train, epsilon, pairs)
-        pair = model.explain_global().pairs[0]
+        pair = model.explain_global(effect=False).pairs[0]
         cells = pair.cell_index(*(probes[feature] for feature in pair.feature_names))
         scores.append(pair.contribution.ravel()[cells])
         stds.append(pair.noise_std.ravel()[cells])
