@@ -130,7 +130,7 @@ class Crossing:
         """Return the cell of each record, given its bins in the two features."""
         rows = self.groups[0].astype(np.uint16) * np.uint16(self.n_second)
         few = int(rows.max(initial=0)) + self.n_second <= 256
-        cells = np.empty(len(first), dtype=np.uint8 if few else np.uint16)
+        cells: Index = np.empty(len(first), dtype=np.uint8 if few else np.uint16)
         for start in range(0, len(first), _PAIR_ROWS):  # without copies of whole columns
             at = slice(start, start + _PAIR_ROWS)
             cells[at] = rows[first[at]] + self.groups[1][second[at]]
