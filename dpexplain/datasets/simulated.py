@@ -150,7 +150,7 @@ def make_additive(
     problem : str, default="smooth"
         "smooth": curves without jumps. "steps": thresholds, plateaus and categories. "sparse":
         smooth curves of features that have few records in most of their range. "interactions":
-        smooth curves and two products of features. "correlated": smooth curves of features with
+        smooth curves and three products of features. "correlated": smooth curves of features with
         correlation 0.7; some of these features have no effect of their own. "clinical": hospital
         readmission, with skewed laboratory values, missing values and uninformative features.
     n_samples : int, default=10_000

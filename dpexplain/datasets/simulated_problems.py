@@ -308,8 +308,12 @@ PROBLEMS: Final[Mapping[str, Problem]] = {
     ),
     "interactions": Problem(
         _smooth_columns(),
-        "One row is a draw of ten independent features, with interactions in two pairs.",
-        pairs={("x3", "x7"): PairShape(4.0), ("x5", "x9"): PairShape(3.0)},
+        "One row is a draw of ten independent features, with interactions in three pairs.",
+        pairs={
+            ("x3", "x7"): PairShape(4.0),
+            ("x5", "x9"): PairShape(3.0),
+            ("x2", "x4"): PairShape(4.0),
+        },
     ),
     "correlated": Problem(
         _smooth_columns(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +23,17 @@ def make_grid(seed=0, ordered=(True, True), n_groups=5):
         people = np.append(rng.uniform(20, 100, 9), rng.choice([0.0, 60.0]))
         counts = BinCounts(people, np.full(10, 1.0), 1, has_order)
         sides.append(grids.side_of(k, counts, rng.normal(0, 1, 10), n_groups))
+    return grids.Grid(tuple(sides), 2)
+
+
+def make_large_grid(seed):
+    """A grid so large that groups are joined for the prior."""
+    rng = np.random.default_rng(seed)
+    sides = []
+    for k, n_groups in enumerate((24, 13)):
+        people = np.append(rng.uniform(20, 100, 40), rng.choice([0.0, 200.0]))
+        counts = BinCounts(people, np.full(41, 1.0), 1, True)
+        sides.append(grids.side_of(k, counts, rng.normal(0, 1, 41), n_groups))
     return grids.Grid(tuple(sides), 2)
 
 
@@ -131,3 +144,39 @@ def test_candidates_are_pairs_of_the_most_important_features(n_samples, multipli
 def test_the_passes_before_the_pairs_are_some_and_not_all(n, share):
     first = main_part(Schedule(n, 0.1, 1.0), share)
     assert 1 <= first.n_epochs < n
+
+
+def test_hundreds_of_features_have_a_bounded_number_of_candidates():
+    counts = [BinCounts(np.full(4, 100.0), np.ones(4), 1, True)] * 500
+    curves = [k * np.array([-1.0, 0.0, 1.0, 0.0]) for k in range(500)]
+    pairs = choice.candidate_pairs(counts, curves, range(500), 1e9, 0.01)
+    assert {k for pair in pairs for k in pair} == set(range(475, 500))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(3))
+def test_joined_groups_add_their_sums_and_average_their_scores(seed):
+    grid = make_large_grid(seed)
+    join = np.kron(*(posterior._join(side) for side in grid.sides))
+    assert join.sum(axis=0).tolist() == [1.0] * grid.n_cells
+    means = [posterior._mean_of_joined(s, posterior._join(s)) for s in grid.sides]
+    assert max(len(mean) for mean in means) <= posterior._MOST_JOINED + 1
+    sums, curvature, variance = made_up_sums(grid, seed)
+
+    def likelihood(prior):
+        parts = [
+            mean @ posterior.covariance(side, length) @ mean.T
+            for side, mean, length in zip(grid.sides, means, prior.lengths, strict=True)
+        ]
+        design = np.diag(join @ curvature)
+        total = prior.size**2 * design @ np.kron(*parts) @ design + np.diag(join @ variance)
+        _, log_det = np.linalg.slogdet(total)
+        return -0.5 * (log_det + join @ sums @ np.linalg.solve(total, join @ sums))
+
+    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    others = [
+        posterior.Prior(size, lengths)
+        for size in posterior.SIZES
+        for lengths in product(posterior.LENGTHS, repeat=2)
+    ]
+    assert likelihood(chosen) == pytest.approx(max(map(likelihood, others)), rel=1e-9)

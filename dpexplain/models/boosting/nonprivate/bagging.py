@@ -71,19 +71,19 @@ def fit_bag(
     records = Records([i[~held_out] for i in index], n_bins, target[~held_out], objective.loss)
     rest, rest_target = [i[held_out] for i in index], target[held_out]
     # The tree of a visit is grown from the sums, so a visit specifies only its feature.
-    first = 0 if curves is None else len(curves)
-    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(first, len(n_bins))]
+    turn = [Visit(k, np.zeros(0, np.uint8), np.zeros(0)) for k in range(len(n_bins))]
     if curves is None:
         constant = objective.best_constant(target[~held_out])
         tables = started(records, n_bins, constant, objective.loss.n_scores)
     else:
-        tables = [*curves, *(np.zeros(n) for n in n_bins[first:])]
+        tables = [*curves, *(np.zeros(n) for n in n_bins[len(curves) :])]
         for k, curve in enumerate(curves):
             records.apply(k, curve)
     best, smallest, waited = tables, np.inf, 0
-    for _ in range(max_rounds):
+    for n_passes in range(max_rounds):
+        visits = step.visits(n_passes) if isinstance(step, PairStep) else turn
         tables = boost(
-            records, turn, step, n_bins, bound=objective.bound, start=tables, project=project
+            records, visits, step, n_bins, bound=objective.bound, start=tables, project=project
         )
         if not len(rest_target):
             best = tables

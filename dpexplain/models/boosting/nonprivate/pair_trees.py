@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +100,16 @@ def pair_tree(gradient, curvature, min_curvature):  # type: ignore[no-untyped-de
     return values.T if turned else values
 
 
+ROUND_ROBIN = 10
+"""Every tenth pass visits each pair once; the other visits go to the pair with the largest gain."""
+
+
 class PairStep:
     """Boosting step on the cells of pairs, with greedy trees and Newton leaf values.
+
+    Most visits go to the pair whose last tree reduced the loss most. If all pairs were visited
+    equally often, weak pairs would fit noise, and early stopping would end the fit before strong
+    pairs are finished.
 
     Parameters
     ----------
@@ -119,10 +127,26 @@ class PairStep:
         self._grids = {grid.column: grid for grid in grids}
         self._learning_rate = learning_rate
         self._min_curvature = min_curvature
+        self._gains = dict.fromkeys(self._grids, np.inf)
+
+    def visits(self, n_passes: int) -> Iterator[Visit]:
+        """Yield the visits of a pass, each chosen when the gains of the earlier ones are known.
+
+        Parameters
+        ----------
+        n_passes : int
+            Number of earlier passes over the same records.
+        """
+        for pair in self._grids:
+            best = max(self._gains, key=lambda column: self._gains[column])
+            column = best if n_passes % ROUND_ROBIN else pair
+            yield Visit(column, np.zeros(0, np.uint8), np.zeros(0))
 
     def __call__(self, visit: Visit, records: Records, tables: Tables) -> NDArray[np.float64]:
         """Return Newton values times the learning rate, per cell."""
         grid = self._grids[visit.feature]
         gradient, curvature = records.bin_sums(visit.feature).reshape(2, *grid.shape)
         values = pair_tree(gradient, curvature, self._min_curvature)
-        return self._learning_rate * np.where(grid.used, values, 0.0).ravel()
+        values = np.where(grid.used, values, 0.0)
+        self._gains[visit.feature] = float((values * gradient).sum())
+        return self._learning_rate * values.ravel()

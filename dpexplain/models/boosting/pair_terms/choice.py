@@ -32,10 +32,24 @@ interaction; with more cells, each of them would be drowned in noise."""
 LEVEL = 0.05
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
+_LEAST_EVIDENCE = 0.4
+"""Minimum log p-value of a chosen pair, as a share of the smallest. The pairs share one budget, so
+a weak pair takes from a strong one more than it brings."""
+
+_CLIP_SHARE = 0.5
+"""Clip of the residuals of a regression for the choice, as a share of the clip of the fit. Noise is
+proportional to the clip, and most of what distinguishes cells is in the small residuals. Residuals
+of classifiers keep their clip: they are not symmetric, so a smaller one would look like a pair."""
+
 LEAST_FEATURES = 5
 """Number of features that are always considered. The noise grows with the root of the number of
 candidates, so if it is large, only pairs of the most important features are worth considering:
 strong interactions are rarely between features that have no effect alone."""
+
+_MOST_PAIRS = 300
+"""Maximum number of candidates: the pairs of 25 features. Every candidate takes a few passes over
+the records, so without a bound, the time of a choice would grow with the square of the number of
+features."""
 
 _TOLERATED = 4.0
 """Bound on the ratio of noise to sampling, as variances of a cell's sum, up to which more features
@@ -84,7 +98,7 @@ def candidate_pairs(
     compared with the sampling error. The noise variance of a cell's sum grows with the number of
     pairs. Features are added while this variance (computed for add/remove adjacency and one row per
     person) is at most `_TOLERATED` times the variance that the sum would have if all residuals were
-    at the clip.
+    at the clip, and while there are at most `_MOST_PAIRS` pairs.
 
     Parameters
     ----------
@@ -107,7 +121,7 @@ def candidate_pairs(
     per_cell = max(n_samples, 1.0) / N_GROUPS**2
     n_worth = _TOLERATED * per_cell / ((1.0 + _COUNT_WEIGHT**2) * choice_multiplier**2)
     n = LEAST_FEATURES
-    while n < len(order) and (n + 1) * n // 2 <= n_worth:
+    while n < len(order) and (n + 1) * n // 2 <= min(n_worth, _MOST_PAIRS):
         n += 1
     return list(combinations(sorted(order[:n]), 2))
 
@@ -160,6 +174,8 @@ def choose_pairs(
     )
     sides = sides_of(counts, terms.scores, N_GROUPS)
     grids = [Grid((sides[i], sides[j]), len(counts)) for i, j in pairs]
+    if objective.loss is SQUARED:
+        clip *= _CLIP_SHARE
     exact = []
     for grid in grids:
         records.cross(grid.crossing)
@@ -181,7 +197,7 @@ def choose_pairs(
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    return sorted(pair for _, pair in best)
+    return sorted(pair for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
 
 
 def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,9 +141,9 @@ class Grid:
         return np.asarray(np.logical_and.outer(*known), dtype=np.bool_)
 
     @property
-    def leaf_of_cell(self) -> NDArray[np.uint8]:
-        """Leaf of each cell: every cell is a leaf."""
-        return np.arange(self.n_cells, dtype=np.uint8)
+    def leaf_of_cell(self) -> NDArray[Any]:
+        """Leaf of each cell, as uint8 or uint16: every cell is a leaf."""
+        return np.arange(self.n_cells, dtype=np.uint8 if self.n_cells <= 256 else np.uint16)
 
     @property
     def crossing(self) -> Crossing:

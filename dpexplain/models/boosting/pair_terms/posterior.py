@@ -9,6 +9,7 @@ and the scores of a pair without an effect shrink to zero.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -23,6 +24,11 @@ SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
 """Distances over which scores are alike that are tried, as a share of the range of a feature."""
+
+_MOST_JOINED = 12
+"""Maximum number of ordered groups of one side from which the prior is estimated. Neighboring
+groups are joined to save time: a grid of 12 by 12 cells shows how large and how smooth the scores
+are, and comparing all priors on a grid of 24 by 24 cells would take 60 times as long."""
 
 _MOST_CERTAIN = 1e5
 """Bound on the ratio of a cell's signal to its noise per unit of score. It is far above all ratios
@@ -54,12 +60,24 @@ class Posterior:
     ----------
     scores : ndarray of shape (n_cells,)
         Posterior mean.
-    response : ndarray of shape (n_cells, n_cells)
-        Change in each score (row) per unit change in each sum (column).
+    total : ndarray of shape (n_cells, n_cells)
+        Covariance of the sums, in units of their standard deviations.
+    shared : ndarray of shape (n_cells, n_cells)
+        Covariance of the scores (rows) with the sums in these units (columns).
+    noise : ndarray of shape (n_cells,)
+        Standard deviation of each sum.
     """
 
     scores: FloatArray
-    response: FloatArray
+    total: FloatArray
+    shared: FloatArray
+    noise: FloatArray
+
+    @cached_property
+    def response(self) -> FloatArray:
+        """Change in each score (row) per unit change in each sum (column)."""
+        found: FloatArray = np.linalg.solve(self.total, self.shared.T).T / self.noise
+        return found
 
     def std(self, variance: FloatArray) -> FloatArray:
         """Return the standard deviation of each score, given the variance of each sum."""
@@ -127,17 +145,18 @@ def posterior(
     """
     noise, certain = _units(curvature, variance)
     first, second = (covariance(s, x) for s, x in zip(grid.sides, prior.lengths, strict=True))
-    spread = prior.size**2 * np.kron(first, second)
-    root = np.linalg.cholesky(certain[:, None] * spread * certain + np.eye(len(sums)))
-    white = np.linalg.solve(root, np.column_stack([sums / noise, np.diag(1.0 / noise)]))
-    both = (spread * certain) @ np.linalg.solve(root.T, white)
-    return Posterior(both[:, 0], both[:, 1:])
+    shared = prior.size**2 * np.kron(first, second) * certain
+    total = certain[:, None] * shared + np.eye(len(sums))
+    return Posterior(shared @ np.linalg.solve(total, sums / noise), total, shared, noise)
 
 
 def likely_prior(
     grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
 ) -> Prior:
     """Return the prior with the largest marginal likelihood of the sums.
+
+    If a side has many ordered groups, neighboring groups are joined first. The sums of the joined
+    cells add up, and their scores are the weighted means of the scores of their cells.
 
     Parameters
     ----------
@@ -148,13 +167,19 @@ def likely_prior(
     -------
     Prior
     """
-    noise, certain = _units(curvature, variance)
-    z = sums / noise
+    joins = [_join(side) for side in grid.sides]
+    cells = np.kron(*joins)
+    noise, certain = _units(cells @ curvature, cells @ variance)
+    z = cells @ sums / noise
+    means = [_mean_of_joined(side, join) for side, join in zip(grid.sides, joins, strict=True)]
     best = Prior(SIZES[0], (LENGTHS[0], LENGTHS[0]))
     most = -np.inf
     tried = (LENGTHS if side.n_ordered > 1 else LENGTHS[:1] for side in grid.sides)
     for along, across in product(*tried):
-        first, second = covariance(grid.sides[0], along), covariance(grid.sides[1], across)
+        first, second = (
+            mean @ covariance(side, length) @ mean.T
+            for side, mean, length in zip(grid.sides, means, (along, across), strict=True)
+        )
         # The eigenvalues give the likelihood for every size at once.
         values, vectors = np.linalg.eigh(certain[:, None] * np.kron(first, second) * certain)
         squared = (vectors.T @ z) ** 2
@@ -164,3 +189,18 @@ def likely_prior(
             if evidence > most:
                 best, most = Prior(size, (along, across)), evidence
     return best
+
+
+def _join(side: Side) -> FloatArray:
+    """Return which joined group each group is in, shape (n_joined, n_groups), as zeros and ones."""
+    each = -(-side.n_ordered // _MOST_JOINED) or 1
+    n_joined = -(-side.n_ordered // each)
+    groups = np.arange(side.n_groups)
+    joined = np.where(groups < side.n_ordered, groups // each, n_joined + groups - side.n_ordered)
+    return np.eye(joined[-1] + 1)[joined].T
+
+
+def _mean_of_joined(side: Side, join: FloatArray) -> FloatArray:
+    """Return the matrix that turns scores of groups into weighted means of joined groups."""
+    weight = join * np.maximum(side.weight, 1e-12)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))

@@ -118,7 +118,7 @@ class Crossing:
         Group of each bin, for each of the two features. Cell ``(i, j)`` has the number
         ``i * n_second + j``.
     n_second : int
-        Number of groups of the second feature. The grid has at most 256 cells.
+        Number of groups of the second feature. The grid has at most 65,536 cells.
     """
 
     column: int
@@ -126,10 +126,11 @@ class Crossing:
     groups: tuple[NDArray[np.uint8], NDArray[np.uint8]]
     n_second: int
 
-    def cells(self, first: Index, second: Index) -> NDArray[np.uint8]:
+    def cells(self, first: Index, second: Index) -> Index:
         """Return the cell of each record, given its bins in the two features."""
-        rows = self.groups[0] * np.uint8(self.n_second)
-        cells = np.empty(len(first), dtype=np.uint8)
+        rows = self.groups[0].astype(np.uint16) * np.uint16(self.n_second)
+        few = int(rows.max(initial=0)) + self.n_second <= 256
+        cells: Index = np.empty(len(first), dtype=np.uint8 if few else np.uint16)
         for start in range(0, len(first), _PAIR_ROWS):  # without copies of whole columns
             at = slice(start, start + _PAIR_ROWS)
             cells[at] = rows[first[at]] + self.groups[1][second[at]]
