@@ -82,7 +82,10 @@ def page_of(
         [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
         view_script=shown.page_module(),
-        without_styles=() if shown.page_edits else ("edit.css",),
+        without_styles=(
+            *(() if shown.page_edits else ("edit.css",)),
+            *(() if payload["filters"] else ("filter.css",)),
+        ),
         warning="" if safe else NOT_RELEASABLE,
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),

@@ -15,8 +15,8 @@ import { observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers. Drag over " +
-  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, or press c and " +
-  "move on, to compare two.";
+  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, Ctrl-drag over a " +
+  "second region, or press c and move on, to compare two.";
 const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -193,7 +193,7 @@ class PairPanel {
     const termFit = mainTerm(state);
     const before = chosenBin(state, termFit.labels.length);
     if (event.key === "c" && !event.ctrlKey && !event.metaKey && !event.altKey && before !== null) {
-      choose(this.model, { second_bin: before, bin_range: null });
+      choose(this.model, { second_bin: before, second_range: state.binRange, bin_range: null });
     }
     const next = cellAfterKey(event, before, termFit);
     if (next === null) return;
