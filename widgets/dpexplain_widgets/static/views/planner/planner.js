@@ -92,7 +92,7 @@ class Planner {
     }
     this.slider.setAttribute("aria-valuetext", this.value.textContent);
     setText(this.status, plan.words);
-    this.status.classList.toggle("dpx-reference-text", plan.state === "failed");
+    this.status.classList.toggle("dpx-caution", plan.state === "failed");
     this.confirm.hidden = plan.state !== "asking";
     this.stop.hidden = !["asking", "working"].includes(plan.state);
     this.progress.hidden = plan.state !== "working" || plan.total < 2;
