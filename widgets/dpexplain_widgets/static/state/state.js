@@ -164,7 +164,12 @@ export function chosenRange(state, count) {
   return rangeWithin(state.binRange, count);
 }
 
-/** The same for any pair of ends. */
+/**
+ * The same for any pair of ends.
+ * @param {[number, number] | null} ends
+ * @param {number} count
+ * @returns {[number, number] | null}
+ */
 export function rangeWithin(ends, count) {
   const [first, last] = ends ?? [0, -1];
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;

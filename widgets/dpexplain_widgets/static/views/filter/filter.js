@@ -194,8 +194,10 @@ class FilterPanel {
     const map = { ...data.map(filters, choice, k), outside: null };
     const scale = this.scaleOf(view);
     const names = outline.input_names;
-    const picture = scale === null ? signedRows(map, names, { width: 520, limit, masked: false, font: this.font }).element
-      : html("div", { class: "dpx-picture-stage" }, mapPicture(map, { ...scale, limit }, 240), regionFrame(scale, region));
+    const rows = { width: 520, limit, masked: false, font: this.font, chosen: region[0] };
+    const picture = scale === null ? signedRows(map, names, rows).element
+      : html("div", { class: "dpx-picture-stage" },
+        mapPicture(map, { ...scale, limit }, 240), regionFrame(scale, region));
     const key = JSON.stringify([choice, k, state.stop, state.repeat, scale && region]);
     return { key, title: mapWords(view, k), elements: [picture, html("p", { class: "dpx-note" }, scaleWords(view))] };
   }
