@@ -93,9 +93,9 @@ def page_of(
 
 
 def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
-    """Drop what a page cannot answer: refits, and the epsilon at which a metric is reached."""
+    """Drop what a page cannot do: refits."""
     plan = state.get("plan")
-    return {**state, "plan": {**plan, "metric": "", "live": False}} if plan else state
+    return {**state, "plan": {**plan, "live": False}} if plan else state
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:
