@@ -1,10 +1,11 @@
 // One enlarged map, in which pointer or keyboard select a weight.
-import { html, listen, setText } from "../../kit/dom.js";
+import { html, listen, setAttributes, setText } from "../../kit/dom.js";
 import { mapPicture } from "./filter_grid.js";
 import { signedRows } from "./filter_strip.js";
 import { readingOf, shareWords, strongestWords, weightSentence } from "./filter_words.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
+import { pointerTip } from "../../kit/tip.js";
 
 const LARGEST_PICTURE = 336;
 
@@ -24,6 +25,7 @@ export class MapReader {
     this.mark = html("div", { class: "dpx-picture-mark", hidden: true });
     this.frame = html("div", { class: "dpx-picture-mark dpx-picture-region", hidden: true });
     this.stage = html("div", { class: "dpx-picture-stage", role: "slider", tabindex: "0" });
+    this.tip = pointerTip(this.stage);
     this.heading = html("h4", {});
     this.readout = html("p", { class: "dpx-readout" });
     this.note = html("p", { class: "dpx-note dpx-map-note", hidden: true });
@@ -34,6 +36,7 @@ export class MapReader {
       listen(this.stage, "pointerdown", (event) => this.start(event)),
       listen(this.stage, "pointermove", (event) => this.move(event, this.inputUnder(event))),
       listen(this.stage, "pointerleave", () => this.hover(null)),
+      () => this.tip.hide(),
       listen(this.stage, "click", (event) => this.choose(this.inputUnder(event))),
       listen(this.stage, "keydown", (event) => this.handleKey(event)),
     ];
@@ -85,14 +88,11 @@ export class MapReader {
     this.readout.classList.toggle("dpx-readout-hint", i === null);
     const share = shareWords(map, this.what);
     const words = [heading, layers, share, note && strongestWords(view, map), note].filter(Boolean).join(", ");
-    const attributes = {
-      "aria-label": words,
-      "aria-valuemin": "1",
-      "aria-valuemax": String(map.values.length),
-      "aria-valuenow": String((view.input ?? 0) + 1),
+    setAttributes(this.stage, {
+      "aria-label": words, "aria-valuemin": 1, "aria-valuemax": map.values.length,
+      "aria-valuenow": (view.input ?? 0) + 1,
       "aria-valuetext": view.input === null ? words : sentence(view.input),
-    };
-    for (const [name, value] of Object.entries(attributes)) this.stage.setAttribute(name, value);
+    });
     this.mark.hidden = i === null || scale === null;
     if (!this.mark.hidden) placeMark(this.mark, scale, [i, i]);
     this.frame.hidden = !this.regions || view.region === null || scale === null;
@@ -109,6 +109,12 @@ export class MapReader {
   move(event, i) {
     if (event.buttons === 0) this.from = null; // released outside the window, without an event
     this.hover(i);
+    if (i === null || this.shown === undefined) this.tip.hide();
+    else {
+      const { view, map, inputs } = this.shown;
+      const [name, ...words] = weightSentence(view, map, i, this.what, inputs).split(": ");
+      this.tip.show(event, name, words.join(": "));
+    }
     if (this.from === null || i === null || (i === this.from && !this.isDragged)) return;
     this.isDragged = true;
     choose(this.model, { input_range: [this.from, i], input_index: null });
