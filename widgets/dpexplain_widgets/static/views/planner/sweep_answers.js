@@ -49,14 +49,20 @@ export function sweepTable(payload) {
   const known = (key) => fits.every((row) => typeof row[0][key] === "number");
   const count = terms.filter(({ kind }) => kind !== "pair").length;
   const mean = (row, of) => meanOf(row.map(of));
+  /** @type {[string, (row: import("../../types").Fit[], stop: number) => string][]} */
   const columns = [
     ["ε", (row, stop) => formatEpsilon(epsilons[stop])],
-    known("terms_above_noise") &&
-      [`above noise, of ${count}`, (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3)],
-    known("noise_share") &&
-      ["noise in curves", (row) => `${formatNumber(100 * mean(row, (fit) => fit.noise_share), 2)}%`],
-    name && [`${shortName(name, 24)}, not private`, (row) => formatNumber(mean(row, (fit) => fit.metrics[name]), 3)],
-  ].filter(Boolean);
+  ];
+  if (known("terms_above_noise")) {
+    columns.push([`above noise, of ${count}`, (row) => formatNumber(mean(row, (fit) => fit.terms_above_noise), 3)]);
+  }
+  if (known("noise_share")) {
+    columns.push(["noise in curves", (row) => `${formatNumber(100 * mean(row, (fit) => fit.noise_share), 2)}%`]);
+  }
+  if (name) {
+    const metric = (fit) => fit.metrics[name];
+    columns.push([`${shortName(name, 24)}, not private`, (row) => formatNumber(mean(row, metric), 3)]);
+  }
   if (columns.length < 2) return null;
   return plainTable(columns.map(([head]) => head),
     fits.map((row, stop) => columns.map(([, cell]) => cell(row, stop))));
@@ -65,5 +71,6 @@ export function sweepTable(payload) {
 /** The epsilon from which the chosen term rises above the noise, as parts of a sentence; none if unknown. */
 export function neededWords(needed, term) {
   const found = needed.find(([name]) => name === term?.name);
-  return found === undefined ? [] : ["To read ", html("bdi", {}, shortName(term.name, 60)), ` above the noise: ${found[2]}.`];
+  if (found === undefined) return [];
+  return ["To read ", html("bdi", {}, shortName(term.name, 60)), ` above the noise: ${found[2]}.`];
 }
