@@ -1,6 +1,7 @@
 // One term of one fit, with its noise, counts and comparisons.
 import { EXTREMES, HINT, KEYS, orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { askedAbout } from "../claim/claims.js";
+import { valueCount } from "../claim/contrasts.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { button, choiceBox } from "../../kit/controls.js";
 import { mainTerm } from "../../charts/curves.js";
@@ -106,7 +107,7 @@ class ShapePanel {
   // All that changes while a reader points or drags.
   drawPicture(state, termFit) {
     const bin = chosenBin(state, termFit.labels.length);
-    const range = this.dragged ?? chosenRange(state, termFit.labels.length - termFit.special.length);
+    const range = this.dragged ?? chosenRange(state, valueCount(termFit));
     const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.replays = contribution !== null;
     const view = {
@@ -115,8 +116,7 @@ class ShapePanel {
       hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
     };
     const numeric = state.term.kind === "numeric";
-    const scrolled = this.plot.scrollTop;
-    const before = this.plot.firstElementChild;
+    const { scrollTop: scrolled, firstElementChild: before } = this.plot;
     this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
     this.plot.classList.toggle("dpx-plot-rows", !numeric);
     this.plot.replaceChildren(this.drawn.element);
@@ -216,8 +216,7 @@ class ShapePanel {
     }
     if (!this.isInOrder) return; // sorted categories have no ranges
     this.isDragged = true;
-    const termFit = mainTerm(readState(this.model));
-    this.dragged = orderedRange(from, bin, termFit.labels.length - termFit.special.length);
+    this.dragged = orderedRange(from, bin, valueCount(mainTerm(readState(this.model))));
     this.hover(bin);
   }
 
@@ -268,8 +267,7 @@ class ShapePanel {
     if (bin === null) return;
     event.preventDefault();
     this.anchor = event.shiftKey && this.isInOrder ? this.anchor ?? before ?? bin : null;
-    const values = count - mainTerm(state).special.length;
-    const range = this.anchor === null ? null : orderedRange(this.anchor, bin, values);
+    const range = this.anchor === null ? null : orderedRange(this.anchor, bin, valueCount(mainTerm(state)));
     choose(this.model, { bin_index: bin, bin_range: range, ...(range === null ? {} : { second_bin: null }) });
     this.scrollTo(bin);
   }
@@ -297,4 +295,6 @@ function createCurvePanel(model, host, options) {
 }
 
 /** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
-export const createShapePanel = byKind(createCurvePanel, { pair: createPairPanel });
+export const createShapePanel = byKind(createCurvePanel, {
+  pair: createPairPanel, // a line of its own: pages without pairs leave it out
+});
