@@ -53,7 +53,9 @@ class Planner {
     this.targetWords = html("span", { role: "status" });
     this.metric = html("p", { class: "dpx-plan-metric" }, this.targetLabel, this.target, this.targetWords);
     this.termWords = html("p", { class: "dpx-plan-term", role: "status" });
-    this.sweep = scrollBox("What each epsilon gives");
+    const box = scrollBox("What each epsilon gives");
+    this.sweep = html("details", { class: "dpx-details" }, html("summary", {}, "Every ε"), box);
+    this.sweepBox = box;
     this.table = scrollBox("Epsilon that each term needs");
     this.note = html("p", { class: "dpx-note" });
     this.each = html("details", { class: "dpx-details" }, html("summary", {}, "Every term"), this.table, this.note);
@@ -98,7 +100,7 @@ class Planner {
     setText(this.targetWords, ` ${targetWords(payload, metric, target)}`);
     const table = sweepTable(payload);
     this.sweep.hidden = table === null;
-    this.sweep.replaceChildren(...(table === null ? [] : [table]));
+    this.sweepBox.replaceChildren(...(table === null ? [] : [table]));
   }
 
   draw() {
