@@ -125,7 +125,10 @@ def test_lists_of_every_kind_come_back(values):
     ids=str,
 )
 def test_lists_of_objects_come_back(rows):
-    assert read_in_node({"rows": rows, "again": [rows, rows]}) == {"rows": rows, "again": [rows] * 2}
+    assert read_in_node({"rows": rows, "again": [rows, rows]}) == {
+        "rows": rows,
+        "again": [rows] * 2,
+    }
 
 
 def test_parts_that_repeat_are_stored_once():
