@@ -286,8 +286,9 @@ class ViewState(traitlets.HasTraits):
         count = self._value_bins()
         if bins is None or (len(bins) == 2 and 0 <= bins[0] <= bins[1] < count):
             return bins
+        name = proposal["trait"].name
         raise traitlets.TraitError(
-            f"{proposal['trait'].name}={bins!r:.60} must be None or the first and last of the bins 0 to "
+            f"{name}={bins!r:.60} must be None or the first and last of the bins 0 to "
             f"{count - 1} of the term."
         )
 
