@@ -54,9 +54,10 @@ def packed(value: Any) -> Any:
     of standard deviations becomes ``{"$l": [step, first, differences...]}``, where ``step`` is a
     relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
     A list of objects with equal keys becomes ``{"$t": {key: [values...]}}``. Bytes become base64,
-    ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table and replaced by ``{"$r": index}``. A total standard deviation that equals the
-    square root of the sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when
-    the payload is unpacked. Finally, the integers of all lists move to streams of digits; see
+    ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
+    and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
+    sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
+    unpacked. Finally, the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
