@@ -9,8 +9,7 @@ import { pointerTip } from "../../kit/tip.js";
 
 const LARGEST_PICTURE = 336;
 
-const READ_HINT = "Point, or press arrow keys, to read a weight. Drag, or press Shift and arrow keys, for a claim " +
-  "about a region.";
+const READ_HINT = "Point, or use arrow keys, to read a weight; drag, or hold Shift, for a claim.";
 const READ_ROWS = "Point at a row, or use the arrow keys, to read a weight; click it for a claim.";
 
 /** Reader of a map: the picture or rows, the mark at the selected input, and its numbers. */
