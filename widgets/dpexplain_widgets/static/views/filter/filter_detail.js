@@ -5,7 +5,7 @@ import { signedRows } from "./filter_strip.js";
 import { readingOf, shareWords, strongestWords, weightSentence } from "./filter_words.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
-import { pointerTip } from "../../kit/tip.js";
+import { pointerTip } from "../../charts/tip.js";
 
 const LARGEST_PICTURE = 336;
 

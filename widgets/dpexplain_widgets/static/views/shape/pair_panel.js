@@ -11,7 +11,7 @@ import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
-import { pointerTip } from "../../kit/tip.js";
+import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 

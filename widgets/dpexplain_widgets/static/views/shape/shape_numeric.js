@@ -7,7 +7,7 @@ import {
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
 import { formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
-import { curveNames, laneWidth } from "./curve_names.js";
+import { curveNames, laneWidth } from "../../charts/curve_names.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";

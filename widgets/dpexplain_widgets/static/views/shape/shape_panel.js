@@ -17,10 +17,10 @@ import { shapeForFigure } from "./shape_figure.js";
 import { optionsOf, shapeOptions } from "./shape_options.js";
 import { replayedCurve } from "./replay.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
-import { epsilonMotion } from "../../kit/motion.js";
+import { epsilonMotion } from "../../charts/motion.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
-import { pointerTip } from "../../kit/tip.js";
+import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
 

@@ -1,8 +1,8 @@
 // The names of curves beside their ends, so that a reader need not look them up in the legend.
-import { splitSpecial } from "../../charts/bins.js";
-import { formatEpsilon, shortName } from "../../kit/format.js";
-import { label, LABEL_SIZE } from "../../charts/marks.js";
-import { fitText, textWidth } from "../../kit/text.js";
+import { splitSpecial } from "./bins.js";
+import { formatEpsilon, shortName } from "../kit/format.js";
+import { label, LABEL_SIZE } from "./marks.js";
+import { fitText, textWidth } from "../kit/text.js";
 
 const NARROW = 480;
 const MOST_LETTERS = 14;

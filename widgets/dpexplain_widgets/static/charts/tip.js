@@ -1,5 +1,5 @@
 // A tooltip at the pointer, with the first words of a read-out; the read-out itself serves keys and screen readers.
-import { html, setText } from "./dom.js";
+import { html, setText } from "../kit/dom.js";
 
 const APART = 14;
 
