@@ -28,9 +28,6 @@ from dpexplain.explain.additive.denoising import denoised_curve
 from dpexplain.explain.additive.edits import EDITED, edit_note
 from dpexplain.explain.additive.multiclass import scores_of
 
-_BAND = 2.0
-"""Standard deviations that a contribution may move and still be inside the noise band."""
-
 
 def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     """Apply the entries of a log to an explanation or a fitted model.
@@ -259,9 +256,10 @@ def _concerns(operation: Any, score: _Score, name: str) -> bool:
 def _effect(score: _Score, before: State, after: State) -> EditEffect:
     change = after.values - before.values
     weights, changed, std = before.weights, change != 0.0, before.std
-    outside = (
-        None if std is None else int((np.abs(after.values - after.band_center) > _BAND * std).sum())
-    )
+    outside = None
+    if std is not None:
+        half = before.released.band_factor * std  # the band that views and figures draw
+        outside = int((np.abs(after.values - after.band_center) > half).sum())
     return EditEffect(
         before.released.name,
         int(changed.sum()),

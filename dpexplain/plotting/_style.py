@@ -75,7 +75,7 @@ def theme(ax: Axes) -> Theme:
             paper="#000000",
             muted="#9a9a9a",
             main="#56b4e9",
-            opposite="#e69f00",
+            opposite="#f0e442",
             reference="#e69f00",
             hatch="#d0d0d0",
             band_alpha=0.42,
@@ -87,7 +87,7 @@ def theme(ax: Axes) -> Theme:
         paper="#ffffff",
         muted="#767676",
         main="#0072b2",
-        opposite="#d55e00",
+        opposite="#a07d00",
         reference="#d55e00",
         hatch="#5f5f5f",
         band_alpha=0.25,
@@ -132,7 +132,7 @@ def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "")
     """Write a heading, small print and a colored warning above `ax`."""
     colors = theme(ax)
     lines = [(line, colors.muted) for line in small_print if line]
-    lines += [(warning, colors.opposite)] if warning else []
+    lines += [(warning, colors.reference)] if warning else []
     pad = 8 + _LINE * len(lines)
     ax.set_title(plain(heading, 60), loc="left", fontweight="bold", pad=pad)
     for above, (line, color) in enumerate(reversed(lines)):
@@ -178,7 +178,7 @@ def draw_watermark(ax: Axes) -> None:
         rotation=20,
         fontsize=max(8.0, min(44.0, width / 9)),
         fontweight="bold",
-        color=theme(ax).opposite,
+        color=theme(ax).reference,
         alpha=0.22,
         zorder=10,
         gid="watermark",

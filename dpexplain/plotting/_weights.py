@@ -1,6 +1,6 @@
 """Plots of one weight per input: pictures for inputs on a grid, bars for tables.
 
-Both use a color scale that is symmetric around zero, with blue for positive weights and orange for
+Both use a color scale that is symmetric around zero, with blue for positive weights and gold for
 negative weights.
 """
 
@@ -152,4 +152,4 @@ def strip_limit(maps: Sequence[WeightMap]) -> float:
 def scale_words(limit: float, unit: str) -> str:
     """Return a description of the color scale."""
     size = short_number(limit, 2)
-    return f"Blue positive, orange negative: {EN_DASH}{size} to {size} [{unit} per unit of input]"
+    return f"Blue positive, gold negative: {EN_DASH}{size} to {size} [{unit} per unit of input]"

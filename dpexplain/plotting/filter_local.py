@@ -213,7 +213,7 @@ def _draw_weightings(ax: Axes, explanation: FilterExplanation, sample: int, k: i
     tidy(ax)
     shares = explanation.weightings[sample, k]
     top = int(shares.argmax())
-    hues = [colors.opposite if place == top else colors.main for place in range(len(shares))]
+    hues = [colors.ink if place == top else colors.main for place in range(len(shares))]
     ax.bar(np.arange(len(shares)), shares, 0.76, color=hues, zorder=2)
     ax.axhline(1.0 / len(shares), color=colors.muted, lw=0.9, ls=(0, (4, 3)))
     ax.set_ylim(0, max(1.05 * float(shares.max()), 1.6 / len(shares)))
@@ -255,7 +255,7 @@ def _head(
     probability = short_number(float(explanation.predictions[sample, k]), 3)
     lines = [
         f"Sample {sample}: P({_class(explanation, k)}) = {probability}; contributions to its "
-        "log-odds, blue for, orange against",
+        "log-odds, blue for, gold against",
         *(line.replace("$", r"\$") for line in _model_words(explanation)),
     ]
     if weights.noise_std is not None:

@@ -33,7 +33,7 @@ _MOST_LABELS = 12
 def plot_pair(pair: PairCurve, *, ax: Axes | None = None) -> Axes:
     """Draw the joint contribution of two features as a heat map.
 
-    The color scale is symmetric around zero: blue cells add to the score, and orange cells subtract
+    The color scale is symmetric around zero: blue cells add to the score, and gold cells subtract
     from it. All cells have the same size, special bins (missing values) come last, and empty cells
     are dotted. If the noise is known, cells are hatched where the band that covers all cells with
     95% confidence contains zero, because their contribution may then be noise.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import example_filters
 import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import layout_problems, settle
@@ -15,7 +16,7 @@ from pair_examples import swept
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-ROW = re.compile(r"^\| ([A-H]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-L]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
 MOST = 3
 
@@ -41,11 +42,14 @@ class Reader:
         self.click(self.page.locator(".dpx-terms").get_by_text(name, exact=True).first)
 
     def drag(self, first, last):
-        self.count += 1
         (x, y), (to, _) = self.bin(first), self.bin(last)
-        self.page.mouse.move(x, y)
+        self.stroke((x, y), (to, y))
+
+    def stroke(self, start, end):
+        self.count += 1
+        self.page.mouse.move(*start)
         self.page.mouse.down()
-        self.page.mouse.move(to, y, steps=5)
+        self.page.mouse.move(*end, steps=5)
         self.page.mouse.up()
         settle(self.page)
 
@@ -124,24 +128,65 @@ def person_three(reader):
     return said(reader.page)
 
 
+def patients(reader):
+    reader.click(reader.page.get_by_role("tab", name="One sample"))
+    reader.click(reader.page.get_by_text("All samples: which decisions are certain?"))
+    return said(reader.page, ".dpx-local details:has(.dpx-people)")
+
+
+def credit(reader):
+    reader.count += 1
+    reader.page.get_by_label("AUROC target:").fill("0.73")
+    reader.page.keyboard.press("Enter")
+    settle(reader.page)
+    return said(reader.page, ".dpx-plan-metric")
+
+
+def pictures_of_two_classes(reader):
+    reader.count += 1
+    reader.page.get_by_label("Show", exact=True).select_option("contrast")
+    settle(reader.page)
+    box = reader.page.locator(".dpx-filter-main .dpx-picture-stage").first.bounding_box()
+    reader.stroke((box["x"] + 60, box["y"] + 60), (box["x"] + 200, box["y"] + 150))
+    return said(reader.page)
+
+
+def two_regions(reader):
+    reader.term("age & children")
+    box = reader.page.locator(".dpx-plot image").bounding_box()
+
+    def at(row, column):
+        x = box["x"] + (column + 0.5) * box["width"] / 4
+        return x, box["y"] + (5.5 - row) * box["height"] / 6
+
+    reader.stroke(at(0, 0), at(1, 0))
+    reader.page.keyboard.down("Control")
+    reader.stroke(at(3, 0), at(4, 0))
+    reader.page.keyboard.up("Control")
+    return said(reader.page)
+
+
 TASKS = {
     "A": (where_it_is_highest, 4.0), "B": (highest_between_two_ages, 4.0),
     "C": (lowest_occupation, 4.0), "D": (youngest_without_children, 4.0),
     "E": (youngest_and_oldest, 4.0), "F": (least_certain, 1.0), "G": (most_fickle, 1.0),
-    "H": (person_three, 1.0),
+    "H": (person_three, 1.0), "I": (patients, 1.0), "J": (credit, 1.0),
+    "K": (pictures_of_two_classes, 2.0), "L": (two_regions, 4.0),
 }  # fmt: skip
 
 
-def test_there_are_eight_questions():
-    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGH")
+def test_there_are_twelve_questions():
+    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKL")
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
 def test_the_question_is_answered_in_three_interactions(task, open_page, pictures):
     answer, epsilon = TASKS[task]
-    source = swept() if task in "DE" else view_examples.comparison(joint=True)
+    source = swept() if task in "DEL" else view_examples.comparison(joint=True)
+    source = example_filters.picture_comparison(side=8) if task == "K" else source
     people = {"samples": view_examples.survey_people(12), "samples_public": True}
-    view = Explorer(source, term="age", **(people if task in "FGH" else {}))
+    shown = {} if task == "K" else {"term": "age"}
+    view = Explorer(source, **shown, **(people if task in "FGHI" else {}))
     view.epsilon = epsilon
     page = open_page(view, width=1366)
     reader = Reader(page)

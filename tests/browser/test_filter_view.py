@@ -109,7 +109,7 @@ def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
 def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
     page = open_page(pictures_view)
     stage = page.locator(".dpx-filter-main .dpx-picture-stage")
-    assert "Point at the picture" in words(page, ".dpx-filter-main .dpx-readout")
+    assert "to read a weight" in words(page, ".dpx-filter-main .dpx-readout")
     stage.focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")

@@ -69,7 +69,7 @@ def test_hostile_names_stay_text(open_page):
 def test_bins_are_read_by_keys_and_by_pointer(open_page, survey):
     page = open_page(survey)
     plot, readout = page.locator(".dpx-plot"), page.locator(".dpx-readout")
-    assert "Point at a bin" in readout.inner_text()
+    assert "press arrow keys" in readout.inner_text()
 
     plot.focus()
     page.keyboard.press("Home")

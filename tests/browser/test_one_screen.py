@@ -57,6 +57,56 @@ def test_at_most_half_of_the_words_of_the_first_explorer_are_in_sight(page):
     assert 100 < page.evaluate(_WORDS) <= WORDS
 
 
+def test_a_tooltip_follows_the_pointer_and_leaves_with_it(page):
+    box = page.locator(".dpx-plot").bounding_box()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 120)
+    settle(page)
+    tip = page.locator(".dpx-tip")
+    shown = tip.bounding_box()
+    assert abs(shown["x"] - box["x"] - 0.4 * box["width"]) < 300
+    assert page.locator(".dpx-readout-title").inner_text() in tip.inner_text()
+    page.mouse.move(box["x"] + 0.98 * box["width"], box["y"] + 120)
+    settle(page)
+    assert tip.bounding_box()["x"] + tip.bounding_box()["width"] <= SCREEN["width"]
+    page.mouse.move(2, 2)
+    settle(page)
+    assert tip.count() == 0
+
+
+_COUNT_MOTION = """() => {
+  window.dpxMoved = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (frames, options) {
+    window.dpxMoved.push(options.duration);
+    return animate.call(this, frames, options);
+  };
+}"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_curve_moves_to_another_epsilon_unless_a_reader_wants_no_motion(open_page, motion):
+    source = view_examples.comparison(joint=True)
+    page = open_page(Explorer(source, term="age", epsilon_index=2), reduced_motion=motion)
+    page.evaluate(_COUNT_MOTION)
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.evaluate("dpxMoved") == ([] if motion == "reduce" else [120, 120])
+
+
+def test_curves_are_named_at_their_ends_at_the_same_place_at_every_stop(open_page):
+    source = view_examples.comparison(joint=True)
+    page = open_page(Explorer(source, term="age", epsilon_index=1, pinned_epsilon=4.0))
+    names = page.locator(".dpx-plot .dpx-end")
+    assert set(names.all_text_contents()) == {"ε = 0.5", "ε = 4", "reference"}
+    left = [box["x"] for box in (names.nth(i).bounding_box() for i in range(3))]
+    assert len(set(left)) == 1
+    page.locator(".dpx-scrubber").focus()
+    page.keyboard.press("Home")
+    settle(page)
+    assert names.first.bounding_box()["x"] == left[0]
+
+
 def test_the_bar_stays_in_sight_while_the_page_scrolls(page):
     page.evaluate("scrollTo(0, 400)")
     settle(page)
@@ -91,6 +141,34 @@ def test_reading_bins_and_scrubbing_move_nothing(page):
         page.keyboard.press(key)
         settle(page)
         assert page.locator(".dpx-sticky").bounding_box() == bar
+
+
+_ALL_PLACES = """() => Array.from(
+  document.querySelectorAll(".dpx-tab-panel > *, .dpx-planner, .dpx-terms, .dpx-ledger"),
+  (each) => { const { left, top } = each.getBoundingClientRect(); return [left, top]; },
+)"""
+_CHARTS = ".dpx-tab-panel :is(.dpx-plot, .dpx-heat, .dpx-rank-frame, svg.dpx-svg) >> visible=true"
+
+
+@pytest.mark.parametrize("tab", ["shape", "edit", "terms", "disagreement", "rank", "local"])
+def test_no_part_of_a_tab_moves_while_a_reader_points_or_goes_to_another_epsilon(open_page, tab):
+    view = Explorer(view_examples.comparison(joint=True), term="age", epsilon_index=2, tab=tab)
+    page = open_page(view, width=1366, wait="")
+    settle(page)
+    places = page.evaluate(_ALL_PLACES)
+    box = page.locator(_CHARTS).first.bounding_box()
+    for share in (0.3, 0.5, 0.8):
+        x, y = box["x"] + share * box["width"], box["y"] + share * box["height"]
+        page.mouse.move(x, y)
+        settle(page)
+        assert page.evaluate(_ALL_PLACES) == places
+    page.mouse.move(2, 2)
+    page.locator(".dpx-scrubber").focus()
+    chart = page.locator(_CHARTS).first
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        settle(page)
+        assert chart.bounding_box() == box
 
 
 def test_bars_of_categories_keep_their_width_on_a_phone(open_page):

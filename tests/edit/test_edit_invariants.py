@@ -230,7 +230,8 @@ def test_every_edit_costs_nothing_and_is_on_record(data):
 
     (record,) = edited.edits
     change = edited["age"].contribution - explanation["age"].contribution
-    weights, std = explanation["age"].weights, explanation["age"].total_std
+    weights = explanation["age"].weights
+    half = explanation["age"].band_factor * explanation["age"].total_std
     assert record.epsilon == 0
     assert record.effects[0].n_bins == (change != 0).sum()
     assert record.rms == pytest.approx(np.sqrt(weights @ change**2), abs=1e-12)
@@ -239,12 +240,12 @@ def test_every_edit_costs_nothing_and_is_on_record(data):
         assert (
             record.n_outside
             == (
-                np.abs(edited["age"].contribution - _said(explanation["age"], operation)) > 2 * std
+                np.abs(edited["age"].contribution - _said(explanation["age"], operation)) > half
             ).sum()
         )
     else:
         moved = change if operation.kind != "stretch" else 0 * change
-        assert record.n_outside == (np.abs(moved) > 2 * std).sum()
+        assert record.n_outside == (np.abs(moved) > half).sum()
     assert edited.guarantee.epsilon == explanation.guarantee.epsilon
     assert "Edited by hand" in edited.guarantee.statement()
     assert "edited" in repr(edited)

@@ -112,6 +112,25 @@ def test_lists_of_every_kind_come_back(values):
     assert read == pytest.approx(numbers, rel=1e-4, abs=max(map(abs, numbers), default=0) * 1e-4)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"a": i, "b": None, "c": [float(i)] * 4, "2": {"x": i}} for i in range(5)],
+        [{"a": 1}, {"a": 1}, {"a": 2}, {"b": 2}],
+        [{"a": 1, "b": 2}, {"b": 1, "a": 2}, {"a": 2, "b": 2}, {"a": 2, "b": 2}],
+        [{}, {}, {}, {}],
+        [{"a": 1}, {"a": 1}, {"a": 2}, None],
+        [{"a": [{"b": k, "c": i} for k in range(4)]} for i in range(4)],
+    ],
+    ids=str,
+)
+def test_lists_of_objects_come_back(rows):
+    assert read_in_node({"rows": rows, "again": [rows, rows]}) == {
+        "rows": rows,
+        "again": [rows] * 2,
+    }
+
+
 def test_parts_that_repeat_are_stored_once():
     labels = [f"a category with a long name {i}" for i in range(40)]
     once = len(json.dumps(packed({"a": labels})))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 
 import pytest
 
 import view_examples
-from dpexplain.compare import stand_out_words
+from dpexplain.compare import epsilon_for_metric, stand_out_words
 from dpexplain.explain._text import number_above
 from dpexplain_widgets import Explorer
+from dpexplain_widgets.export.bundle import STATIC
+from dpexplain_widgets.payload.payload import build_payload
+from node import NODE
 
 EPSILONS = (0.5, 1.0, 4.0)
 
@@ -57,3 +62,29 @@ def test_planner_and_marks_of_one_page_agree(n_repeats):
 def test_a_lower_bound_is_never_rounded_down_to_what_was_measured():
     assert number_above(4.3, 4.0) == "4.3"
     assert number_above(1.0000001, 1.0) == "1.0000001"
+
+
+_ASK = """
+import { readFileSync } from "node:fs";
+import { epsilonForTarget, onlyMetric } from "%s";
+const { payload, targets } = JSON.parse(readFileSync(0, "utf8"));
+const found = targets.map((target) => epsilonForTarget(payload, onlyMetric(payload), target));
+process.stdout.write(JSON.stringify(found.map((each) => (Number.isFinite(each) ? each : null))));
+"""
+
+
+@pytest.mark.parametrize("n_repeats", [1, 3])
+@pytest.mark.parametrize("classes", [("no", "yes"), None])
+def test_the_page_names_the_epsilon_of_python_for_a_target(n_repeats, classes):
+    source = view_examples.comparison(epsilons=EPSILONS, n_repeats=n_repeats, classes=classes)
+    targets = [0.5, 0.71, 0.725, 0.7301, 0.739, 0.74, 0.8]
+    script = _ASK % (STATIC / "views/planner/sweep_answers.js").as_uri()
+    result = subprocess.run(
+        [NODE, "--input-type=module", "-e", script],
+        input=json.dumps({"payload": build_payload(source), "targets": targets}),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    wanted = [epsilon_for_metric(source, target) for target in targets]
+    shown = [float("inf") if each is None else each for each in json.loads(result.stdout)]
+    assert shown == pytest.approx(wanted, rel=1e-9)
+    assert len(set(wanted)) >= 2

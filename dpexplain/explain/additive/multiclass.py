@@ -197,7 +197,12 @@ class MulticlassExplanation(
         if self.noise_share is None and self.by_class[0].guarantee.private:
             return NOT_AVAILABLE
         n_terms = len(self.by_class[0].terms)
-        return words_of_noise(self.noise_share, self.terms_above_noise, n_terms)
+        return words_of_noise(
+            self.noise_share,
+            self.terms_above_noise,
+            n_terms,
+            has_pairs=bool(self.by_class[0].pairs),
+        )
 
     @property
     def terms_with_effect(self) -> tuple[str, ...] | None:
@@ -232,7 +237,12 @@ class MulticlassExplanation(
     def effect_words(self) -> str:
         """Description of the estimated effects; empty if there are no estimates."""
         n_terms = len(self.by_class[0].terms)
-        return words_of_effects(self.terms_with_effect, self.shown_share, n_terms)
+        return words_of_effects(
+            self.terms_with_effect,
+            self.shown_share,
+            n_terms,
+            has_pairs=bool(self.by_class[0].pairs),
+        )
 
     @property
     def effect_caution(self) -> str:

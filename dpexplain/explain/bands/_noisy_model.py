@@ -133,7 +133,12 @@ class NoisyModel:
         """
         if self.noise_share is None and self.guarantee.private:
             return NOT_AVAILABLE
-        words = words_of_noise(self.noise_share, self.terms_above_noise, len(self.terms))
+        words = words_of_noise(
+            self.noise_share,
+            self.terms_above_noise,
+            len(self.terms),
+            has_pairs=self.pairs_above_noise is not None,
+        )
         above, n_pairs = self.pairs_above_noise, len(self.pairs)
         if above is None:
             return words
@@ -329,7 +334,9 @@ class NoisyModel:
             table.loc[term.name, "direction_certainty"] = float(normal_certainty(ratio))
 
 
-def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: int) -> str:
+def words_of_noise(
+    share: float | None, names: tuple[str, ...] | None, n_terms: int, *, has_pairs: bool = False
+) -> str:
     """Return a description of the terms that rise above the noise.
 
     Parameters
@@ -340,7 +347,9 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     names : tuple of str or None
         Terms above the noise; None if unknown.
     n_terms : int
-        Number of terms in the model.
+        Number of terms in the model, without pairs.
+    has_pairs : bool, default=False
+        Whether the model has pair terms, which are described separately.
 
     Returns
     -------
@@ -353,9 +362,14 @@ def words_of_noise(share: float | None, names: tuple[str, ...] | None, n_terms: 
     if names is None:
         return f"{amount[0].upper()}{amount[1:]}."
     if not names:
-        return f"Nothing rises above the noise: {amount}."
-    which = "all" if len(names) == n_terms else f"{len(names)} of {n_terms}"
-    return f"{which[0].upper()}{which[1:]} terms rise above the noise; {amount}."
+        return f"{'No curve' if has_pairs else 'Nothing'} rises above the noise: {amount}."
+    which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
+    return f"{which} {_nouns(has_pairs)} rise above the noise; {amount}."
+
+
+def _nouns(has_pairs: bool) -> str:
+    """Return what is counted: pairs are terms too, so without them only curves are."""
+    return "curves" if has_pairs else "terms"
 
 
 def words_of_effects(
@@ -387,7 +401,7 @@ def words_of_effects(
         return "No term has an effect that is certain: there may be none."
     which = "All" if len(names) == n_terms else f"{len(names)} of {n_terms}"
     verb = "has" if len(names) == 1 and n_terms > 1 else "have"
-    words = f"{which} terms {verb} an effect that is certain."
+    words = f"{which} {_nouns(has_pairs)} {verb} an effect that is certain."
     return f"{words} The released curves show about {100 * shown:.0f}% of the effects."
 
 

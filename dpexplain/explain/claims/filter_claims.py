@@ -22,6 +22,7 @@ from dpexplain.explain.claims.claim_words import doubt, opening
 from dpexplain.explain.claims.fits import known_epsilon
 from dpexplain.explain.display import Display
 from dpexplain.explain.filters.filter_bank import FilterBank
+from dpexplain.explain.filters.filter_noise import FilterNoise
 from dpexplain.explain.noise_model import half_width
 
 Rectangle: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
@@ -83,29 +84,20 @@ def filter_claim(
     if against is not None and place is not None:
         raise ValueError("a contrast compares mean filters; leave out place= or against=.")
     own = class_position(bank.classes, label)
+    other = None if against is None else class_position(bank.classes, against)
     shown = (
         bank.contrast(label, against)
-        if against is not None
+        if other is not None
         else bank.class_mean(label)
         if place is None
         else bank.filter(label, place)
     )
     loads, named = _loads(bank, region)
-    values = np.asarray(shown.weights, dtype=np.float32)  # as pages store them
-    variances = _region_variances(bank, loads)  # of each filter, before the common mean is removed
-    n = variances.size
-    share = np.zeros_like(variances)
     if place is None:
-        share[own] = 1.0 / bank.n_filters
+        estimate, error = _of_means(bank, loads, own, other)
     else:
-        share[own, place] = 1.0
-    if against is None:
-        share -= 1.0 / n
-    else:
-        share[class_position(bank.classes, against)] -= 1.0 / bank.n_filters
-    estimate = float(loads @ values)
-    error = math.sqrt(float((share**2 * variances).sum()))
-    half = half_width(_region_count(bank)) * error
+        estimate, error = _of_filter(bank, loads, own, place, shown.weights)
+    half = half_width(region_count(bank)) * error
     low, high = estimate - half, estimate + half
     unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
     words = (
@@ -177,8 +169,17 @@ def filter_claim_strip(
     return ClaimStrip(tuple(map(float, banks)), tuple(claims), chosen)
 
 
-def _region_count(bank: FilterBank) -> int:
-    """Count the rectangles of a map, or its inputs if they are not on a grid."""
+def region_count(bank: FilterBank) -> int:
+    """Count the rectangles of a map, or its inputs if they are not on a grid.
+
+    Parameters
+    ----------
+    bank : FilterBank
+
+    Returns
+    -------
+    int
+    """
     if bank.grid_shape is None:
         return len(bank.input_names)
     rows, columns = _sides(bank.grid_shape)
@@ -189,12 +190,60 @@ def _sides(grid_shape: tuple[int, ...]) -> tuple[int, int]:
     return (1, grid_shape[0]) if len(grid_shape) == 1 else (grid_shape[0], grid_shape[1])
 
 
-def _region_variances(bank: FilterBank, loads: FloatArray) -> FloatArray:
-    """Return the variance of the mean weight of a region for each class and filter."""
+def class_noise(noise: FilterNoise) -> tuple[FloatArray, FloatArray | None]:
+    """Return the noise in the sum of the filters of each class, in single precision.
+
+    Parameters
+    ----------
+    noise : FilterNoise
+
+    Returns
+    -------
+    variance : ndarray of shape (n_classes, n_rows)
+        Variance of each coefficient of the sum.
+    rows : ndarray of shape (n_rows, n_inputs) or None
+        Matrix by which the coefficients are multiplied to give weights; None if they are weights.
+    """
+    basis = noise.basis
+    joined = noise.variance.sum(axis=1)
+    if basis is not None and basis.ndim == 3:
+        joined = noise.variance.reshape(len(noise.variance), -1)
+        basis = basis.reshape(-1, basis.shape[-1])
+    return np.asarray(joined, dtype=np.float32).astype(np.float64), basis
+
+
+def _of_means(
+    bank: FilterBank, loads: FloatArray, own: int, other: int | None
+) -> tuple[float, float]:
+    """Return the mean weight of a region of a mean filter or contrast, and its error.
+
+    Weights and variances are rounded to single precision, as pages store them.
+    """
+    assert bank.noise is not None
+    variance, rows = class_noise(bank.noise)
+    sums = variance @ (loads if rows is None else rows @ loads) ** 2
+    share = np.zeros(len(bank.classes))
+    share[own] = 1.0 / bank.n_filters
+    if other is None:
+        share -= 1.0 / (len(bank.classes) * bank.n_filters)
+    else:
+        share[other] -= 1.0 / bank.n_filters
+    means = bank.class_means().astype(np.float32).astype(np.float64) @ loads
+    estimate = means[own] - (0.0 if other is None else means[other])
+    return float(estimate), math.sqrt(float(share**2 @ sums))
+
+
+def _of_filter(
+    bank: FilterBank, loads: FloatArray, own: int, place: int, weights: FloatArray
+) -> tuple[float, float]:
+    """Return the mean weight of a region of one filter, and its error."""
     assert bank.noise is not None
     basis = bank.noise.basis
     seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all
-    return np.asarray((bank.noise.variance * seen**2).sum(axis=-1))
+    variances = (bank.noise.variance * seen**2).sum(axis=-1)
+    share = np.full(variances.shape, -1.0 / variances.size)  # the common mean is removed
+    share[own, place] += 1.0
+    return float(loads @ weights), math.sqrt(float((share**2 * variances).sum()))
 
 
 def _loads(bank: FilterBank, region: Any) -> tuple[FloatArray, str]:

@@ -82,7 +82,10 @@ def page_of(
         [state if shown.page_edits else {**state, "payload": _without_sums(payload)}],
         title=prefix + payload["title"][:200],
         view_script=shown.page_module(),
-        without_styles=() if shown.page_edits else ("edit.css",),
+        without_styles=(
+            *(() if shown.page_edits else ("edit.css",)),
+            *(() if payload["filters"] else ("filter.css",)),
+        ),
         warning="" if safe else NOT_RELEASABLE,
         static=_static_html(shown),
         notes=_notes(source, payload, statement, safe),
@@ -90,9 +93,9 @@ def page_of(
 
 
 def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
-    """Drop what a page cannot answer: refits, and the epsilon at which a metric is reached."""
+    """Drop what a page cannot do: refits."""
     plan = state.get("plan")
-    return {**state, "plan": {**plan, "metric": "", "live": False}} if plan else state
+    return {**state, "plan": {**plan, "live": False}} if plan else state
 
 
 def _without_sums(payload: dict[str, Any]) -> dict[str, Any]:

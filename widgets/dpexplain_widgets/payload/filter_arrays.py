@@ -37,6 +37,7 @@ class ArrayWriter:
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._length = 0
+        self._known: dict[bytes, dict[str, Any]] = {}
 
     def add(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
         """Append an array.
@@ -60,6 +61,24 @@ class ArrayWriter:
             return self._append(flat.astype("<f4"), kind, 1.0)
         step = float(np.abs(flat).max(initial=0.0)) / _STEPS[kind] or 1.0
         return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
+
+    def add_once(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
+        """Append an array, or return the place of an equal array added by this method.
+
+        Parameters
+        ----------
+        values, kind
+            As in :meth:`add`.
+
+        Returns
+        -------
+        dict
+            As in :meth:`add`.
+        """
+        key = np.asarray(values, dtype=np.float64).tobytes()
+        if key not in self._known:
+            self._known[key] = self.add(values, kind)
+        return self._known[key]
 
     def add_ratios(self, weights: FloatArray, std: FloatArray) -> dict[str, Any]:
         """Append the signal-to-noise ratios of weights.

@@ -11,6 +11,8 @@ import pandas as pd
 
 from dpexplain.compare import FilterComparison
 from dpexplain.explain import FilterBank
+from dpexplain.explain.claims.filter_claims import class_noise, region_count
+from dpexplain.explain.noise_model import half_width
 from dpexplain.tables.cells import DATE_UNIT
 from dpexplain_widgets.payload.filter_arrays import ArrayWriter
 from dpexplain_widgets.payload.shared import VERSION, guarantee_payload, metrics_payload
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dpexplain.explain import FilterExplanation, InputFeature
 
 MOST_BYTES = 32 * 2**20
+_MOST_ROWS = 500_000  # numbers of a basis from which a page computes the errors of regions
 _SATURATED = 0.995  # quantile of absolute weights at the ends of the color scale
 
 
@@ -137,12 +140,14 @@ def _fit(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:
         "arrays": {
             **_means(bank, writer),
             **_filters(bank, writer, on_grid),
+            **_region_noise(bank, writer),
             **({} if inputs is None else _samples(bank, inputs, writer)),
         },
         "limits": {
             "mean": _limit(bank.class_means()),
             "filter": float(np.quantile(np.abs(bank.filters), _SATURATED)) or 1.0,
         },
+        "claim_factor": None if bank.noise is None else half_width(region_count(bank)),
         "signal_to_noise": None if ratios is None else [_plain(row) for row in ratios],
         "share_of_filters": shares,
         "share_of_means": [each.share_above_noise for each in means],
@@ -177,6 +182,17 @@ def _filters(bank: FilterBank, writer: ArrayWriter, on_grid: bool) -> dict[str, 
     if on_grid:
         return {**arrays, "filter_ratio": writer.add_ratios(bank.filters, bank.filter_std)}
     return {**arrays, "filter_std": writer.add(bank.filter_std, "f4")}
+
+
+def _region_noise(bank: FilterBank, writer: ArrayWriter) -> dict[str, Any]:
+    """Store the joint noise of class means, unless its basis is too large for a page."""
+    if bank.noise is None:
+        return {}
+    variance, rows = class_noise(bank.noise)
+    if rows is not None and rows.size > _MOST_ROWS:
+        return {}
+    basis = {} if rows is None else {"noise_rows": writer.add_once(rows, "f4")}
+    return {"class_variance": writer.add(variance, "f4"), **basis}
 
 
 def _samples(bank: FilterBank, inputs: Any, writer: ArrayWriter) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _EXACT = frozenset(
         "samples", "filters", "step", "threshold", "what_if",
     }
 )  # fmt: skip
-_MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q"})
+_MARKS = frozenset({"$n", "$l", "$b", "$r", "$x", "$q", "$t"})
 _PARTS_OF_TOTAL = ("noise_std", "structure_std", "sampling_std")
 _STDS = frozenset({*_PARTS_OF_TOTAL, "total_std", "bag_std", "effect_std"})
 _EFFECTS = frozenset({"effect", "effect_factor", "effect_size", "effect_size_std"})
@@ -53,10 +53,11 @@ def packed(value: Any) -> Any:
     A list of numbers becomes ``{"$n": [k, first, differences...]}``, in steps of ``10**-k``. A list
     of standard deviations becomes ``{"$l": [step, first, differences...]}``, where ``step`` is a
     relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
-    Bytes become base64, ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are
-    stored in a table and replaced by ``{"$r": index}``. A total standard deviation that equals the
-    square root of the sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when
-    the payload is unpacked. Finally, the integers of all lists move to streams of digits; see
+    A list of objects with equal keys becomes ``{"$t": {key: [values...]}}``. Bytes become base64,
+    ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
+    and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
+    sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
+    unpacked. Finally, the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
@@ -75,7 +76,7 @@ def packed(value: Any) -> Any:
         If a number is not finite, or a key is one of the markers.
     """
     _check_keys(value)
-    pooled = _pooled(_rounded(value, ""))
+    pooled = _pooled(_columns(_rounded(value, "")))
     [table, rest], streams = streamed([pooled["table"], pooled["value"]], ("$n", "$l"))
     return {"table": table, "value": rest, "streams": streams}
 
@@ -160,6 +161,19 @@ def _rounded_list(values: list[Any], key: str) -> Any:
         digits = EFFECT_DIGITS if key in _EFFECTS else DIGITS
         return _in_steps(values, digits, whole=key == "count")
     return [_rounded(value, "") for value in values]
+
+
+def _columns(value: Any) -> Any:
+    """Turn lists of objects with equal keys into objects of lists, so that keys are stored once."""
+    if isinstance(value, dict):
+        return {name: _columns(each) for name, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    names = list(value[0]) if len(value) > _SHORT and isinstance(value[0], dict) else []
+    is_table = names and not _MARKS & set(names)
+    if is_table and all(isinstance(each, dict) and list(each) == names for each in value):
+        return {"$t": {name: [_columns(each[name]) for each in value] for name in names}}
+    return [_columns(each) for each in value]
 
 
 def _total_follows(values: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from dpexplain_widgets.state.places import (
     first_epsilon_index,
     most_important,
 )
-from dpexplain_widgets.state.trait_types import Index, OneOf
+from dpexplain_widgets.state.trait_types import Index, OneOf, ends
 from dpexplain_widgets.views.registry import tabs
 
 TABS = tabs()
@@ -29,12 +29,12 @@ CATEGORY_ORDERS = ("schema", "contribution", "uncertainty")
 CURVES = ("both", "released", "effect")
 STATE_TRAITS = (
     "payload", "model_name", "other_model", "against", "epsilon_index", "term", "bin_index",
-    "second_bin", "bin_range", "extreme", "sample", "what_if", "threshold", "edits",
+    "second_bin", "second_range", "bin_range", "extreme", "sample", "what_if", "threshold", "edits",
     "pinned_epsilon", "show_reference", "repeat", "tab", "term_order", "term_search",
     "above_noise_only", "same_axis", "even_bins", "category_order", "shown_curve", "show_edited",
     "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
-    "filter_class", "against_class", "filter_index", "input_index", "mask_noise", "sort_filters",
-    "contribution_opacity",
+    "filter_class", "against_class", "filter_index", "input_index", "input_range", "mask_noise",
+    "sort_filters", "contribution_opacity",
 )  # fmt: skip
 
 
@@ -73,6 +73,9 @@ class ViewState(traitlets.HasTraits):
         Index of the selected bin; special bins come last.
     second_bin : int or None
         Index of the bin that a claim compares with the selected bin.
+    second_range : list of two int or None
+        Indices of two opposite cells of a pair, between which lies the region that a claim compares
+        with the selected cell or region; None means `second_bin`.
     extreme : {"", "highest", "lowest"}
         Whether a claim is about the place of the highest or the lowest bin; "" compares bins.
     bin_range : list of two int or None
@@ -107,6 +110,9 @@ class ViewState(traitlets.HasTraits):
         Index of the selected filter of a class; the order is the same in all fits.
     input_index : int or None
         Index of the input, such as a pixel, whose weight is shown.
+    input_range : list of two int or None
+        Indices of two inputs of a grid, which are opposite corners of the region that a claim is
+        about; None means the selected input.
     mask_noise : bool
         Whether weights within two standard deviations of privacy noise are grayed out.
     sort_filters : bool
@@ -151,9 +157,8 @@ class ViewState(traitlets.HasTraits):
     term = traitlets.Unicode().tag(sync=True)
     bin_index = Index(None, allow_none=True).tag(sync=True)
     second_bin = Index(None, allow_none=True).tag(sync=True)
-    bin_range: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True).tag(
-        sync=True
-    )
+    second_range = ends()
+    bin_range = ends()
     extreme = OneOf("", "highest", "lowest").tag(sync=True)
     pinned_epsilon = traitlets.Float(None, allow_none=True).tag(sync=True)
     show_reference = traitlets.Bool(True).tag(sync=True)
@@ -167,6 +172,7 @@ class ViewState(traitlets.HasTraits):
     against_class = traitlets.Unicode().tag(sync=True)
     filter_index = Index(0).tag(sync=True)
     input_index = Index(None, allow_none=True).tag(sync=True)
+    input_range = ends()
     mask_noise = traitlets.Bool(False).tag(sync=True)
     sort_filters = traitlets.Bool(True).tag(sync=True)
     contribution_opacity = traitlets.Float(0.5, min=0.0, max=1.0).tag(sync=True)
@@ -274,14 +280,15 @@ class ViewState(traitlets.HasTraits):
     def _check_bin_index(self, proposal: Mapping[str, Any]) -> int | None:
         return self._checked_place(proposal, len(self._labels()), "a bin of the term")
 
-    @traitlets.validate("bin_range")
+    @traitlets.validate("bin_range", "second_range")
     def _check_bin_range(self, proposal: Mapping[str, Any]) -> list[int] | None:
         bins: list[int] | None = proposal["value"]
         count = self._value_bins()
         if bins is None or (len(bins) == 2 and 0 <= bins[0] <= bins[1] < count):
             return bins
+        name = proposal["trait"].name
         raise traitlets.TraitError(
-            f"bin_range={bins!r:.60} must be None or the first and last of the bins 0 to "
+            f"{name}={bins!r:.60} must be None or the first and last of the bins 0 to "
             f"{count - 1} of the term."
         )
 
@@ -335,6 +342,17 @@ class ViewState(traitlets.HasTraits):
         trait = proposal["trait"].name
         raise traitlets.TraitError(f"{trait}={name[:40]!r} must be one of the classes: {listed}.")
 
+    @traitlets.validate("input_range")
+    def _check_input_range(self, proposal: Mapping[str, Any]) -> list[int] | None:
+        inputs: list[int] | None = proposal["value"]
+        outline = self._filters
+        count = len(outline["input_names"]) if outline and outline["grid_shape"] else 0
+        if inputs is None or (len(inputs) == 2 and all(0 <= each < count for each in inputs)):
+            return inputs
+        raise traitlets.TraitError(
+            f"input_range={inputs!r:.60} must be None or two inputs of a grid: 0 to {count - 1}."
+        )
+
     @traitlets.validate("filter_index", "input_index")
     def _check_filter_place(self, proposal: Mapping[str, Any]) -> int | None:
         index: int | None = proposal["value"]
@@ -373,7 +391,7 @@ class ViewState(traitlets.HasTraits):
         if self.bin_index is not None and self.bin_index >= len(self._labels()):
             self.bin_index = None
         if change["old"]:  # the initial term may come with a range
-            self.bin_range = self.second_bin = None
+            self.bin_range = self.second_bin = self.second_range = None
             self.extreme = ""
 
     @traitlets.observe("payload")
@@ -408,6 +426,8 @@ class ViewState(traitlets.HasTraits):
             self.second_bin = None
         if self.bin_range is not None and self.bin_range[1] >= self._value_bins():
             self.bin_range = None
+        if self.second_range is not None and self.second_range[1] >= self._value_bins():
+            self.second_range = None
         self.repeat = min(self.repeat, repeats - 1)
 
     @property

@@ -44,3 +44,9 @@ class OneOf(traitlets.TraitType[Any, Any]):
             return value
         listed = ", ".join(repr(word) for word in self.words)
         raise traitlets.TraitError(f"{self.name}={value!r:.60} must be one of {listed}.")
+
+
+def ends() -> traitlets.TraitType[Any, Any]:
+    """Return a trait for a list of two indices, or None, that a view shares with its page."""
+    pair: traitlets.TraitType[Any, Any] = traitlets.List(Index(), None, allow_none=True)
+    return pair.tag(sync=True)

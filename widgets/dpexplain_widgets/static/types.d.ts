@@ -181,5 +181,6 @@ export interface State {
   secondBin: number | null;
   /** Whether the question is about the place of an extreme. */
   extreme: "" | "highest" | "lowest";
+  secondRange: [number, number] | null;
   binRange: [number, number] | null;
 }

@@ -3,7 +3,8 @@
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
-function fillElement(element, attributes, children) {
+/** Set attributes of an element, except those that are null, undefined or false, and append children. */
+export function setAttributes(element, attributes, children = []) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) throw new Error(`use addEventListener instead of ${name}`);
@@ -17,12 +18,12 @@ function fillElement(element, attributes, children) {
 
 /** An HTML element with attributes and children (nodes or strings). */
 export function html(tag, attributes = {}, ...children) {
-  return fillElement(document.createElement(tag), attributes, children);
+  return setAttributes(document.createElement(tag), attributes, children);
 }
 
 /** An SVG element with attributes and children (nodes or strings). */
 export function svg(tag, attributes = {}, ...children) {
-  return fillElement(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+  return setAttributes(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 }
 
 /** Change text only if it differs, so that live regions do not repeat themselves. */

@@ -16,6 +16,7 @@ export const CHOICE_KEYS = [
   "bin_index",
   "bin_range",
   "second_bin",
+  "second_range",
   "extreme",
   "pinned_epsilon",
   "show_reference",
@@ -137,6 +138,7 @@ export function readReleased(model) {
     term: terms[termIndex],
     binIndex: model.get("bin_index"),
     secondBin: model.get("second_bin") ?? null,
+    secondRange: model.get("second_range") ?? null,
     extreme: model.get("extreme") ?? "",
     binRange: model.get("bin_range") ?? null,
   };
@@ -159,7 +161,17 @@ export function chosenBin(state, count) {
  * @returns {[number, number] | null}
  */
 export function chosenRange(state, count) {
-  const [first, last] = state.binRange ?? [0, -1];
+  return rangeWithin(state.binRange, count);
+}
+
+/**
+ * The same for any pair of ends.
+ * @param {[number, number] | null} ends
+ * @param {number} count
+ * @returns {[number, number] | null}
+ */
+export function rangeWithin(ends, count) {
+  const [first, last] = ends ?? [0, -1];
   return Number.isInteger(first) && first >= 0 && first <= last && last < count ? [first, last] : null;
 }
 
@@ -193,7 +205,7 @@ export function toggleReference(model) {
  */
 export function chooseTerm(model, name) {
   if (readState(model).term?.name === name) return;
-  choose(model, { term: name, bin_index: null, second_bin: null, bin_range: null, extreme: "" });
+  choose(model, { term: name, bin_index: null, second_bin: null, second_range: null, bin_range: null, extreme: "" });
 }
 
 /**

@@ -48,6 +48,12 @@ function totalOf(values) {
   return parts[0].map((_, i) => Math.hypot(...parts.map((part) => part[i])));
 }
 
+function objectOf(entries) {
+  const values = Object.fromEntries(entries);
+  if (values.total_std?.$q === 1) values.total_std = totalOf(values);
+  return values;
+}
+
 /** Decode {table, value, streams}: numbers from digits, booleans from ones and zeros, parts from the table. */
 export function unpack({ table, value, streams = undefined }) {
   const steps = readerOf(streams?.$n ?? []);
@@ -61,9 +67,9 @@ export function unpack({ table, value, streams = undefined }) {
     if (typeof each.$b === "string") return Array.from(each.$b, (sign) => sign === "1");
     if (Number.isInteger(each.$r)) return known[each.$r];
     if (typeof each.$x === "string") return fromBase64(each.$x);
-    const values = Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, read(inner)]));
-    if (values.total_std?.$q === 1) values.total_std = totalOf(values);
-    return values;
+    const values = Object.entries(each.$t ?? each).map(([name, inner]) => [name, read(inner)]);
+    if (each.$t) return values[0][1].map((_, i) => objectOf(values.map(([name, column]) => [name, column[i]])));
+    return objectOf(values);
   };
   for (const each of table) known.push(read(each)); // the streams follow the table, then the value
   return read(value);

@@ -82,6 +82,20 @@ export function claimPanel(model, controls, pictureFor) {
     strip.children[focused]?.focus();
   };
 
+  /** Show a claim: {claim, found, texts, basis, unknown}; `texts` are the claim, frequencies and its epsilons. */
+  const show = (state, question, { claim, found, texts, basis, unknown }) => {
+    if (said?.texts[0] !== texts[0]) setText(status, "");
+    said = { epsilon: state.fit.epsilon, claim, texts, strip: found };
+    setText(words, texts[0] ?? unknown);
+    setText(often, texts[1] ?? "");
+    setText(more, claim === null ? "" : `${texts[2]} ${basis}`.trim());
+    drawStrip(found, state, question);
+    often.hidden = !texts[1];
+    strip.hidden = found.length < 2;
+    more.hidden = claim === null;
+    add.hidden = claim === null;
+  };
+
   const draw = (state, question) => {
     const claim = state.atReference ? null : claimOf(state, state.fit, question);
     const isPair = question.kind !== "decision" && state.term.kind === "pair";
@@ -92,16 +106,8 @@ export function claimPanel(model, controls, pictureFor) {
     ];
     const unknown = state.atReference ? CLAIM_OPEN
       : isPair && question.bins.length === 0 ? CLAIM_OF_PAIR : CLAIM_UNKNOWN[question.kind] ?? CLAIM_UNKNOWN.rank;
-    if (said?.texts[0] !== texts[0]) setText(status, "");
-    said = { epsilon: state.fit.epsilon, claim, texts, strip: found };
-    setText(words, texts[0] ?? unknown);
-    setText(often, texts[1] ?? "");
-    setText(more, claim === null ? "" : `${texts[2]} ${basisWords(claim, question, isPair)}`.trim());
-    drawStrip(found, state, question);
-    often.hidden = !texts[1];
-    strip.hidden = found.length < 2;
-    more.hidden = claim === null;
-    add.hidden = claim === null;
+    const basis = claim === null ? "" : basisWords(claim, question, isPair);
+    show(state, question, { claim, found, texts, basis, unknown });
   };
-  return { element, draw };
+  return { element, draw, show };
 }

@@ -4,7 +4,7 @@ import { FIRST_LETTER, claimBetween, contrastClaim, dot, sidesOf, valueCount } f
 import { binOfValue, binWeights } from "../disagreement/distance.js";
 import { extremeClaim, isExtreme, likelyExtreme } from "./extremes.js";
 import { pairAskedElsewhere, pairClaim, regionBetween, cornersOf } from "./pair_claims.js";
-import { chosenBin, chosenRange } from "../../state/state.js";
+import { chosenBin, chosenRange, rangeWithin } from "../../state/state.js";
 
 /**
  * @typedef {import("../../types").State} State
@@ -50,9 +50,19 @@ export function askedAboutPair(state, termFit) {
   const [one, last] = chosenRange(state, count) ?? [cell, cell];
   if (one === null) return { kind: "sign", bins: [] };
   const first = cornersOf(termFit, regionBetween(termFit, one, last));
-  const other = chosenBin({ ...state, binIndex: state.secondBin }, count);
-  if (other === null || (first[0] === other && first[1] === other)) return { kind: "sign", bins: first };
-  return { kind: "difference", bins: [...first, other, other] };
+  const second = secondRegion(state, count);
+  if (second === null || String(first) === String(second)) return { kind: "sign", bins: first };
+  return { kind: "difference", bins: [...first, ...second] };
+}
+
+/**
+ * Corners of the region of a pair that a claim compares with the selected one, or null.
+ * @param {State} state
+ * @param {number} count
+ */
+export function secondRegion(state, count) {
+  const cell = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  return rangeWithin(state.secondRange, count) ?? (cell === null ? null : [cell, cell]);
 }
 
 /** @returns {Claim | null} */

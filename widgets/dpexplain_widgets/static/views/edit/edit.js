@@ -1,6 +1,6 @@
 // The edit view: repair a curve by hand, at no privacy cost, and keep a log.
 import { button, choiceBox } from "../../kit/controls.js";
-import { afterNextFrame, html, setText, uniqueId } from "../../kit/dom.js";
+import { afterNextFrame, html, setAttributes, setText, uniqueId } from "../../kit/dom.js";
 import { BinChoice } from "./edit_choice.js";
 import { OperationChooser } from "./edit_chooser.js";
 import { EditHands } from "./edit_hands.js";
@@ -229,13 +229,12 @@ class EditPanel {
     setText(this.stamp, kept ? "ε 0" : "NOT PRIVATE");
     const cost = kept ? "adds epsilon 0, from released numbers only" : "NOT PRIVATE";
     setText(this.effect, `${what}${effectWords(effect)}; ${cost}.`);
-    this.plot.setAttribute("aria-label", `Editable curve of ${shortName(now.state.term.name, 80)}`);
-    this.plot.setAttribute("aria-valuemin", "1");
-    this.plot.setAttribute("aria-valuemax", String(labels.length));
-    const at = this.hands.cursor ?? bins.at(-1) ?? 0;
-    this.plot.setAttribute("aria-valuenow", String(Math.min(at, labels.length - 1) + 1));
-    this.plot.setAttribute("aria-valuetext", `${shortName(chosen, 80)}; ${labels[Math.min(at, labels.length - 1)]} ` +
-      `contributes ${formatNumber(curve.values[Math.min(at, labels.length - 1)])}`);
+    const at = Math.min(this.hands.cursor ?? bins.at(-1) ?? 0, labels.length - 1);
+    setAttributes(this.plot, {
+      "aria-label": `Editable curve of ${shortName(now.state.term.name, 80)}`,
+      "aria-valuemin": 1, "aria-valuemax": labels.length, "aria-valuenow": at + 1,
+      "aria-valuetext": `${shortName(chosen, 80)}; ${labels[at]} contributes ${formatNumber(curve.values[at])}`,
+    });
   }
 
   // Scores need every term, so the curve being edited is drawn first.

@@ -14,6 +14,6 @@ export function drawEditLegend(list, { start, curve }, preview) {
     edited ? legendItem("before", "as released") : null,
     legendItem("now", edited ? "edited" : "as released"),
     preview ? legendItem("preview", "preview") : null,
-    start.termFit.total_std ? legendItem("band", "noise band (± 2 standard deviations)") : null,
+    start.termFit.total_std ? legendItem("band", "total uncertainty, as in Shape") : null,
   ].filter(Boolean));
 }

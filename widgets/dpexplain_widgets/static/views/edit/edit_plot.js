@@ -22,10 +22,10 @@ function editColumns(curve, left, right) {
 }
 
 function axisOf(curve, curves) {
-  const std = curve.termFit.total_std ?? curve.values.map(() => 0);
+  const half = halfWidths(curve) ?? curve.values.map(() => 0);
   const values = curve.said.slice(0, curve.valueBins);
   const reach = Math.max(...values, 0) - Math.min(...values, 0) || 1;
-  const ends = values.flatMap((value, i) => [-1, 1].map((sign) => value + sign * Math.min(2 * std[i], reach / 2)));
+  const ends = values.flatMap((value, i) => [-1, 1].map((sign) => value + sign * Math.min(half[i], reach / 2)));
   const drawn = curves.flatMap((each) => each.values.slice(0, curve.valueBins));
   return niceAxis([...ends, ...drawn], 5);
 }
@@ -38,11 +38,16 @@ function steps({ columns, y }, { valueBins, termFit }, values) {
   return [...path, ...dashes].join("");
 }
 
+/** Half the width of the band in each bin, the one that all views draw; null if unknown. */
+function halfWidths({ termFit: { total_std: std, band_factor: factor } }) {
+  return std ? std.map((each) => factor * each) : null;
+}
+
 function band(curve, layout) {
-  const std = curve.termFit.total_std;
-  if (!std) return [];
+  const half = halfWidths(curve);
+  if (half === null) return [];
   return layout.columns.map(([left, right], i) => {
-    const [high, low] = [1, -1].map((sign) => layout.y(curve.said[i] + sign * 2 * std[i]));
+    const [high, low] = [1, -1].map((sign) => layout.y(curve.said[i] + sign * half[i]));
     const top = Math.max(layout.top, Math.min(layout.bottom, high));
     const height = Math.max(0, Math.min(layout.bottom, low) - top);
     return svg("rect", { x: left, y: top, width: Math.max(0, right - left), height, class: "dpx-band" });
@@ -76,10 +81,10 @@ function cursorColumn(layout, cursor) {
 }
 
 function outsideMarks(curve, layout) {
-  const std = curve.termFit.total_std;
-  if (!std) return [];
+  const half = halfWidths(curve);
+  if (half === null) return [];
   return layout.columns.flatMap(([left, right], i) => {
-    if (Math.abs(curve.values[i] - curve.said[i]) <= 2 * std[i]) return [];
+    if (Math.abs(curve.values[i] - curve.said[i]) <= half[i]) return [];
     const [x, y] = [(left + right) / 2, layout.y(curve.values[i])];
     return [svg("path", { d: `M${x} ${y - 5}l5 5l-5 5l-5 -5Z`, class: "dpx-edit-outside" })];
   });

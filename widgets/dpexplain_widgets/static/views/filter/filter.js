@@ -1,12 +1,16 @@
 // The filter view: filters of a locally linear model by class, and their noise.
 import { checkbox, choiceBox } from "../../kit/controls.js";
 import { html, setText } from "../../kit/dom.js";
-import { MapReader } from "./filter_detail.js";
-import { FilterGrid } from "./filter_grid.js";
+import { MapReader, regionFrame } from "./filter_detail.js";
+import { claimPanel } from "../claim/claim_panel.js";
+import { stripWords } from "../claim/claim_words.js";
+import { filterClaim, filterClaimStrip, filterClaimWords, filterRegion } from "./filter_claims.js";
+import { FilterGrid, mapPicture } from "./filter_grid.js";
 import { FilterList } from "./filter_list.js";
 import { colourBar, pictureSize, picturePlaces, themeColours } from "./filter_picture.js";
 import { FilterSample, predictedClass } from "./filter_sample.js";
 import { FILTER_KEYS, readFilters } from "./filter_state.js";
+import { signedRows } from "./filter_strip.js";
 import { weightsTable } from "./filter_tables.js";
 import { columnWords, mapWords, scaleWords } from "./filter_words.js";
 import { shortName } from "../../kit/format.js";
@@ -32,6 +36,13 @@ const FILTER_MEANING =
 
 const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
 
+const CLAIM_START = "Choose an input or a region for a claim about its mean weight.";
+const CLAIM_PRIVATE = "Claims are made from private fits: choose an ε.";
+const CLAIM_OF_MEANS = "The page makes claims about mean filters and contrasts with known noise. In Python, " +
+  "dpexplain.explain.filter_claim() makes claims about any filter.";
+const CLAIM_BASIS = "It refers to the released weights without their noise. Its interval holds for all regions of " +
+  "the map at once, with the joint noise of all inputs; effects in the population are not estimated.";
+
 class FilterPanel {
   constructor(model, host, { standalone = false } = {}) {
     this.model = model;
@@ -39,7 +50,8 @@ class FilterPanel {
     this.theme = null;
     this.colours = null;
     this.grid = new FilterGrid(model);
-    this.reader = new MapReader(model);
+    this.reader = new MapReader(model, { regions: true });
+    this.claim = claimPanel(model, [], () => this.forFigure());
     this.list = new FilterList(model);
     this.sample = new FilterSample(model);
     this.alone = standalone ? standaloneParts(model) : null;
@@ -73,7 +85,7 @@ class FilterPanel {
     const boxes = [this.mapBox, this.classBox, this.againstBox, this.repeatBox];
     const controls = [...boxes, this.mask, this.sameScale, this.sorted];
     this.frame = html("div", { class: "dpx-filter-frame dpx-plot" }, this.grid.element,
-      html("div", { class: "dpx-filter-main" }, this.reader.element, this.list.element));
+      html("div", { class: "dpx-filter-main" }, this.reader.element, this.claim.element, this.list.element));
     const head = html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title));
     offerTable(head, () => this.weights(readFilters(model)));
     host.append(
@@ -122,6 +134,7 @@ class FilterPanel {
     this.grid.draw(view, scale, this.width);
     const shares = this.sample.draw(view, scale, room);
     this.drawReader(view, scale);
+    this.drawClaim(view);
     this.list.draw(view, scale, shares);
     this.tableBox.replaceChildren(...(this.table.open ? [this.weights(view)] : []));
   }
@@ -154,6 +167,39 @@ class FilterPanel {
       heading: `${heading[0].toUpperCase()}${heading.slice(1)}`,
       warning: state.fit.guarantee.private ? "" : open,
     });
+  }
+
+  drawClaim(view) {
+    const { state, region, choice, filters } = view;
+    const question = { kind: "region" };
+    const claim = region === null || state.atReference ? null
+      : filterClaim(view, filters, filterRegion(view.outline, region));
+    const unknown = choice.kind === "filter" || (region !== null && !state.atReference) ? CLAIM_OF_MEANS
+      : state.atReference ? CLAIM_PRIVATE : CLAIM_START;
+    if (claim === null) {
+      this.claim.show(state, question, { claim, found: [], texts: [], basis: "", unknown });
+      return;
+    }
+    const place = filterRegion(view.outline, region);
+    const found = filterClaimStrip(view, place);
+    const texts = [filterClaimWords(view, place, claim), "", found.length < 2 ? "" : stripWords(found)];
+    this.claim.show(state, question, { claim, found, texts, basis: CLAIM_BASIS, unknown });
+  }
+
+  /** The picture of the map for a figure, or a text that says why there is none. */
+  forFigure() {
+    const view = readFilters(this.model);
+    const { data, filters, choice, k, limit, outline, state, region } = view;
+    if (!state.fit.guarantee.private) return CLAIM_PRIVATE;
+    const map = { ...data.map(filters, choice, k), outside: null };
+    const scale = this.scaleOf(view);
+    const names = outline.input_names;
+    const rows = { width: 520, limit, masked: false, font: this.font, chosen: region[0] };
+    const picture = scale === null ? signedRows(map, names, rows).element
+      : html("div", { class: "dpx-picture-stage" },
+        mapPicture(map, { ...scale, limit }, 240), regionFrame(scale, region));
+    const key = JSON.stringify([choice, k, state.stop, state.repeat, scale && region]);
+    return { key, title: mapWords(view, k), elements: [picture, html("p", { class: "dpx-note" }, scaleWords(view))] };
   }
 
   drawControls(view) {

@@ -85,6 +85,22 @@ export class FilterData {
     return Float32Array.from(whole, (value) => value * step);
   }
 
+  /** Variance of the mean of a region for the sum of the filters of each class; null if unknown. */
+  regionVariances(fit, loads) {
+    const { class_variance: variance, noise_rows: rows } = fit.arrays;
+    if (variance === undefined) return null;
+    const count = variance.size / this.nClasses;
+    const seen = rows === undefined ? loads : this.times(rows, loads, count);
+    return this.outline.classes.map((_, k) =>
+      this.numbers(variance, k * count, count).reduce((sum, each, c) => sum + each * seen[c] ** 2, 0));
+  }
+
+  times(rows, loads, count) {
+    const [n, all] = [loads.length, this.numbers(rows, 0, rows.size)];
+    const used = loads.flatMap((load, i) => (load === 0 ? [] : [i]));
+    return Array.from({ length: count }, (_, c) => used.reduce((sum, i) => sum + loads[i] * all[c * n + i], 0));
+  }
+
   ofClass(fit, name, k) {
     return this.part(fit, name, k * this.nInputs, this.nInputs);
   }

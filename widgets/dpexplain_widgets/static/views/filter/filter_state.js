@@ -10,6 +10,7 @@ export const FILTER_KEYS = [
   "against_class",
   "filter_index",
   "input_index",
+  "input_range",
   "mask_noise",
   "sort_filters",
   "contribution_opacity",
@@ -30,6 +31,15 @@ function dataOf(model, payload) {
 
 function placeWithin(value, count) {
   return Number.isInteger(value) && value >= 0 && value < count ? value : null;
+}
+
+// The selected corners of a region, or an input as a region of its own.
+function regionWithin(model, outline, count) {
+  const [one, other] = outline.grid_shape === null ? [null, null] : model.get("input_range") ?? [null, null];
+  const corners = [one, other].map((i) => placeWithin(i, count));
+  if (!corners.includes(null)) return corners;
+  const input = placeWithin(model.get("input_index"), count);
+  return input === null ? null : [input, input];
 }
 
 function opacityOf(value) {
@@ -71,6 +81,7 @@ export function readFilters(model) {
     everyEpsilon,
     limit: data.limit(everyEpsilon ? columns : [filters], choice),
     input: placeWithin(model.get("input_index"), data.nInputs),
+    region: regionWithin(model, outline, data.nInputs),
     masked: model.get("mask_noise") === true,
     sorted: model.get("sort_filters") !== false,
     samples,

@@ -102,7 +102,7 @@ export function sampleScaleWords({ inputs, limit, opacity, masked }) {
   const [low, high] = greyEnds(inputs).map((each) => formatSigned(each, 2));
   const greys = `inputs from ${low} to ${high} in gray`;
   const end = formatNumber(limit, 2);
-  const colours = `contributions from −${end} (orange) to +${end} (blue) log-odds`;
+  const colours = `contributions from −${end} (gold) to +${end} (blue) log-odds`;
   const hidden = opacity === 1 ? "gray" : "without color";
   const mask = masked ? `; ${hidden}: inside ${NOISE_BAND} standard deviations of privacy noise` : "";
   if (opacity === 0) return `Scale: ${greys}.`;
@@ -112,7 +112,7 @@ export function sampleScaleWords({ inputs, limit, opacity, masked }) {
 /** Legend of the colors or bars of a scale. */
 export function scaleWords({ limit, outline, masked }) {
   const [mark, hidden] = outline.grid_shape === null ? ["bars", "pale"] : ["pixels", "gray"];
-  const ends = `−${formatNumber(limit, 2)} (orange) to +${formatNumber(limit, 2)} (blue) log-odds per unit of input`;
+  const ends = `−${formatNumber(limit, 2)} (gold) to +${formatNumber(limit, 2)} (blue) log-odds per unit of input`;
   const mask = masked ? `; ${hidden} ${mark}: inside ${NOISE_BAND} standard deviations of privacy noise` : "";
   return `Scale: ${ends}${mask}.`;
 }

@@ -185,8 +185,8 @@ class Importance {
     const { above_noise: above, ranks, absent } = state.fit.terms[i];
     const moved = this.moveOf(state, i);
     const places = ranks ? `#${placeWords(ranks)}` : "";
-    const lines = moved.arrow ? `${importance}\n${moved.arrow} ${places}` : `${importance} ${places}`;
-    setText(value, absent ? "absent" : lines.trim());
+    const numbers = [importance, moved.arrow, places].filter(Boolean).join(" ");
+    setText(value, absent ? "absent" : numbers);
     element.classList.toggle("dpx-term-noise", above === false);
     const chosen = i === state.termIndex;
     element.classList.toggle("dpx-term-chosen", chosen);

@@ -36,6 +36,16 @@ const COLUMNS = [
     ({ same, fits }) => `${same} of ${fits}`],
 ];
 
+/** How many decisions are certain, and how many all fits agree on. */
+function tallyWords(rows) {
+  if (rows.length === 0) return "";
+  const certain = rows.filter(({ holds }) => holds).length;
+  const known = rows.every(({ holds }) => holds !== null);
+  const stable = rows.filter(({ same, fits }) => same === fits).length;
+  const sure = known ? `${certain} of ${rows.length} decisions are certain at this ε; ` : "";
+  return `${sure}${stable} of ${rows.length} are the same in all fits shown.`;
+}
+
 /**
  * The table below a local view: `element` to place, `draw(state, threshold, chosen)` after changes.
  * @param {import("../../types").Model} model
@@ -44,6 +54,7 @@ export function peopleTable(model) {
   const about = html("p", { class: "dpx-note" });
   const warning = html("p", { class: "dpx-note dpx-reference-text" }, "NOT PRIVATE: these samples are not marked as " +
     "public, and the guarantee does not protect them. Do not publish this table.");
+  const tally = html("p", { role: "status" });
   const body = html("tbody");
   let sorted = { column: 0, up: true };
   let latest = null;
@@ -59,7 +70,7 @@ export function peopleTable(model) {
     html("thead", {}, html("tr", {}, heads)), body);
   const box = scrollBox("Table of decisions", table);
   const element = html("details", { class: "dpx-details" },
-    html("summary", {}, "All samples: which decisions are certain?"), warning, about, box);
+    html("summary", {}, "All samples: which decisions are certain?"), warning, tally, about, box);
 
   const rowOf = (each, chosen) => {
     const press = html("button", { type: "button", class: "dpx-sort" }, html("bdi", {}, COLUMNS[0][2](each)));
@@ -81,6 +92,7 @@ export function peopleTable(model) {
     body.replaceChildren(...rows.slice(0, MOST_ROWS).map((each) => rowOf(each, chosen)));
     const cut = rows.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${plural(rows.length, "sample")} are shown.` : "";
     setText(about, rows.length === 0 ? NO_THRESHOLD : `${ABOUT}${cut}`);
+    setText(tally, tallyWords(rows));
     warning.hidden = state.samples.public && state.fit.guarantee.private;
     box.hidden = rows.length === 0;
   }

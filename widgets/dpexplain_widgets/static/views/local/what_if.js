@@ -46,7 +46,7 @@ function rangeWords(term, termFit) {
 export function whatIfInputs(model) {
   const box = html("div", { class: "dpx-inputs" });
   const reset = button("Undo all changes", () => choose(model, { what_if: {} }));
-  const problem = html("p", { class: "dpx-note dpx-reference-text", role: "alert" });
+  const problem = html("p", { class: "dpx-note dpx-caution", role: "alert" });
   const element = html("details", { class: "dpx-details dpx-what-if", open: true },
     html("summary", {}, "What if? Change values"),
     html("p", { class: "dpx-note" }, "Uses released curves only, so it costs no privacy."),

@@ -3,7 +3,8 @@ import { button } from "../../kit/controls.js";
 import { html, listen, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, shortName } from "../../kit/format.js";
 import { linearScale } from "../../charts/scale.js";
-import { choose, drawOnChange } from "../../state/state.js";
+import { choose, drawOnChange, readState } from "../../state/state.js";
+import { neededWords, onlyMetric, sweepTable, targetWords } from "./sweep_answers.js";
 import { scrollBox } from "../../kit/table.js";
 import { viewWidget } from "../../kit/view.js";
 
@@ -28,6 +29,7 @@ class Planner {
     this.build(host);
     this.stops = [
       drawOnChange(model, ["plan"], () => this.draw()),
+      drawOnChange(model, ["term", "payload", "model_name", "show_reference"], () => this.drawAnswers()),
       listen(this.slider, "input", () => this.follow()),
       listen(this.target, "change", () => this.ask()),
     ];
@@ -50,6 +52,10 @@ class Planner {
     this.targetLabel = html("label", { for: targetId });
     this.targetWords = html("span", { role: "status" });
     this.metric = html("p", { class: "dpx-plan-metric" }, this.targetLabel, this.target, this.targetWords);
+    this.termWords = html("p", { class: "dpx-plan-term", role: "status" });
+    const box = scrollBox("What each epsilon gives");
+    this.sweep = html("details", { class: "dpx-details" }, html("summary", {}, "Every ε"), box);
+    this.sweepBox = box;
     this.table = scrollBox("Epsilon that each term needs");
     this.note = html("p", { class: "dpx-note" });
     this.each = html("details", { class: "dpx-details" }, html("summary", {}, "Every term"), this.table, this.note);
@@ -57,7 +63,7 @@ class Planner {
       html("header", { class: "dpx-head" }, html("h3", {}, "Which ε do I need?")),
       this.live,
       html("div", { class: "dpx-controls" }, this.progress, this.confirm, this.stop, this.status),
-      this.metric, this.each,
+      this.termWords, this.metric, this.sweep, this.each,
     );
   }
 
@@ -78,6 +84,23 @@ class Planner {
   ask() {
     const target = this.target.value === "" ? null : Number(this.target.value);
     choose(this.model, { wanted_metric: target });
+    this.drawAnswers();
+  }
+
+  // What the fits shown answer by themselves, also in a page without a kernel.
+  drawAnswers() {
+    const plan = this.model.get("plan");
+    if (!plan?.range) return;
+    const { payload, term } = readState(this.model);
+    this.termWords.replaceChildren(...neededWords(plan.needed, term));
+    const metric = onlyMetric(payload);
+    this.metric.hidden = metric === "";
+    setText(this.targetLabel, `${shortName(metric, 24)} target: `);
+    const target = this.target.value === "" ? null : Number(this.target.value);
+    setText(this.targetWords, ` ${targetWords(payload, metric, target)}`);
+    const table = sweepTable(payload);
+    this.sweep.hidden = table === null;
+    this.sweepBox.replaceChildren(...(table === null ? [] : [table]));
   }
 
   draw() {
@@ -92,14 +115,12 @@ class Planner {
     }
     this.slider.setAttribute("aria-valuetext", this.value.textContent);
     setText(this.status, plan.words);
-    this.status.classList.toggle("dpx-reference-text", plan.state === "failed");
+    this.status.classList.toggle("dpx-caution", plan.state === "failed");
     this.confirm.hidden = plan.state !== "asking";
     this.stop.hidden = !["asking", "working"].includes(plan.state);
     this.progress.hidden = plan.state !== "working" || plan.total < 2;
     this.progress.value = plan.total ? plan.done / plan.total : 0;
-    this.metric.hidden = plan.metric === "";
-    setText(this.targetLabel, `${shortName(plan.metric, 24)} target: `);
-    setText(this.targetWords, ` ${plan.metric_words}`);
+    this.drawAnswers();
     this.drawNeeded(plan);
   }
 

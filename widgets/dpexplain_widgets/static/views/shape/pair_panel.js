@@ -3,7 +3,7 @@ import { askedAboutPair } from "../claim/claims.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { choiceBox } from "../../kit/controls.js";
 import { mainTerm, watermarkText } from "../../charts/curves.js";
-import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { html, listen, setAttributes, setText, uniqueId } from "../../kit/dom.js";
 import { formatEpsilon, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { cellPlace, drawHeatMap, heatScale, pairShape } from "./heat_map.js";
 import { chosenRegions, pairForFigure, regionHands } from "./pair_regions.js";
@@ -11,12 +11,13 @@ import { isTyping } from "../../kit/keyboard.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, drawOnChange, readState } from "../../state/state.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
+import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
 import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers. Drag over " +
-  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, or press c and " +
-  "move on, to compare two.";
+  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, Ctrl-drag over a " +
+  "second region, or press c and move on, to compare two.";
 const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -86,14 +87,19 @@ class PairPanel {
       observeWidth(this.plot, (width) => this.resize(width)),
       listen(this.plot, "pointerdown", (event) => this.hands.start(event, this.cellUnder(event))),
       listen(this.plot, "pointermove", (event) => {
-        this.hands.move(event, this.cellUnder(event));
-        this.hover(this.cellUnder(event));
+        const cell = this.cellUnder(event);
+        this.hands.move(event, cell);
+        this.hover(cell);
+        const state = readState(this.model);
+        if (cell === null) this.tip.hide();
+        else this.tip.show(event, ...this.readOut(state, mainTerm(state), cell));
       }),
       listen(this.plot, "pointerup", () => this.hands.end()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
       listen(this.plot, "click", (event) => this.hands.pick(event, this.cellUnder(event))),
       listen(this.plot, "keydown", (event) => this.handleKey(event)),
       () => this.themes.disconnect(),
+      () => this.tip.hide(),
     ];
     this.draw();
   }
@@ -103,6 +109,7 @@ class PairPanel {
     this.about = html("p", { class: "dpx-note" });
     this.scale = html("p", { class: "dpx-heat-scale" });
     this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0", "aria-roledescription": "heat map" });
+    this.tip = pointerTip(this.plot);
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
     this.termBox = choiceBox("Term", (name) => chooseTerm(this.model, name));
@@ -167,12 +174,11 @@ class PairPanel {
     this.readoutTitle.hidden = title === "";
     setText(this.readoutText, text);
     const spoken = this.readOut(state, termFit, cell).join(", ");
-    const values = {
+    setAttributes(this.plot, {
       "aria-label": pairSummary(state, termFit), "aria-valuemin": 1, "aria-valuemax": termFit.labels.length,
       "aria-valuenow": (cell ?? 0) + 1,
       "aria-valuetext": cell === null ? `no cell of ${quotedName(state.term.name)} chosen` : spoken,
-    };
-    for (const [name, value] of Object.entries(values)) this.plot.setAttribute(name, String(value));
+    });
   }
 
   cellUnder(event) {
@@ -193,7 +199,7 @@ class PairPanel {
     const termFit = mainTerm(state);
     const before = chosenBin(state, termFit.labels.length);
     if (event.key === "c" && !event.ctrlKey && !event.metaKey && !event.altKey && before !== null) {
-      choose(this.model, { second_bin: before, bin_range: null });
+      choose(this.model, { second_bin: before, second_range: state.binRange, bin_range: null });
     }
     const next = cellAfterKey(event, before, termFit);
     if (next === null) return;

@@ -1,4 +1,5 @@
 // Cells and regions of a heat map that a reader chooses by pointer or keys, and the heat map for a figure.
+import { secondRegion } from "../claim/claims.js";
 import { cornersOf, regionBetween } from "../claim/pair_claims.js";
 import { FIGURE_WIDTH, releasableState } from "../../export/figure.js";
 import { mainTerm } from "../../charts/curves.js";
@@ -17,9 +18,9 @@ export function chosenRegions(state, termFit) {
   const count = termFit.labels.length;
   const range = chosenRange(state, count);
   const cell = chosenBin(state, count);
-  const second = chosenBin({ ...state, binIndex: state.secondBin }, count);
+  const [second, end] = secondRegion(state, count) ?? [null, null];
   const [one, last] = range ?? [cell, cell];
-  return [[one, "chosen", last], [second, "second", second]];
+  return [[one, "chosen", last], [second, "second", end]];
 }
 
 /**
@@ -30,10 +31,14 @@ export function regionHands(model) {
   let from = null;
   let isDragged = false;
   let anchor = null;
-  const choseRegion = (termFit, one, other) => {
+  const choseRegion = (termFit, isSecond, one, other) => {
     const corners = cornersOf(termFit, regionBetween(termFit, one, other));
-    if (String(corners) !== String(model.get("bin_range"))) choose(model, { bin_range: corners, bin_index: null });
+    const key = isSecond ? "second_range" : "bin_range";
+    if (String(corners) === String(model.get(key))) return;
+    choose(model, { [key]: corners, [isSecond ? "second_bin" : "bin_index"]: null });
   };
+  const isSecondPick = (event, { binIndex, binRange }) =>
+    (event.ctrlKey || event.metaKey) && (binIndex !== null || binRange !== null);
   return {
     // A mouse or a pen selects cells; a finger scrolls.
     start(event, cell) {
@@ -44,16 +49,18 @@ export function regionHands(model) {
       if (event.buttons === 0) from = null; // released outside the window, without an event
       if (from === null || cell === null || (cell === from && !isDragged)) return;
       isDragged = true;
-      choseRegion(mainTerm(readState(model)), from, cell);
+      const state = readState(model);
+      choseRegion(mainTerm(state), isSecondPick(event, state), from, cell);
     },
     end() {
       from = null;
     },
     pick(event, cell) {
       if (cell === null || isDragged) return;
-      const { binIndex, secondBin, binRange } = readState(model);
-      if ((event.ctrlKey || event.metaKey) && (binIndex !== null || binRange !== null)) {
-        choose(model, { second_bin: cell === secondBin ? null : cell });
+      const state = readState(model);
+      const { binIndex, secondBin } = state;
+      if (isSecondPick(event, state)) {
+        choose(model, { second_bin: cell === secondBin ? null : cell, second_range: null });
         return;
       }
       choose(model, { bin_index: cell === binIndex ? null : cell, bin_range: null });

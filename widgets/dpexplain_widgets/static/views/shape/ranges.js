@@ -3,6 +3,11 @@ import { valueRange } from "../local/contributions.js";
 import { formatCount, formatSigned, formatValue, quotedName } from "../../kit/format.js";
 import { commonParts } from "../disagreement/distance.js";
 
+export const HINT = "Point, or press arrow keys.";
+export const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare " +
+  "two bins, Ctrl-click the second, or press c and move on. ";
+export const EXTREMES = [["", "how it compares"], ["highest", "where it is highest"], ["lowest", "where it is lowest"]];
+
 /** Ends of a range in order, within the bins of values; null if nothing is left. */
 export function orderedRange(one, other, count) {
   const [first, last] = [Math.min(one, other), Math.max(one, other)];

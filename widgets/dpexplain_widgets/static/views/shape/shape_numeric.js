@@ -7,6 +7,7 @@ import {
 } from "../../charts/curves.js";
 import { svg } from "../../kit/dom.js";
 import { formatCount, formatDay, formatNumber, formatTick } from "../../kit/format.js";
+import { curveNames, laneWidth } from "../../charts/curve_names.js";
 import { beyondMark, clipRectangle, hatchPattern, label, LABEL_SIZE, rule } from "../../charts/marks.js";
 import { bandPath, stepPath } from "../../charts/path.js";
 import { linearScale, niceAxis } from "../../charts/scale.js";
@@ -56,7 +57,8 @@ function numericLayout({ state, width, font, options }) {
   const isDate = state.term.is_date;
   const last = termFit.edges.at(-1);
   const lastLabel = textWidth(isDate ? formatDay(last) : formatTick(last, fineStep(termFit.edges)), LABEL_SIZE, font);
-  const gap = slots ? Math.max(18, lastLabel / 2 + 8) : lastLabel / 2 + 4;
+  const lane = laneWidth(state, width, font);
+  const gap = Math.max(lane, slots ? Math.max(18, lastLabel / 2 + 8) : lastLabel / 2 + 4);
   const right = Math.floor(width - gap - slots);
   const [top, bottom] = [SIZES.above, SIZES.above + SIZES.plot];
   const histogramTop = bottom + SIZES.between;
@@ -66,7 +68,7 @@ function numericLayout({ state, width, font, options }) {
   const { heights, width: per } = histogramHeights(termFit, even);
   const counts = countAxis(heights);
   return {
-    termFit, isDate, values, counts, heights, per, left, right, gap, top, bottom,
+    lane, termFit, isDate, values, counts, heights, per, left, right, gap, top, bottom,
     histogramTop, histogramBottom, even, x, width,
     end: slots ? right + gap + slots : right,
     height: histogramBottom + SIZES.below,
@@ -236,9 +238,9 @@ function histogram(layout) {
   });
 }
 
-function slotDivider({ right, gap, termFit, top, histogramBottom }) {
+function slotDivider({ right, gap, lane, termFit, top, histogramBottom }) {
   if (termFit.special.length === 0) return null;
-  const x = right + gap / 2;
+  const x = right + (lane > 0 ? gap - 4 : gap / 2);
   return rule(x, top, x, histogramBottom, "divider");
 }
 
@@ -264,6 +266,7 @@ export function drawNumericShape(view) {
       .map(([bin, kind]) => highlight(layout, bin, kind)).filter(Boolean),
     ...grid(layout),
     ...histogram(layout),
+    ...curveNames(state, layout, curves, font),
     ...[slotDivider(layout), inPlot, watermarkOver(view, layout, frame)].filter(Boolean),
     ...cutMarks,
     ...axisTitles(view, layout),

@@ -1,10 +1,11 @@
 // One term of one fit, with its noise, counts and comparisons.
-import { orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
+import { EXTREMES, HINT, KEYS, orderedRange, rangeSentence, rangeTitle } from "./ranges.js";
 import { askedAbout } from "../claim/claims.js";
+import { valueCount } from "../claim/contrasts.js";
 import { claimPanel } from "../claim/claim_panel.js";
 import { button, choiceBox } from "../../kit/controls.js";
 import { mainTerm } from "../../charts/curves.js";
-import { html, listen, setText, uniqueId } from "../../kit/dom.js";
+import { html, listen, setAttributes, setText, uniqueId } from "../../kit/dom.js";
 import { quotedName, shortName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { drawLegend } from "../../charts/legend.js";
@@ -16,17 +17,15 @@ import { shapeForFigure } from "./shape_figure.js";
 import { optionsOf, shapeOptions } from "./shape_options.js";
 import { replayedCurve } from "./replay.js";
 import { CHOICE_KEYS, choose, chooseTerm, chosenBin, chosenRange, drawOnChange, readState } from "../../state/state.js";
+import { epsilonMotion } from "../../charts/motion.js";
 import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
+import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
 import { BAND_MEANING, EFFECT_MEANING, binSentence, binTitle, shapeSummary } from "../../kit/words.js";
 
-const HINT = "Point at a bin, or press arrow keys, to read it.";
-const KEYS = "Drag over bins, or hold Shift with the arrow keys, to compare a range with the rest. To compare " +
-  "two bins, Ctrl-click the second, or press c and move on. ";
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 const PANEL_KEYS = [...CHOICE_KEYS, "same_axis", "even_bins", "category_order", "replay_draw"];
-const EXTREMES = [["", "how it compares"], ["highest", "where it is highest"], ["lowest", "where it is lowest"]];
 
 class ShapePanel {
   constructor(model, host, { standalone = false } = {}) {
@@ -35,6 +34,7 @@ class ShapePanel {
     this.width = 0;
     this.anchor = null;
     this.dragged = null;
+    this.move = epsilonMotion();
     this.ids = { hatch: uniqueId("hatch"), clip: uniqueId("clip") };
     this.build(host, standalone);
     this.stops = [
@@ -51,6 +51,7 @@ class ShapePanel {
     this.about = html("p", { class: "dpx-note" });
     this.legend = html("ul", { class: "dpx-legend" });
     this.plot = html("div", { class: "dpx-plot", role: "slider", tabindex: "0" });
+    this.tip = pointerTip(this.plot);
     this.readoutTitle = html("strong", { class: "dpx-readout-title" });
     this.readoutText = html("span");
     this.caution = html("p", { class: "dpx-note dpx-caution", role: "note" });
@@ -69,13 +70,9 @@ class ShapePanel {
       shapeForFigure(readState(this.model), { width: this.width, font: this.font, options: optionsOf(this.model) }));
     host.append(
       html("header", { class: "dpx-head" }, html("h3", {}, "Shape of ", this.title), this.termBox.element),
-      this.about,
-      this.legend,
-      this.caution,
-      this.plot,
+      this.about, this.legend, this.caution, this.plot,
       html("p", { class: "dpx-readout" }, this.readoutTitle, this.readoutText),
-      this.claim.element,
-      html("div", { class: "dpx-controls" }, this.options.elements, this.clear),
+      this.claim.element, html("div", { class: "dpx-controls" }, this.options.elements, this.clear),
       this.bandLimits, this.table.element,
     );
   }
@@ -96,32 +93,37 @@ class ShapePanel {
     const state = readState(this.model);
     if (state.term === undefined || this.width < 40) return;
     const termFit = mainTerm(state);
-    const bin = chosenBin(state, termFit.labels.length);
-    const range = this.dragged ?? chosenRange(state, termFit.labels.length - termFit.special.length);
-    const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
     this.drawText(state);
-    const view = {
-      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: optionsOf(this.model),
-      font: this.font,
-      replayed: contribution === null ? null : { ...termFit, contribution },
-      hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
-    };
-    const numeric = state.term.kind === "numeric";
-    const scrolled = this.plot.scrollTop;
-    this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
-    this.plot.classList.toggle("dpx-plot-rows", !numeric);
-    this.plot.replaceChildren(this.drawn.element);
-    this.plot.scrollTop = scrolled;
-    drawLegend(this.legend, state, termFit, {
-      cut: this.drawn.cut, hatchId: this.ids.hatch, replay: contribution === null ? null : this.draws,
-    });
+    this.drawPicture(state, termFit);
+    const replay = this.replays ? this.draws : null;
+    drawLegend(this.legend, state, termFit, { cut: this.drawn.cut, hatchId: this.ids.hatch, replay });
     this.drawControls(state);
     const meaning = termFit.noise_std ? BAND_MEANING : "";
     setText(this.bandWords, `${KEYS}${meaning}${termFit.effect ? EFFECT_MEANING : ""}`);
-    this.clear.hidden = range === null;
-    this.describe(state, termFit, bin, range);
     this.claim.draw(state, askedAbout(state, termFit));
     this.table.draw();
+  }
+
+  // All that changes while a reader points or drags.
+  drawPicture(state, termFit) {
+    const bin = chosenBin(state, termFit.labels.length);
+    const range = this.dragged ?? chosenRange(state, valueCount(termFit));
+    const contribution = this.draws === null ? null : replayedCurve(termFit, this.draws, state.termIndex);
+    this.replays = contribution !== null;
+    const view = {
+      state, bin, second: state.secondBin, range, ids: this.ids, width: this.width, options: optionsOf(this.model),
+      font: this.font, replayed: contribution === null ? null : { ...termFit, contribution },
+      hovered: this.hovered !== null && this.hovered < termFit.labels.length ? this.hovered : null,
+    };
+    const numeric = state.term.kind === "numeric";
+    const { scrollTop: scrolled, firstElementChild: before } = this.plot;
+    this.drawn = numeric ? drawNumericShape(view) : drawCategoricalShape(view);
+    this.plot.classList.toggle("dpx-plot-rows", !numeric);
+    this.plot.replaceChildren(this.drawn.element);
+    if (numeric) this.move(state, before, this.drawn.element);
+    this.plot.scrollTop = scrolled;
+    this.clear.hidden = range === null;
+    this.describe(state, termFit, bin, range);
   }
 
   drawText(state) {
@@ -164,14 +166,13 @@ class ShapePanel {
     setText(this.readoutTitle, title);
     this.readoutTitle.hidden = title === "";
     setText(this.readoutText, text);
-    const plot = this.plot;
-    plot.setAttribute("aria-label", shapeSummary(state, termFit));
-    plot.setAttribute("aria-valuemin", "1");
-    plot.setAttribute("aria-valuemax", String(termFit.labels.length));
-    plot.setAttribute("aria-valuenow", String((chosen ?? 0) + 1));
-    const spoken = this.readOut(state, termFit, chosen, range).join(", ");
     const nothing = chosen === null && range === null;
-    plot.setAttribute("aria-valuetext", nothing ? `no bin of ${quotedName(state.term.name)} chosen` : spoken);
+    setAttributes(this.plot, {
+      "aria-label": shapeSummary(state, termFit), "aria-valuemin": 1, "aria-valuemax": termFit.labels.length,
+      "aria-valuenow": (chosen ?? 0) + 1,
+      "aria-valuetext": nothing ? `no bin of ${quotedName(state.term.name)} chosen`
+        : this.readOut(state, termFit, chosen, range).join(", "),
+    });
   }
 
   listenToPointer() {
@@ -182,12 +183,22 @@ class ShapePanel {
     };
     return [
       listen(this.plot, "pointerdown", (event) => this.startDrag(event, binUnder(event))),
-      listen(this.plot, "pointermove", (event) => this.moveTo(binUnder(event), event.buttons)),
+      listen(this.plot, "pointermove", (event) => {
+        this.moveTo(binUnder(event), event.buttons);
+        this.point(event, binUnder(event));
+      }),
       listen(this.plot, "pointerup", () => this.endDrag()),
       listen(this.plot, "pointercancel", () => this.endDrag()),
       listen(this.plot, "pointerleave", () => this.hover(null)),
       listen(this.plot, "click", (event) => this.pick(binUnder(event), event.ctrlKey || event.metaKey)),
     ];
+  }
+
+  point(event, bin) {
+    const state = readState(this.model);
+    const termFit = mainTerm(state);
+    if (bin === null || bin >= termFit.labels.length) this.tip.hide();
+    else this.tip.show(event, ...this.readOut(state, termFit, bin, this.dragged));
   }
 
   // A mouse or a pen selects bins; a finger scrolls.
@@ -205,10 +216,8 @@ class ShapePanel {
     }
     if (!this.isInOrder) return; // sorted categories have no ranges
     this.isDragged = true;
-    const termFit = mainTerm(readState(this.model));
-    this.dragged = orderedRange(from, bin, termFit.labels.length - termFit.special.length);
-    this.hovered = bin;
-    this.draw();
+    this.dragged = orderedRange(from, bin, valueCount(mainTerm(readState(this.model))));
+    this.hover(bin);
   }
 
   endDrag() {
@@ -221,7 +230,8 @@ class ShapePanel {
   hover(bin) {
     if (bin === this.hovered) return;
     this.hovered = bin;
-    this.draw();
+    const state = readState(this.model);
+    if (state.term !== undefined && this.width >= 40) this.drawPicture(state, mainTerm(state));
   }
 
   pick(bin, second) {
@@ -257,8 +267,7 @@ class ShapePanel {
     if (bin === null) return;
     event.preventDefault();
     this.anchor = event.shiftKey && this.isInOrder ? this.anchor ?? before ?? bin : null;
-    const values = count - mainTerm(state).special.length;
-    const range = this.anchor === null ? null : orderedRange(this.anchor, bin, values);
+    const range = this.anchor === null ? null : orderedRange(this.anchor, bin, valueCount(mainTerm(state)));
     choose(this.model, { bin_index: bin, bin_range: range, ...(range === null ? {} : { second_bin: null }) });
     this.scrollTo(bin);
   }
@@ -274,6 +283,7 @@ class ShapePanel {
 
   destroy() {
     for (const stop of this.stops) stop();
+    this.tip.hide();
     this.options.destroy();
   }
 }
@@ -286,5 +296,5 @@ function createCurvePanel(model, host, options) {
 
 /** Put the shape of a term, or the heat map of a pair, into `host`. Returns a function that ends it. */
 export const createShapePanel = byKind(createCurvePanel, {
-  pair: createPairPanel,
+  pair: createPairPanel, // a line of its own: pages without pairs leave it out
 });

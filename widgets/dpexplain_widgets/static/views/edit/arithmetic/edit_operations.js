@@ -195,14 +195,14 @@ export function afterOperations(curve, operations) {
 export function effectOf(before, after) {
   const change = after.values.map((value, i) => value - before.values[i]);
   const changed = change.map((step) => step !== 0);
-  const std = after.termFit.total_std;
+  const { total_std: std, band_factor: factor } = after.termFit;
   const sum = (of) => change.reduce((all, step, i) => all + of(step, i), 0);
   return {
     bins: changed.filter(Boolean).length,
     rms: Math.sqrt(sum((step, i) => after.weights[i] * step * step)),
     share: Math.min(1, sum((step, i) => (changed[i] ? after.weights[i] : 0))),
     outside: std
-      ? after.values.filter((value, i) => Math.abs(value - after.said[i]) > 2 * std[i]).length
+      ? after.values.filter((value, i) => Math.abs(value - after.said[i]) > factor * std[i]).length
       : null,
     mean: sum((step, i) => after.weights[i] * step),
     intercept: after.shift - before.shift,

@@ -1,0 +1,77 @@
+// Claims about the mean weight of a region of a mean filter or a contrast, with the joint noise of all pixels.
+import { claimBetween, dot } from "../claim/contrasts.js";
+import { formatEpsilon, formatSigned, quotedName } from "../../kit/format.js";
+
+/** @typedef {{rows: number[], columns: number[]}} Region first and last row, first and last column */
+
+function gridSides(shape) {
+  return shape.length === 1 ? [1, shape[0]] : [shape[0], shape[1]];
+}
+
+/** The region between two inputs, which are opposite corners; for inputs without a grid, the first of them. */
+export function filterRegion({ grid_shape: shape, input_names: names }, [one, other]) {
+  if (shape === null) return { rows: [0, 0], columns: [one, one] };
+  const [rows, columns] = gridSides(shape);
+  const depth = names.length / (rows * columns);
+  const sorted = (place) => [place(one), place(other)].sort((a, b) => a - b);
+  const cell = (i) => Math.floor(i / depth);
+  return { rows: sorted((i) => Math.floor(cell(i) / columns)), columns: sorted((i) => cell(i) % columns) };
+}
+
+/** The weight of each input in the mean of a region; further dimensions of a grid are included. */
+function regionLoads({ grid_shape: shape, input_names: names }, { rows, columns }) {
+  const [height, width] = shape === null ? [1, names.length] : gridSides(shape);
+  const depth = names.length / (height * width);
+  const loads = names.map((_, i) => {
+    const [row, column] = [Math.floor(i / depth / width), Math.floor(i / depth) % width];
+    return row >= rows[0] && row <= rows[1] && column >= columns[0] && column <= columns[1] ? 1 : 0;
+  });
+  const count = loads.reduce((sum, load) => sum + load, 0);
+  return loads.map((load) => load / count);
+}
+
+/**
+ * The claim of one fit, or null if its noise is unknown, or a single filter is shown.
+ * @param {{outline: any, data: any, choice: any, k: number}} view
+ * @param {any} fit
+ * @param {Region} region
+ */
+export function filterClaim({ outline, data, choice, k }, fit, region) {
+  const { n_filters: nFilters, classes } = outline;
+  const sums = data.regionVariances(fit, regionLoads(outline, region));
+  if (choice.kind === "filter" || sums === null || fit.claim_factor === null) return null;
+  const isContrast = choice.kind === "contrast";
+  const loads = regionLoads(outline, region);
+  const meanOf = (place) => dot(loads, data.ofClass(fit, "mean", place));
+  const shares = classes.map((_, place) =>
+    (place === k ? 1 / nFilters : 0) -
+    (isContrast ? (place === choice.against ? 1 / nFilters : 0) : 1 / (classes.length * nFilters)));
+  const std = Math.sqrt(shares.reduce((sum, share, place) => sum + share * share * sums[place], 0));
+  const estimate = meanOf(k) - (isContrast ? meanOf(choice.against) : 0);
+  return claimBetween(estimate, std, fit.claim_factor, "noise");
+}
+
+/** The same claim at every epsilon, compared with the selected fit. */
+export function filterClaimStrip(view, region) {
+  const asked = filterClaim(view, view.filters, region);
+  return view.state.payload.epsilons.map((epsilon, stop) => {
+    const claim = filterClaim(view, view.columns[stop], region);
+    const same = claim !== null && claim.estimate * asked.estimate > 0;
+    const held = same ? "holds" : "reversed";
+    const state = claim === null ? "not resolved" : claim.holds ? held : "may be noise or hidden by shrinkage";
+    return { epsilon, stop, claim, state, private: true };
+  });
+}
+
+/** The claim as a sentence. */
+export function filterClaimWords({ outline, choice, k, state }, region, claim) {
+  const [own, other] = [k, choice.against].map((place) => quotedName(outline.classes[place], 80));
+  const title = choice.kind === "contrast" ? `${own} against ${other}` : `mean filter of ${own}`;
+  const { rows, columns } = region;
+  const named = outline.grid_shape === null ? quotedName(outline.input_names[columns[0]], 60)
+    : `rows ${rows[0]} to ${rows[1]} and columns ${columns[0]} to ${columns[1]}`;
+  return `At ε = ${formatEpsilon(state.payload.epsilons[state.stop])}, ${title} is ` +
+    `${claim.estimate > 0 ? "positive" : "negative"} on average over ${named}: ${formatSigned(claim.estimate)} ` +
+    `${state.payload.score_unit} per unit of input, 95% between ${formatSigned(claim.low)} and ` +
+    `${formatSigned(claim.high)}${claim.holds ? "" : "; may be noise or hidden by shrinkage"}.`;
+}
