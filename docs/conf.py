@@ -31,6 +31,8 @@ exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipyn
 nb_execution_mode = "off"
 
 
+default_role = "py:obj"  # names in docstrings lead to their pages
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc sections say the types
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
