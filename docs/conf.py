@@ -29,7 +29,7 @@ exclude_patterns = [".*", "build", "dist", "data", "tests", "widgets", "**/.ipyn
 
 # Notebooks are shown as they are stored, with pictures of dashboards; nothing is run.
 nb_execution_mode = "off"
-
+myst_heading_anchors = 3
 
 default_role = "py:obj"  # names in docstrings lead to their pages
 toc_object_entries_show_parents = "hide"
@@ -114,7 +114,8 @@ def add_contents(app: Any, document: str, source: list[str]) -> None:
 
 
 # What keyboards and screen readers stumble over in the pages of Sphinx and of the theme: code and
-# tables that scroll need a stop, captions a level, both sidebars a name, and some roles are gone.
+# tables that scroll need a stop, captions a level, both sidebars a name, the search a heading, and
+# some roles are gone. Examples end with an empty line, which doctest wants and readers do not.
 FOR_READERS = {
     '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" role="group" aria-label="Table" '
@@ -122,6 +123,8 @@ FOR_READERS = {
     'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
+    '<div id="search-results">': '<h1>Search</h1><div class="found" id="search-results">',
+    "\n\n</pre>": "\n</pre>",
     ' role="list"': "",
     ' role="doc-biblioentry"': "",
 }
