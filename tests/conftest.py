@@ -6,9 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chromium import find_chromium
 from effort import register_profiles, waits_as_a_whole
 from entropy import MARKERS, NamedEntropy, repeats
 
@@ -18,6 +20,10 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 BROWSER = Path(__file__).parent / "browser"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 register_profiles(repeated=repeats())
 
@@ -58,3 +64,25 @@ def _no_figure_is_left_open() -> Iterator[None]:
 def repository() -> Path:
     """Folder of the repository that holds these tests."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """Path of a Chromium that starts; without one there is nothing to see, except on CI."""
+    path = find_chromium()
+    if path is not None:
+        return path
+    reason = "no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: Path) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()

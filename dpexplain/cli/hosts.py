@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dpexplain.io
+from dpexplain._utils.extras import needed
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, check_place
 
@@ -50,9 +51,9 @@ def add_commands(commands: Any) -> None:
 
 def run_app(asked: argparse.Namespace) -> int:
     """Write a notebook that contains the form to the current folder, and open it."""
-    _check_installed("ipywidgets", "widgets")
     host = asked.host or next((each for each in _HOSTS if _installed(_HOSTS[each])), "lab")
-    _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")
+    _check_installed(_HOSTS[host], "lab" if host == "lab" else "voila")  # `lab` brings the widgets
+    _check_installed("ipywidgets", "widgets")
     if not NOTEBOOK.exists():
         check_place(NOTEBOOK, suffixes=(".ipynb",))
         dpexplain.io.write_file(NOTEBOOK, notebook_text([_CELL]))
@@ -140,8 +141,9 @@ def _installed(module: str) -> bool:
 
 def _check_installed(module: str, extra: str) -> None:
     if not _installed(module):
-        what = f"the extra {extra!r}" if extra != "voila" else "Voila: pip install voila"
-        raise CommandError(f"the form needs {what}; {module} is not installed.")
+        voila = "the form needs voila; install it with: pip install voila"
+        words = voila if extra == "voila" else needed("the form", module, extra)
+        raise CommandError(f"{words}.")
 
 
 def _port(text: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from dpexplain._utils.extras import needed
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import settings_of
 
@@ -257,7 +258,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             f"{path} cannot be read: expected a Parquet file, or a folder of them."
         ) from None
     except ImportError:
-        raise CommandError(f"{path}: Parquet files need the extra 'dask'.") from None
+        words = needed("reading Parquet", "pyarrow", "dask")
+        raise CommandError(f"{path}: {words}.") from None
 
 
 def read_schema(path: Path) -> Schema:

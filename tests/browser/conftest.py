@@ -1,4 +1,4 @@
-"""A browser, pages that keep their errors, and a JupyterLab with notebooks of dashboards."""
+"""Pages that keep their errors, and a JupyterLab with notebooks of dashboards."""
 
 from __future__ import annotations
 
@@ -13,17 +13,11 @@ import pytest
 
 import dpexplain.io
 import view_examples
-from chromium import find_chromium
 from dpexplain_widgets import Explorer
 from dpexplain_widgets.export.page import offline_page, state_of
 from fitted_models import fitted_binary
 from jupyter_lab import JupyterLab, NotebookSeven
 from notebooks import FOLDER
-
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 EXPLORERS = (
     "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
@@ -84,28 +78,6 @@ private.measure_edits(on_private_data, ledger=held_out, price=[GaussianEvent("AU
 private
 """.strip(),
 )
-
-
-@pytest.fixture(scope="session")
-def chromium_path() -> Path:
-    """Path of a Chromium that starts; without one there is nothing to see, except on CI."""
-    path = find_chromium()
-    if path is not None:
-        return path
-    reason = "no Chromium that starts: install one, or name it in DPEXPLAIN_CHROMIUM"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def browser(chromium_path: Path) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

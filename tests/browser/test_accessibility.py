@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from functools import partial
 
-import axe_playwright_python
 import pytest
 
+import axe
 import view_examples
 from dpexplain_widgets import Explorer
 from page_checks import settle
@@ -15,22 +14,8 @@ from pair_examples import swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 # A page of ours is one part of a document of others, which has headings and landmarks of its own.
-RULES = {
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    "rules": {"page-has-heading-one": {"enabled": False}, "region": {"enabled": False}},
-}
-
-
-def violations(page: Any) -> list[str]:
-    page.evaluate(AXE)
-    found = page.evaluate("(rules) => axe.run('.dpx', rules)", RULES)
-    assert found["passes"]
-    return [
-        f"{each['id']}: {each['help']} at {[node['target'] for node in each['nodes'][:3]]}"
-        for each in found["violations"]
-    ]
+violations = partial(axe.violations, selector=".dpx", without=("page-has-heading-one", "region"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

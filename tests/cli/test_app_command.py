@@ -58,7 +58,20 @@ def test_app_opens_no_notebook_with_other_code(capsys):
         assert notebook.read_text() == text
 
 
-def test_app_says_what_is_missing(monkeypatch, capsys):
-    monkeypatch.setattr("dpexplain.cli.hosts._installed", lambda module: module == "ipywidgets")
-    assert main(["app", "--print"]) == 2
-    assert "the extra 'lab'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("installed", "options", "command"),
+    [
+        ({"ipywidgets"}, [], "[lab]'"),
+        (set(), [], "[lab]'"),  # brings the widgets as well
+        ({"voila"}, [], "[widgets]'"),
+        ({"ipywidgets", "jupyterlab"}, ["--host", "voila"], "pip install voila."),
+    ],
+)
+def test_app_names_the_command_that_installs_what_is_missing(
+    installed, options, command, monkeypatch, capsys
+):
+    monkeypatch.setattr("dpexplain.cli.hosts._installed", lambda module: module in installed)
+    assert main(["app", "--print", *options]) == 2
+    message = capsys.readouterr().err
+    assert "install it with: " in message
+    assert command in message

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import axe
 import dpexplain
 from documentation import Site, build, described_parts
 
 pytestmark = pytest.mark.full
 
 LEAST_FIGURES, LEAST_DASHBOARDS = 12, 3
+# One page of each kind.
+CHECKED_BY_AXE = (
+    "README",
+    "search",
+    "docs/start/quick_start",
+    "docs/start/installation",
+    "docs/start/glossary",
+    "docs/gallery/pictures",
+    "docs/gallery/dashboards",
+    "docs/howto/interoperability",
+    "docs/noise",
+    "docs/reference/io",
+    "docs/reference/accounting/PrivacyLedger",
+    "notebooks/05_clinical_table",
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +51,24 @@ def test_pages_load_nothing_from_a_network(site):
 
 def test_every_public_name_is_described(site):
     assert site.missing_names(described_parts()) == []
+
+
+def test_every_public_class_and_function_has_a_page_of_its_own_with_an_example(site):
+    homes = {anchor: path for path, page in site.pages.items() for anchor in page.anchors}
+    lacking = []
+    for part in described_parts():
+        package = importlib.import_module(part)
+        for name in package.__all__:
+            value = getattr(package, name)
+            if not (inspect.isclass(value) or inspect.isfunction(value)):
+                continue
+            home = homes[f"{part}.{name}"]
+            text = home.read_text(encoding="utf-8")
+            example = "&gt;&gt;&gt; " in text or value.__name__ != name  # another name is a link
+            if home.stem.split("-")[0] != name or not example:
+                lacking.append(f"{part}.{name}: {home}")
+
+    assert lacking == []
 
 
 def test_every_public_part_has_a_page_of_the_reference():
@@ -63,6 +99,23 @@ def test_code_can_be_scrolled_by_keyboard(site):
 
     assert '<div class="highlight"><pre tabindex="0">' in page
     assert '<div class="highlight"><pre>' not in page
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1366), ("dark", 380)])
+def test_axe_finds_nothing_on_pages_of_each_kind(site, browser, scheme, width):
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+    )
+    page = context.new_page()
+    found = {}
+    for name in CHECKED_BY_AXE:
+        page.goto((site.folder / f"{name}.html").as_uri())
+        found[name] = axe.violations(page)
+        inner = page.evaluate("document.documentElement.scrollWidth")
+        assert inner <= width, f"{name} is wider than the window"
+    context.close()
+
+    assert {name: faults for name, faults in found.items() if faults} == {}
 
 
 def test_dashboards_run_in_the_page_and_open_alone(site):

@@ -3,10 +3,12 @@
 ``python tests/support/notebooks.py [--pictures] [NAME ...]`` rewrites the notebooks, or those
 named: cells marked ``# NBVAL_CHECK_OUTPUT`` keep what they print (nbval compares it), cells that
 display a dashboard keep its picture and its table (nbval does not compare them), and all others
-lose their outputs. Pictures show private fits only, since those are what a dashboard leaves for
-viewers that run nothing. A picture that is there stays, unless ``--pictures`` takes it anew: noise
-makes each run differ. No widget state is stored, since it would hold data. Printed are the CPU
-seconds of each notebook, with those of the processes that it starts.
+lose their outputs. Pictures of dashboards show private fits only, since those are what a dashboard
+leaves for viewers that run nothing. A cell whose metadata describe its figures keeps them; whoever
+writes the words says there why all may see them (`OPEN_TO_ALL`). A picture that is there stays,
+unless ``--pictures`` takes it anew: noise makes each run differ. No widget state is stored, since
+it would hold data. Printed are the CPU seconds of each notebook, with those of the processes that
+it starts.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from typing import Any
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 MARK = "# NBVAL_CHECK_OUTPUT"
+COLORS = 96
+# A figure is of a private fit, or of records that are simulated or published anyway.
+OPEN_TO_ALL = re.compile(r"ε = \d|simulated|published")
 
 
 def is_checked(cell: Any) -> bool:
@@ -30,7 +35,7 @@ def is_checked(cell: Any) -> bool:
 
 
 def stripped(notebook: Any, kept: dict[str, tuple[Any, Any]]) -> Any:
-    """Return the notebook with outputs of checked cells and pictures of dashboards only.
+    """Return the notebook with outputs of checked cells and pictures alone.
 
     `kept` are pictures by the ID of their cell, which stay as they are.
     """
@@ -41,6 +46,7 @@ def stripped(notebook: Any, kept: dict[str, tuple[Any, Any]]) -> Any:
             cell["metadata"] = {}
         else:
             found = pictured(cell["outputs"])
+            found = found if found[0] else described(cell)
             cell["outputs"], cell["metadata"] = kept.get(cell["id"], found) if found[0] else found
             if not cell["outputs"]:  # nbval accepts outputs of numbered cells only
                 cell["execution_count"] = None
@@ -72,6 +78,31 @@ def pictured(outputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
         words = {"mystnb": {"image": {"alt": _title(data["image/png"])}}}
         return [_display(*part) for part in parts], words
     return [], {}
+
+
+def described(cell: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return the figures of a cell whose metadata hold words for them, and these words."""
+    words = cell["metadata"].get("mystnb")
+    if words is None:
+        return [], {}
+    figures = [
+        few_colors(base64.b64decode(output["data"]["image/png"]))
+        for output in cell["outputs"]
+        if output.get("data", {}).get("text/plain", "").startswith("<Figure size")
+    ]
+    encoded = [base64.b64encode(figure).decode() for figure in figures]
+    return [_display({"image/png": text}, {}) for text in encoded], {"mystnb": words}
+
+
+def few_colors(png: bytes) -> bytes:
+    """Return a picture with few colors: a quarter of the size, and nobody sees it."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as image:
+        few = image.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
+    few.save(small, "png", optimize=True)
+    return small.getvalue()
 
 
 def _display(data: dict[str, str], metadata: dict[str, Any]) -> Any:

@@ -6,21 +6,18 @@ every run gives another picture of the same thing.
 
 from __future__ import annotations
 
-import io
 import sys
 import tempfile
 from pathlib import Path
-
-from PIL import Image
 
 from chromium import find_chromium
 from dpexplain import DPExplainableBoostingClassifier, PrivacyLedger, sweep
 from dpexplain.datasets import load_fair
 from dpexplain_widgets import Explorer
+from notebooks import few_colors
 
 FOLDER = Path(__file__).parents[2] / "docs"
 PICTURES = (("light", 1240, "light"), ("dark", 1240, "dark"), ("narrow", 430, "light"))
-COLORS = 96
 
 
 def survey_explorer() -> Explorer:
@@ -58,14 +55,9 @@ def main() -> None:
             view = page.locator(".dpx").first
             view.locator(".dpx-plot svg").first.wait_for()
             page.wait_for_timeout(300)  # until nothing moves any more
-            save_small(view.screenshot(), FOLDER / f"explorer-{name}.png")
+            picture = few_colors(view.screenshot())
+            (FOLDER / f"explorer-{name}.png").write_bytes(picture)
         browser.close()
-
-
-def save_small(png: bytes, path: Path) -> None:
-    """Keep a picture with few colors: a quarter of the size, and nobody sees it."""
-    image = Image.open(io.BytesIO(png)).convert("RGB")
-    image.quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
