@@ -34,7 +34,7 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
 from dpexplain.models.boosting.pair_terms.stage import private_pairs
-from dpexplain.models.boosting.pairs import release_pairs
+from dpexplain.models.boosting.pairs import release_pairs, sorting_curve
 from dpexplain.models.boosting.recipe import (
     Recipe,
     Schedule,
@@ -315,7 +315,7 @@ def fit_private(
                     )
                 ]
             fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=steps[0].taken)
-    curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
+    curves = [sorting_curve(np.mean(parts, axis=0)) for parts in zip(*fit.bags, strict=True)]
     return replace(fit, pairs=release_pairs(records, binned.counts, curves, budget, mechanism))
 
 
