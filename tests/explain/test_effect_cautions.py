@@ -125,7 +125,5 @@ def test_categories_without_an_order_do_not_jump():
     )  # fmt: skip
     scatter = NoiseModel((n,), np.full((n + 1, 1), 0.25), [0.15] * (n + 1))
     assert model((term,), effect_scatter=scatter).effect_cautions == {}
-    in_order = dataclasses.replace(term, kind="ordinal", ordered=True)
-    assert (
-        "jump between d and e" in model((in_order,), effect_scatter=scatter).effect_cautions["job"]
-    )
+    in_order = model((dataclasses.replace(term, ordered=True),), effect_scatter=scatter)
+    assert "jump between d and e" in in_order.effect_cautions["job"]
