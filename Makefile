@@ -164,9 +164,10 @@ guarantee: $(VENV)/.test ## every test of accounting, noise, models, audits, att
 		tests/accounting tests/mechanisms tests/models tests/audit tests/attacks tests/hardening
 
 # `prepend`: the other mode puts modules in the place of functions that have their names.
+# `published_elsewhere` leaves out the examples of data sets that are not here.
 .PHONY: doctest
 doctest: $(VENV)/.test ## examples in docstrings and pages
-	$(PYTEST) $(PLAIN) --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
+	PYTHONPATH=$(SUPPORT) $(PYTEST) $(PLAIN) -p published_elsewhere --import-mode=prepend --doctest-modules --doctest-glob='*.md' $(PYTEST_ARGS) dpexplain widgets/dpexplain_widgets docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.test ## the first notebook, every cell, marked outputs compared (NOTEBOOK= for another, on less data)
