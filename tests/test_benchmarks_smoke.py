@@ -122,6 +122,7 @@ def test_truth_is_held_against_bands_the_planner_a_table_and_held_out_records(
         assert row[:3] == ["400 people", "4", "1"]
     for held, share in zip(claims[1][3::2], claims[1][4::2], strict=True):
         assert (share == "") == (held == "0")  # a share needs a claim that holds
+        assert not share or re.fullmatch(r"[01]\.\d{3} \([01]\.\d\d\)", share)
     assert [row[:2] for row in planner[1:]] == [["400 people", "6"], ["all", "6"]]
     assert table[1][:3] == calibration[1][:3] == ["clinical", "4", "1"]
     assert re.fullmatch(r"\d\.\d\d -> \d\.\d\d", table[1][3])

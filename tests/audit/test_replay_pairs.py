@@ -27,13 +27,21 @@ FEATURES = {
 N_PAIRS = 6
 
 
+TARGETS = {
+    "classes": (DPExplainableBoostingClassifier, Classes(["no", "yes"]), ["no", "yes"]),
+    "three classes": (DPExplainableBoostingClassifier, Classes(list("abc")), list("abc")),
+    "numbers": (DPExplainableBoostingRegressor, Range(-1, 3), [-1.0, 3.0]),
+    "counts": (DPExplainableBoostingRegressor, Range(0, 9), [0.0, 9.0]),
+}
+
+
 def make(kind="classes", **settings_):
-    regression = kind == "numbers"
-    target = Range(-1, 3) if regression else Classes(["no", "yes"])
-    estimator = DPExplainableBoostingRegressor if regression else DPExplainableBoostingClassifier
+    estimator, target, _ = TARGETS[kind]
     schema = Schema(FEATURES, target=target)
     defaults = {"schema": schema, "structure_seed": 3, "max_rounds": 5}
-    if not regression:
+    if kind == "counts":
+        defaults["objective"] = "poisson"
+    if kind == "classes":
         defaults["calibrated"] = False  # see test_replay_calibration.py
     return estimator(**{**defaults, **settings_})
 
@@ -48,8 +56,7 @@ def make_data(n, seed, kind="classes"):
             "stay": rng.integers(0, 10, n).astype(float),
         }
     )
-    y = rng.choice([-1.0, 3.0], n) if kind == "numbers" else rng.choice(["no", "yes"], n)
-    return X, pd.Series(y)
+    return X, pd.Series(rng.choice(TARGETS[kind][2], n))
 
 
 def without(data, i):
@@ -73,7 +80,7 @@ def driven(transcript, seed):
     seed=st.integers(0, 2**32 - 1),
     adjacency=st.sampled_from(["add_remove", "replace"]),
     epsilon=st.sampled_from([0.1, 1.0, 20.0]),
-    kind=st.sampled_from(["classes", "numbers"]),
+    kind=st.sampled_from(list(TARGETS)),
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
 def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, kind):
@@ -91,10 +98,11 @@ def test_sums_of_pairs_stay_within_the_guarantee(n, seed, adjacency, epsilon, ki
     assert report.holds, report
 
 
+@pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
-def test_one_record_moves_every_sum_of_a_pair(adjacency, most):
+def test_one_record_moves_every_sum_of_a_pair(adjacency, most, kind):
     """The L2 sensitivity is the root of the number of pairs, times what one sum can move."""
-    _, transcript = record(make(adjacency=adjacency), *make_data(30, 1))
+    _, transcript = record(make(kind, adjacency=adjacency), *make_data(30, 1, kind))
     phase, answer = transcript.phases[-1], transcript.answers[-1]
     assert phase.sensitivity_int == pytest.approx(most * np.sqrt(N_PAIRS) * 2**20)
     assert answer.shape == (N_PAIRS,)
@@ -162,6 +170,7 @@ def halves_cut_at_the_exact_middle(monkeypatch):
     monkeypatch.setattr(boosting_records.Records, "pair_sums", of_records)
 
 
+@pytest.mark.parametrize("kind", ["classes", "three classes", "counts"])
 @pytest.mark.parametrize(
     "mutant",
     [
@@ -172,10 +181,10 @@ def halves_cut_at_the_exact_middle(monkeypatch):
     ],
     ids=lambda m: m.__name__,
 )
-def test_replay_catches_a_planted_mistake_about_pairs(mutant, monkeypatch):
-    data = make_data(30, 5)
+def test_replay_catches_a_planted_mistake_about_pairs(mutant, kind, monkeypatch):
+    data = make_data(30, 5, kind)
     data[0]["ward"] = ["a", "c"] * 15  # the middle moves with any record
-    estimator = make(pair_budget_frac=0.5)
+    estimator = make(kind, pair_budget_frac=0.5)
     model, transcript = record(estimator, *data)
     assert replay(estimator, without(data, 0), model, transcript).holds
     mutant(monkeypatch)

@@ -1,4 +1,4 @@
-"""How often claims about a term that hold are true, given its true curve."""
+"""How often claims that hold are true, given the true curves."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from dpexplain.explain import claim
+from dpexplain.explain import claim, decisions
+from dpexplain.explain.additive.local_explanation import inverse_link
 from dpexplain.explain.claims.claimed_bins import claim_basis
 
 FloatArray = NDArray[np.float64]
 
-KINDS = ("difference", "sign", "extreme")
+KINDS = ("difference", "sign", "range", "extreme", "rank", "decision")
 MOST = 40
-"""Pairs of bins of one term about which claims are made."""
+"""Pairs of bins, and ranges, of one term about which claims are made."""
 
 
 def claims_of_term(
@@ -31,8 +33,9 @@ def claims_of_term(
     there = np.flatnonzero((share > 0) & (term.weights > 0))
     weights = np.where(share > 0, share, 0.0)
     true = curve - weights @ curve / max(float(weights.sum()), 1e-12)
+    rng = np.random.default_rng(0)
     pairs = list(itertools.combinations(map(int, there), 2))
-    chosen = np.random.default_rng(0).permutation(len(pairs))[:MOST]
+    chosen = rng.permutation(len(pairs))[:MOST]
     found: dict[str, list[tuple[bool, bool]]] = {kind: [] for kind in KINDS}
     for one, other in (pairs[k] for k in chosen):
         said = claim(explanation, term.name, one, other)
@@ -43,10 +46,43 @@ def claims_of_term(
     values = there[there < term.n_value_bins]
     if len(values) == term.n_value_bins > 1:  # all bins that can be the extreme have a true value
         found["extreme"] = _extremes(explanation, term, true)
-    return {
-        kind: [int(sum(holds for holds, _ in each)), int(sum(h and right for h, right in each))]
-        for kind, each in found.items()
-    }
+        found["range"] = _ranges(explanation, term, true, weights, rng)
+    return {kind: counted(each) for kind, each in found.items()}
+
+
+def counted(found: list[tuple[bool, bool]]) -> list[int]:
+    """Number of claims that hold, and of true ones among them."""
+    return [int(sum(holds for holds, _ in found)), int(sum(h and right for h, right in found))]
+
+
+def _ranges(
+    explanation: Any, term: Any, true: FloatArray, weights: FloatArray, rng: np.random.Generator
+) -> list[tuple[bool, bool]]:
+    """Claims that ranges of value bins lie above or below all other bins."""
+    places, found = np.arange(term.n_bins), []
+    for first, last in np.sort(rng.integers(0, term.n_value_bins, (MOST, 2)), axis=1):
+        inside = (places >= first) & (places <= last)
+        parts = [np.where(part, weights, 0.0) for part in (inside, ~inside)]
+        if all(part.any() for part in parts):
+            means = [part @ true / part.sum() for part in parts]
+            said = claim(explanation, term.name, (int(first), int(last)))
+            found.append((said.holds, said.estimate * (means[0] - means[1]) > 0))
+    return found
+
+
+def claims_of_rank(explanation: Any, name: str, true_rank: int) -> list[int]:
+    """Count the claim about the rank of a term."""
+    said = claim(explanation, name)
+    return counted([(said.holds, said.estimate == true_rank)])
+
+
+def claims_of_decisions(explanation: Any, X: pd.DataFrame, score: FloatArray) -> list[int]:
+    """Claims about the sides of the median on which predictions for records lie."""
+    middle = float(np.median(score))
+    at = float(inverse_link(middle, explanation.link))
+    said = decisions(explanation, X, threshold=at)
+    right = (said["decision"] == "above").to_numpy() == (score > middle)
+    return counted(list(zip(said["holds"].to_numpy(), right, strict=True)))
 
 
 def _extremes(explanation: Any, term: Any, true: FloatArray) -> list[tuple[bool, bool]]:
@@ -68,12 +104,16 @@ def _values(term: Any) -> FloatArray:
 
 
 def claims_row(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Claims that hold, and in what share of terms all of them are true, by kind."""
+    """Claims that hold, the share of true ones, and of terms about which all are true."""
     shown = {}
     for kind in KINDS:
         counts = [row["claims"][kind] for row in rows if kind in row.get("claims", {})]
         held = [(n, right) for n, right in counts if n]
         all_true = np.mean([n == right for n, right in held]) if held else float("nan")
-        shown[f"{kind}: hold"] = str(sum(n for n, _ in held))
-        shown[f"{kind}: terms all true"] = f"{all_true:.3f}" if held else ""
+        total = sum(n for n, _ in held)
+        true = sum(right for _, right in held)
+        shown[f"{kind}: hold"] = str(total)
+        shown[f"{kind}: true (all of a term)"] = (
+            f"{true / total:.3f} ({all_true:.2f})" if held else ""
+        )
     return shown

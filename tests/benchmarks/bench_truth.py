@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_claims import claims_of_term
+from bench_claims import claims_of_decisions, claims_of_rank, claims_of_term
 from numpy.typing import NDArray
 
 from dpexplain import (
@@ -31,6 +31,7 @@ Curve = Callable[[Any], FloatArray]
 Draw = Callable[[np.random.Generator, int], dict[str, Any]]
 
 _MANY = 150_000
+_DECISIONS = 200
 _MOST_COUNTED = 60
 POINTWISE = 1.959964
 _NOTHING = 0.02
@@ -396,6 +397,14 @@ def _rows_of_score(name: str, model: Any, explanation: Any, c: int) -> list[dict
     order = np.argsort(np.argsort([-r["true importance"] for r in rows]))
     for row, place in zip(rows, order, strict=True):
         row["true rank"] = int(place) + 1
+    for row, term in zip(rows, explanation, strict=True):
+        row["claims"]["rank"] = claims_of_rank(explanation, term, row["true rank"])
+    made = problem(name)
+    if made.beyond is None and not made.more:
+        people, score = _many(name)
+        rows[0]["claims"]["decision"] = claims_of_decisions(
+            explanation, people[:_DECISIONS], score[:_DECISIONS]
+        )
     return rows
 
 

@@ -98,7 +98,7 @@ def _print_simulated(cells: list[list[Row]]) -> None:
     _print([_coverage(rows) for rows in cells])
     print("\nWhat is said about people, with the estimate of the effect (of noise in brackets).\n")
     _print([_claims(rows) for rows in cells])
-    print("\nClaims that hold: how many, and terms about which all of them are true (95%).\n")
+    print("\nClaims that hold, how many of them are true, and terms with true ones only.\n")
     _print([{**_name(rows), **claims_row(rows)} for rows in cells])
 
 

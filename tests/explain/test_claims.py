@@ -351,14 +351,32 @@ def extremes_of(explanation, name, curve):
     return found
 
 
+def about_parts_of(explanation, name, curve):
+    """Claims about signs, ranges and the rank, each with a number that has its true sign."""
+    term = explanation[name]
+    n = term.n_value_bins
+    weights = term.weights[:n] / term.weights[:n].sum()
+    found = []
+    for first, last in itertools.combinations_with_replacement(range(n), 2):
+        inside = (np.arange(n) >= first) & (np.arange(n) <= last)
+        if first == last:  # a sign, relative to all
+            found.append((claim(explanation, name, first), curve[first] - weights @ curve))
+        elif not inside.all():
+            means = [weights[k] @ curve[k] / weights[k].sum() for k in (inside, ~inside)]
+            found.append((claim(explanation, name, (first, last)), means[0] - means[1]))
+    rank = claim(explanation, name)
+    true_rank = 1.0 if name == "x" else 2.0  # importances of 0.75 and 0.53
+    found.append((rank, 1.0 if rank.estimate == true_rank else -1.0))
+    return found
+
+
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
 def test_claims_that_hold_about_fitted_models_are_true():
-    """Every claim that holds, about two bins or the place of an extreme, in 24 fits.
+    """Every claim that holds, about bins, ranges, extremes and ranks, in 24 fits.
 
-    All claims of one kind about a term are true at once in 95%. Terms of one fit hold or fail
-    together, so that 24 fits count; as for the bands of the effect, 85% are asked for, and fewer
-    than the quantile below are wrong by chance once in a million times.
+    All claims about a term are true at once in 95%. Terms of one fit hold or fail together, so that
+    24 fits count; fewer than the quantile below are true by chance once in a million times.
     """
     of_job = {"a": -0.6, "b": 0.2, "c": 0.8}
     features = {"x": Numeric(0, 1), "job": Categorical(list(of_job))}
@@ -380,8 +398,9 @@ def test_claims_that_hold_about_fitted_models_are_true():
                 for one, other in itertools.combinations(range(term.n_value_bins), 2)
             ]
             said += extremes_of(explanation, name, curve)
+            said += about_parts_of(explanation, name, curve)
             kept = [(each, true) for each, true in said if each.holds]
             held += len(kept)
             right.append(all(each.estimate * true > 0 for each, true in kept))
     assert held > 24
-    assert np.mean(right) >= stats.binom.ppf(1e-6, 24, 0.85) / 24
+    assert np.mean(right) >= stats.binom.ppf(1e-6, 24, 0.95) / 24

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,50 @@ def test_a_term_in_one_bin_says_that_nothing_is_known_of_it():
         effect=[0.0], effect_std=[0.7], effect_factor=2.0,
     )  # fmt: skip
     assert "single bin" in merged.effect_caution
+
+
+def steps(curve, **changes):
+    """An age in as many bins as the curve has values, and its only explanation."""
+    n = len(curve)
+    term = age(
+        contribution=[0.5] * n, count=[1e4] * n, bin_edges=np.arange(n + 1.0), special=(),
+        noise_std=[0.1] * n, effect=curve, effect_std=[0.3] * n, effect_factor=1.0,
+    )  # fmt: skip
+    fields = {"effect_scatter": NoiseModel((n,), np.full((n + 1, 1), 0.25), [0.15] * (n + 1))}
+    return model((term,), **{**fields, **changes})
+
+
+def test_a_curve_that_may_jump_names_the_bins_between_which_it_does():
+    rounded = [-1.0, -1.0, -0.95, -0.9, -0.3, 0.3, 0.9, 0.95, 1.0, 1.0, 1.05, 1.1]
+    rounded[5] = 0.8  # from bin 4 to bin 5, by five standard deviations
+    words = steps(rounded).effect_cautions["age"]
+    assert "may jump between 4 and 5" in words
+    assert "can leave the effect band" in words
+
+
+@pytest.mark.parametrize(
+    ("curve", "std"),
+    [
+        (np.linspace(-1.0, 1.0, 12), 0.01),  # equally steep everywhere
+        (np.linspace(-1.0, 1.0, 3), 0.01),  # in three bins
+        ([-1.0] * 6 + [1.0] * 6, 4.0),  # far less than the difference may err
+    ],
+)
+def test_a_curve_without_a_sign_of_a_jump_says_nothing(curve, std):
+    n = len(curve)
+    scatter = NoiseModel((n,), np.full((n + 1, 1), 0.25), [std] * (n + 1))
+    assert steps(curve, effect_scatter=scatter).effect_cautions == {}
+    assert steps(curve).effect_caution == ""
+
+
+def test_categories_without_an_order_do_not_jump():
+    n = 8
+    labels = tuple("abcdefgh")
+    term = job(
+        contribution=[0.5] * n, count=[1e4] * n, categories=labels, special=(),
+        noise_std=[0.1] * n, effect=[-1.0] * 4 + [1.0] * 4, effect_std=[0.3] * n, effect_factor=1.0,
+    )  # fmt: skip
+    scatter = NoiseModel((n,), np.full((n + 1, 1), 0.25), [0.15] * (n + 1))
+    assert model((term,), effect_scatter=scatter).effect_cautions == {}
+    in_order = model((dataclasses.replace(term, ordered=True),), effect_scatter=scatter)
+    assert "jump between d and e" in in_order.effect_cautions["job"]

@@ -31,6 +31,10 @@ _ENTANGLED = (
     "{} and {} are so closely related that the data hardly show which of them has the effect: "
     "read their estimates together."
 )
+_JUMPING = (
+    "The effect of {} may jump between {} and {}: the estimate rounds off jumps, so the true curve "
+    "can leave the effect band in bins next to them."
+)
 _UNCERTAIN = (
     "The effect band includes 0 in every bin: no effect is certain, and one as large as the band "
     "is not ruled out."
@@ -51,6 +55,13 @@ _TIED = 0.8
 """Two effects cannot be separated if the errors of their estimates have at least this
 correlation."""
 
+_JUMP = 0.5
+"""A curve may jump where neighboring bins differ by more than this many standard deviations. In a
+smooth curve of many bins they differ less, since most of this uncertainty is about jumps."""
+
+_STEEPER = 4.0
+"""A curve may jump only where it is this many times as steep as between most neighboring bins."""
+
 
 class Estimated(Protocol):
     """Protocol with the attributes of a shape function on which the warnings depend."""
@@ -63,6 +74,12 @@ class Estimated(Protocol):
     def special(self) -> tuple[str, ...]: ...
     @property
     def n_value_bins(self) -> int: ...
+    @property
+    def ordered(self) -> bool: ...
+    @property
+    def bin_edges(self) -> FloatArray | None: ...
+    @property
+    def bin_labels(self) -> Sequence[str]: ...
     @property
     def weights(self) -> FloatArray: ...
     @property
@@ -199,3 +216,38 @@ def entangled_terms(
         for k, term in enumerate(terms)
         if tied[k, closest[k]] > _TIED
     }
+
+
+def jump_words(term: Estimated, scatter: NoiseModel, place: int) -> str:
+    """Return a warning if the true effect of a term may jump.
+
+    The difference between two neighboring value bins is compared with its standard deviation and
+    with the median of all such differences.
+
+    Parameters
+    ----------
+    term : Estimated
+    scatter : NoiseModel
+        Joint errors of the terms' estimates.
+    place : int
+        Index of the term.
+
+    Returns
+    -------
+    str
+        One sentence; empty if the bins are unordered, or if there is no sign of a jump.
+    """
+    n = term.n_value_bins
+    if term.effect is None or n < 2 or (term.bin_edges is None and not term.ordered):
+        return ""
+    values = slice(scatter.term(place).start, scatter.term(place).start + n)
+    variance = (np.diff(scatter.factor[values], axis=0) ** 2).sum(axis=1)
+    left = scatter.remainder_std[values] ** 2
+    std = np.sqrt(variance + left[1:] + left[:-1])
+    apart = np.abs(np.diff(term.effect[:n]))
+    seen = (term.weights[1:n] > 0) & (term.weights[: n - 1] > 0) & (std > 0)
+    ratio = np.divide(apart, std, out=np.zeros(n - 1), where=seen)
+    k = int(ratio.argmax())
+    if not ratio[k] > _JUMP or not apart[k] > _STEEPER * np.median(apart[seen]):
+        return ""
+    return _JUMPING.format(repr(shorten(term.name)), *map(shorten, term.bin_labels[k : k + 2]))

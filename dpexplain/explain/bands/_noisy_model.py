@@ -13,6 +13,7 @@ from dpexplain.explain.bands._cautions import (
     NOT_ESTIMATED,
     entangled_terms,
     entangled_words,
+    jump_words,
     people_caution,
 )
 from dpexplain.explain.bands._drawn import (
@@ -227,7 +228,7 @@ class NoisyModel:
         Each term has at most one warning. The first of these cases that applies is reported: the
         model has no estimates or was fitted on too few records; the effect of the term cannot be
         separated from that of another term; the term has an
-        :attr:`ShapeFunction.effect_caution`.
+        :attr:`ShapeFunction.effect_caution`; its effect may jump.
         """
         if self.effect_scatter is None:
             missing = self.effect_caution
@@ -238,7 +239,8 @@ class NoisyModel:
             t.name: few
             or (entangled_words((t.name, tied[t.name][0])) if t.name in tied else "")
             or t.effect_caution
-            for t in self.terms
+            or jump_words(t, self.effect_scatter, k)
+            for k, t in enumerate(self.terms)
         }
         return {name: words for name, words in found.items() if words}
 

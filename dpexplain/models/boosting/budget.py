@@ -21,6 +21,8 @@ class Budget:
         L2 sensitivity of one histogram, in records.
     leaf_factor : float
         L2 sensitivity of the leaf sums of one tree, in units of the clip.
+    sum_factor : float
+        Sensitivity of one sum to which each record adds a number between -1 and 1.
     count_share : float
         Share of the histograms' mu squared spent on counting the records first.
     pair_share : float
@@ -37,6 +39,7 @@ class Budget:
     split: BudgetSplit
     histogram_factor: float
     leaf_factor: float
+    sum_factor: float
     count_share: float = 0.0
     pair_share: float = 0.0
     line_share: float = 0.0

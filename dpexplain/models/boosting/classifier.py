@@ -158,8 +158,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
     pair_budget_frac : float or None, default=None
         Share of the boosting phase's mu squared, in [0, 1), that is spent on one sum per pair of
         features. The effect estimate uses these sums to separate correlated features. If None, the
-        share is 0.05 with the default preset, joint composition and two classes; otherwise, it
-        is 0.
+        share is 0.05 with the default preset and joint composition; otherwise, it is 0.
     structure_seed : int or None, default=None
         Seed for the public random structure (order of features and splits). The noise never depends
         on it.

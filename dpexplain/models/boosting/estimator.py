@@ -65,7 +65,6 @@ from dpexplain.models.boosting.records.source import Encoding
 from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effects.effect import (
-    buys_pairs,
     estimate_effect,
 )
 from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
@@ -319,13 +318,15 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _budget(self, n_features: int, schema: Schema | None) -> Budget:
         settings = self._recipe()
-        histogram, leaf = release_factors(self.adjacency, self.max_rows_per_person or 1)
+        histogram, of_one = release_factors(self.adjacency, self.max_rows_per_person or 1)
+        leaf = of_one
         if schema is not None:
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
         pair_share = settings.pair_share if self._uses_pairs(n_features) else 0.0
+        split = self._split(n_features)
         line_share = settings.line_share if self._is_calibrated() else 0.0
         budget = Budget(
-            self._split(n_features), histogram, leaf, settings.count_share, pair_share, line_share
+            split, histogram, leaf, of_one, settings.count_share, pair_share, line_share
         )
         pairs = None if schema is None else self._pair_plan()
         if pairs is None:
@@ -337,9 +338,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _uses_pairs(self, n_features: int) -> bool:
         """Whether the fit uses pair sums for its effect estimate."""
-        if self.schema is None or n_features < 2:
-            return False
-        return buys_pairs(self._objective(self.schema))
+        return self.schema is not None and n_features > 1
 
     def _is_calibrated(self) -> bool:
         """Whether the fit spends budget on calibrating its scores, if the recipe has any for it."""

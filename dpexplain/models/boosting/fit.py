@@ -35,7 +35,7 @@ from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.fitting import GridBudget
 from dpexplain.models.boosting.pair_terms.plan import PairPlan, main_part
 from dpexplain.models.boosting.pair_terms.stage import private_pairs
-from dpexplain.models.boosting.pairs import release_pairs
+from dpexplain.models.boosting.pairs import release_pairs, sorting_curve
 from dpexplain.models.boosting.recipe import (
     Recipe,
     Schedule,
@@ -317,7 +317,8 @@ def fit_private(
                 ]
             fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=steps[0].taken)
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
-    pairs = release_pairs(records, binned.counts, curves, budget, mechanism)
+    sorting = [sorting_curve(curve) for curve in curves]
+    pairs = release_pairs(records, binned.counts, sorting, budget, mechanism)
     if n_bags > 1 and budget.line_share:  # the records of the bags have scores, but not these
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)

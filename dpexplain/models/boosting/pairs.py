@@ -68,6 +68,22 @@ def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:
     return np.argsort(curve, kind="stable").astype(np.intp)
 
 
+def sorting_curve(scores: FloatArray) -> FloatArray:
+    """Return the curve by which the bins of an unordered feature are sorted.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_bins,) or (n_bins, n_scores)
+        Released scores.
+
+    Returns
+    -------
+    ndarray of shape (n_bins,)
+        For several classes, the scores of the first class, relative to the mean of all classes.
+    """
+    return scores if scores.ndim == 1 else np.asarray(scores[:, 0] - scores.mean(axis=1))
+
+
 def upper_half(counts: BinCounts, curve: FloatArray) -> NDArray[np.bool_]:
     """Split the bins of a feature into two halves with nearly equal counts.
 
@@ -105,7 +121,7 @@ def release_pairs(
     counts : sequence of BinCounts
         Noisy number of records in each bin of each feature.
     curves : sequence of ndarray of shape (n_bins,)
-        Released curves.
+        Released curves; see `sorting_curve`.
     budget : Budget
     mechanism : Mechanism
         Mechanism that adds the noise.
@@ -128,8 +144,7 @@ def pair_phase(budget: Budget, n_features: int) -> Phase:
     """Return the phase of releases that contains the pair sums.
 
     Adding or removing a record changes each sum by 1, and replacing a record changes each sum by at
-    most 2. These changes are the same as those of leaf sums in units of the clip. The sensitivity
-    and the noise of the phase are in lattice steps.
+    most 2, whatever the target is. The sensitivity and the noise of the phase are in lattice steps.
 
     Parameters
     ----------
@@ -141,5 +156,5 @@ def pair_phase(budget: Budget, n_features: int) -> Phase:
     Phase
     """
     n_pairs = n_features * (n_features - 1) // 2
-    steps = budget.leaf_factor * float(np.sqrt(n_pairs)) * LATTICE
+    steps = budget.sum_factor * float(np.sqrt(n_pairs)) * LATTICE
     return Phase("pairs", steps, budget.pair_multiplier * steps, n_pairs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
+from dpexplain.models.boosting.records.binned import POISSON
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effects.class_estimate import (
     MOST_COEFFICIENTS,
@@ -90,11 +90,3 @@ def _of_classes(
 def _is_finite(found: EffectDraws) -> bool:
     parts = (*found.curves, found.errors, np.array([found.intercept]))
     return all(bool(np.isfinite(part).all()) for part in parts)
-
-
-def buys_pairs(objective: Objective) -> bool:
-    """Return whether part of the budget is spent on pair sums.
-
-    For counts and several classes, correlations are estimated from the leaf sums alone.
-    """
-    return objective.loss in (LOGISTIC, SQUARED)
