@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from dpexplain._utils.compiling import njit
 
@@ -110,9 +111,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
         the part of the other curves that is still missing and correlated with the visited feature.
     """
     _add_up(
-        np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score,
-        _normal_table(), visit_feature, leaf_of_bin, bin_start, updates, leaf_start, clips, anchor,
-        columns, scores, sums, slopes, reach,
+        np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score, visit_feature,
+        leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
+        reach,
     )  # fmt: skip
     scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
 
@@ -145,47 +146,104 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
     return np.maximum(square - mean * mean, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def _add_up(  # type: ignore[no-untyped-def]
-    bins, start, truth, each, spread, kind, first_score, table, visit_feature, leaf_of_bin,
-    bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
-):  # fmt: skip
-    """Compute the part of `expected_sums` that loops over all points and visits.
+    bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
+    updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
+) -> None:  # fmt: skip
+    """Compute the part of `expected_sums` that goes through all visits.
 
     Here, `bins` has one row per feature. For two classes, the state of a point is its odds instead
     of its score; for a numeric target, it is the true score minus the current score, in units of
-    the spread. The inner loop therefore computes no exponentials.
+    the spread. The kernels therefore compute no exponentials.
     """
-    n_people, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
-    state, chance = np.empty(n_people), np.empty(n_people)
-    for m in range(n_people):
-        chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
-        state[m] = math.exp(first_score) if kind == LOGISTIC else (truth[m] - first_score) / spread
+    n_people, n_columns = len(truth), columns.shape[1]
+    leaf = leaf_of_bin + np.repeat(leaf_start[:-1], np.diff(start)[visit_feature])
+    anchors = np.flatnonzero(anchor >= 0)
+    row_of_visit = np.full(len(anchor), -1)
+    row_of_visit[anchors] = np.arange(len(anchors))
+    residuals, reactions = np.empty((2, len(anchors), n_people))
+    out = visit_feature, leaf, bin_start, clips, row_of_visit, sums, reach, residuals, reactions
+    if kind == LOGISTIC:
+        chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(n_people, math.exp(first_score))
+        _add_up_chances(bins, chance, odds, np.exp(updates), *out)
+    else:
+        apart = (truth - first_score) / spread
+        _add_up_normal(bins, apart, spread, _normal_table(), updates / spread, *out)
+    for some in (sums, reach, residuals, reactions):
+        some *= each
+    members = [_members(b, n) for b, n in zip(bins, np.diff(start), strict=True)]
+    for v, residual, reaction in zip(anchors, residuals, reactions, strict=True):
+        k = visit_feature[v]
+        row, (order, ends) = slopes[anchor[v], start[k] : start[k + 1]], members[k]
+        shape = len(row), n_people
+        row[:, :n_columns] += csr_array((reaction[order], order, ends), shape) @ columns
+        row[:, n_columns:] += csr_array((residual[order], order, ends), shape) @ scores
+
+
+def _members(bins: NDArray[np.int64], n_bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the points ordered by bin, and where each bin starts and ends in that order."""
+    ends = np.concatenate([[0], np.cumsum(np.bincount(bins, minlength=n_bins))])
+    return np.argsort(bins, kind="stable"), ends
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_up_chances(  # type: ignore[no-untyped-def]
+    bins, chance, odds, factors, visit_feature, leaf, bin_start, clips, row_of_visit, sums, reach,
+    residuals, reactions,
+):  # fmt: skip
+    """Add up expected residuals of two classes, and their reactions, per leaf.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n_features, n_people), dtype int64
+    chance, odds : ndarray of shape (n_people,)
+        True probability of each point, and odds that the fit gives it; `odds` is changed in place.
+    factors : ndarray
+        Exponential of the updates, visit by visit.
+    leaf : ndarray of dtype int64
+        Index of each bin's leaf among all leaves, visit by visit.
+    row_of_visit : ndarray of shape (n_visits,), dtype int64
+        Row of `residuals` and `reactions` that each visit fills; negative for none.
+    """
     for v in range(visit_feature.shape[0]):
-        k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
-        change = updates[first : first + start[k + 1] - start[k]]
-        change = np.exp(change) if kind == LOGISTIC else change / spread
-        for m in range(n_people):
-            if kind == LOGISTIC:
-                up = 1.0 / (1.0 + state[m])
-                up, down = min(clip, up), min(clip, 1.0 - up)
-                residual = chance[m] * up - (1.0 - chance[m]) * down
-                reaction = chance[m] * (1.0 - chance[m]) * (up + down)
-            else:
-                more, share = _above_zero(state[m] + clip / spread, table)
-                less, above = _above_zero(state[m] - clip / spread, table)
-                residual, reaction = spread * (more - less) - clip, share - above
-            b = bins[k, m]
-            leaf = leaf_start[v] + leaf_of_bin[first + b]
-            sums[leaf] += each * residual
-            reach[leaf] += each * reaction
-            if a >= 0:
-                row = slopes[a, start[k] + b]
-                for j in range(n_columns):
-                    row[j] += each * reaction * columns[m, j]
-                for j in range(n_pairs):
-                    row[n_columns + j] += each * residual * scores[m, j]
-            if kind == LOGISTIC:
-                state[m] *= change[b]
-            else:
-                state[m] -= change[b]
+        k, clip, first, row = visit_feature[v], clips[v], bin_start[v], row_of_visit[v]
+        for m in range(odds.shape[0]):
+            q, up = chance[m], 1.0 / (1.0 + odds[m])
+            down = 1.0 - up
+            up = up if up < clip else clip
+            down = down if down < clip else clip
+            residual = q * up - (1.0 - q) * down
+            reaction = q * (1.0 - q) * (up + down)
+            b = first + bins[k, m]
+            sums[leaf[b]] += residual
+            reach[leaf[b]] += reaction
+            odds[m] *= factors[b]
+            if row >= 0:
+                residuals[row, m] = residual
+                reactions[row, m] = reaction
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_up_normal(  # type: ignore[no-untyped-def]
+    bins, apart, spread, table, changes, visit_feature, leaf, bin_start, clips, row_of_visit, sums,
+    reach, residuals, reactions,
+):  # fmt: skip
+    """Add up expected residuals of a numeric target, and their reactions, per leaf.
+
+    The parameters are those of `_add_up_chances`, with these differences: `apart` is the difference
+    of true and current scores, in units of the spread; `table` is that of `_normal_table`; and
+    `changes` are the updates in units of the spread.
+    """
+    for v in range(visit_feature.shape[0]):
+        k, clip, first, row = visit_feature[v], clips[v], bin_start[v], row_of_visit[v]
+        for m in range(apart.shape[0]):
+            more, share = _above_zero(apart[m] + clip / spread, table)
+            less, above = _above_zero(apart[m] - clip / spread, table)
+            residual, reaction = spread * (more - less) - clip, share - above
+            b = first + bins[k, m]
+            sums[leaf[b]] += residual
+            reach[leaf[b]] += reaction
+            apart[m] -= changes[b]
+            if row >= 0:
+                residuals[row, m] = residual
+                reactions[row, m] = reaction
