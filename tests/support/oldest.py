@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXTRAS = ("widgets", "examples", "dask", "subsampled")
+EXTRAS = ("widgets", "examples", "dask", "opendp", "subsampled")
 NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-xdist")
 TESTS = (
     "tests/test_encoding.py",
