@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import cache
 
@@ -171,19 +172,20 @@ def _add_up(  # type: ignore[no-untyped-def]
         _add_up_normal(bins, apart, spread, _normal_table(), updates / spread, *out)
     for some in (sums, reach, residuals, reactions):
         some *= each
-    members = [_members(b, n) for b, n in zip(bins, np.diff(start), strict=True)]
-    for v, residual, reaction in zip(anchors, residuals, reactions, strict=True):
-        k = visit_feature[v]
-        row, (order, ends) = slopes[anchor[v], start[k] : start[k + 1]], members[k]
-        shape = len(row), n_people
-        row[:, :n_columns] += csr_array((reaction[order], order, ends), shape) @ columns
-        row[:, n_columns:] += csr_array((residual[order], order, ends), shape) @ scores
-
-
-def _members(bins: NDArray[np.int64], n_bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the points ordered by bin, and where each bin starts and ends in that order."""
-    ends = np.concatenate([[0], np.cumsum(np.bincount(bins, minlength=n_bins))])
-    return np.argsort(bins, kind="stable"), ends
+    for k, (a, z) in enumerate(itertools.pairwise(start)):
+        of_feature = visit_feature[anchors] == k
+        rows = anchor[anchors[of_feature]]
+        order = np.argsort(bins[k], kind="stable")
+        inner = np.cumsum(np.tile(np.bincount(bins[k], minlength=z - a), len(rows)))
+        at = np.tile(order, len(rows)), np.concatenate([[0], inner])
+        shape = (len(rows) * (z - a), n_people)
+        for own, given, place in (
+            (reactions, columns, slice(None, n_columns)),
+            (residuals, scores, slice(n_columns, None)),
+        ):
+            if given.shape[1]:
+                added = csr_array((own[of_feature][:, order].ravel(), *at), shape) @ given
+                slopes[rows, a:z, place] += added.reshape(len(rows), z - a, -1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
