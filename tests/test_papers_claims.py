@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,44 @@ def test_every_difference_beyond_two_published_deviations_has_a_cause(folder):
         published = compared[compared["published_sd"].notna()]
         expected = (published["mean"] - published["published"]) / published["published_sd"]
         np.testing.assert_allclose(published["in_sd"], expected, rtol=1e-3, atol=0.02)
+
+
+def test_every_page_opens_with_pictures_that_exist(load, folder):
+    pictures = load("pictures").PICTURES
+    for source in load("sources").SOURCES:
+        text = (folder / f"{source.page}.md").read_text(encoding="utf-8")
+        linked = re.findall(r"\]\(figures/(\w+)\.svg\)", text)
+        drawn = {
+            picture.name
+            for picture in pictures[source.page]
+            if all((folder / f"{table}.csv").is_file() for table in picture.tables)
+        }
+        assert set(linked) == drawn
+        assert drawn, source.page
+        assert all((folder / "figures" / f"{name}.svg").is_file() for name in linked)
+        parts = [text.find(f"\n## {part}\n") for part in ("Pictures", "Tables", "Causes", "Claims")]
+        assert parts == sorted(parts)
+        assert -1 not in parts
+
+
+def test_every_printed_number_that_was_measured_stands_on_its_page(load, folder):
+    pages = load("pages")
+    for path in folder.glob("*.csv"):
+        table = pd.read_csv(path)
+        if "published" not in table:
+            continue
+        rows = pages._named(table[table["published"].notna()])
+        assert not rows.duplicated(["line", "at"]).any(), path.name  # else a cell would be lost
+
+
+def test_the_domains_that_texts_count_are_those_of_the_table(load, folder):
+    table = pd.read_csv(folder / "objective_calibration.csv")
+
+    measured = set(table["data"]) - {load("results").ALL}
+
+    assert len(measured) == load("objective_calibration_claims").N_DOMAINS
+    counted = table[(table["data"] == load("results").ALL) & (table["n_cuts"] == 10)]
+    assert set(counted["n"]) == {len(measured)}
 
 
 @pytest.mark.full

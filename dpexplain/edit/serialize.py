@@ -8,36 +8,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpexplain._utils.json import parse
-from dpexplain.edit.levels import Align, Interpolate, Scale, Set, Shift
-from dpexplain.edit.operation import Operation
-from dpexplain.edit.shaping import Convex, Denoise, Flatten, Monotone, Recover, Smooth, Stretch
-from dpexplain.edit.whole import Composed, Merge, Remove, Revert
 from dpexplain.explain._text import listing, shorten
 
-OPERATIONS: Final[dict[str, type[Operation]]] = {
-    "set": Set,
-    "shift": Shift,
-    "scale": Scale,
-    "interpolate": Interpolate,
-    "align": Align,
-    "smooth": Smooth,
-    "flatten": Flatten,
-    "denoise": Denoise,
-    "stretch": Stretch,
-    "recover": Recover,
-    "monotone": Monotone,
-    "convex": Convex,
-    "merge": Merge,
-    "remove": Remove,
-    "revert": Revert,
-}
-"""The operations by the name that files and pages use."""
+OPERATIONS: Final[dict[str, type[Any]]] = {}
+"""The operations by the name that files and pages use; each class enters itself."""
 
-_NAMES = {kind: name for name, kind in OPERATIONS.items()}
+COMPOSED = "composed"
 _MOST_STEPS = 1_000
 
 
-def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
+def operation_to_plain(operation: Any) -> dict[str, Any]:
     """Convert an operation to a JSON object.
 
     Parameters
@@ -56,10 +36,11 @@ def operation_to_plain(operation: Operation | Composed) -> dict[str, Any]:
     >>> operation_to_plain(Shift("age", by=0.1, bins=[3]))
     {'operation': 'shift', 'term': 'age', 'bins': [3], 'by': 0.1}
     """
-    if isinstance(operation, Composed):
+    name = type(operation).__name__.lower()
+    if name == COMPOSED:
         steps = [operation_to_plain(step) for step in operation.steps]
-        return {"operation": "composed", "title": operation.title, "steps": steps}
-    plain: dict[str, Any] = {"operation": _NAMES[type(operation)]}
+        return {"operation": name, "title": operation.title, "steps": steps}
+    plain: dict[str, Any] = {"operation": name}
     for field in dataclasses.fields(operation):
         value = getattr(operation, field.name)
         if value != field.default or field.default is dataclasses.MISSING:
@@ -73,7 +54,7 @@ def _plain_value(name: str, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def operation_from_plain(plain: Any) -> Operation | Composed:
+def operation_from_plain(plain: Any) -> Any:
     """Build an operation from a JSON object.
 
     Parameters
@@ -100,13 +81,12 @@ def operation_from_plain(plain: Any) -> Operation | Composed:
     if not isinstance(plain, Mapping) or not isinstance(plain.get("operation"), str):
         raise ValueError("an operation is an object with the field 'operation', its name.")
     name, fields = plain["operation"], {k: v for k, v in plain.items() if k != "operation"}
-    if name == "composed":
-        return _composed(fields)
     if name not in OPERATIONS:
         raise ValueError(
-            f"no operation {shorten(name)!r}; the operations are "
-            f"{listing([*OPERATIONS, 'composed'], 20)}."
+            f"no operation {shorten(name)!r}; the operations are {listing(OPERATIONS, 20)}."
         )
+    if name == COMPOSED:
+        return _composed(fields)
     kind = OPERATIONS[name]
     known = {field.name: field.default for field in dataclasses.fields(kind)}
     needed = {n for n, default in known.items() if default is dataclasses.MISSING}
@@ -147,23 +127,23 @@ def _check_plain(name: str, key: str, value: Any) -> None:
             raise ValueError(bad)
 
 
-def _composed(fields: dict[str, Any]) -> Composed:
+def _composed(fields: dict[str, Any]) -> Any:
     if set(fields) != {"title", "steps"} or not isinstance(fields["title"], str):
         raise ValueError("a composed operation has the fields title and steps.")
     steps = fields["steps"]
     if not isinstance(steps, list) or not 0 < len(steps) <= _MOST_STEPS:
         raise ValueError(f"steps must be a list of 1 to {_MOST_STEPS} operations.")
     singles = [operation_from_plain(step) for step in steps]
-    if any(isinstance(step, Composed) for step in singles):
+    if any(isinstance(step, OPERATIONS[COMPOSED]) for step in singles):
         raise ValueError("steps of a composed operation are single operations.")
-    return Composed(tuple(singles), fields["title"])  # type: ignore[arg-type]
+    return OPERATIONS[COMPOSED](tuple(singles), fields["title"])
 
 
-def operation_text(operation: Operation | Composed) -> str:
+def operation_text(operation: Any) -> str:
     """Convert an operation to a JSON string, for edit records."""
     return json.dumps(operation_to_plain(operation), allow_nan=False, ensure_ascii=True)
 
 
-def operation_from_text(text: str) -> Operation | Composed:
+def operation_from_text(text: str) -> Any:
     """Build an operation from the output of :func:`operation_text`."""
     return operation_from_plain(parse(text))

@@ -215,6 +215,7 @@ class Stretch(Operation):
     """
 
     kind: ClassVar[str] = "stretch"
+    moves_band: ClassVar[bool] = True
     curves_only: ClassVar[bool] = True
     caution: ClassVar[str] = _FEATURE_BY_FEATURE
 
@@ -277,6 +278,7 @@ class Recover(Operation):
     """
 
     kind: ClassVar[str] = "recover"
+    moves_band: ClassVar[bool] = True
     curves_only: ClassVar[bool] = True
     caution: ClassVar[str] = _FEATURE_BY_FEATURE
     needs_order: ClassVar[bool] = True

@@ -10,6 +10,7 @@ import numpy as np
 from dpexplain.edit.kernels import FloatArray, IndexArray
 from dpexplain.edit.operation import Mean, Operation
 from dpexplain.edit.selection import Selection
+from dpexplain.edit.serialize import COMPOSED, OPERATIONS
 from dpexplain.edit.shaping import Monotone, Recover
 from dpexplain.edit.state import State
 from dpexplain.explain._text import shorten
@@ -116,6 +117,7 @@ class Revert(_WholeTerm):
     """
 
     kind: ClassVar[str] = "revert"
+    moves_band: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Reject the parameter `mean`."""
@@ -191,6 +193,9 @@ class Composed:
         return "; ".join(dict.fromkeys(step.caution for step in self.steps if step.caution))
 
     apply = Operation.apply
+
+
+OPERATIONS[COMPOSED] = Composed
 
 
 def repair(

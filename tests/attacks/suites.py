@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import arithmetic_attacks
 import budget_attacks
+import calibration_attacks
 import certificate_attacks
 import leak_attacks
 import ledger_attacks
@@ -22,6 +23,7 @@ SUITES = (
     noise_attacks,
     leak_attacks,
     pair_attacks,
+    calibration_attacks,
     people_attacks,
     budget_attacks,
     reader_attacks,

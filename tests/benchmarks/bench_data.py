@@ -52,10 +52,10 @@ def load_many_features(n_rows: int = 10_000, n_features: int = 30) -> Dataset:
     names = [f"x{k:02d}" for k in range(n_features)]
     y = pd.Series(np.where(rng.random(n_rows) < 1 / (1 + np.exp(-score)), "yes", "no"), name="y")
     schema = Schema({n: Numeric(0, 1) for n in names}, target=Classes(["no", "yes"]))
-    return _dataset(pd.DataFrame(values, columns=names), y, schema, "many-features")
+    return dataset_of(pd.DataFrame(values, columns=names), y, schema, "many-features")
 
 
-def _dataset(X: pd.DataFrame, y: pd.Series, schema: Schema, name: str) -> Dataset:
+def dataset_of(X: pd.DataFrame, y: pd.Series, schema: Schema, name: str) -> Dataset:
     about = dict.fromkeys(("source", "licence", "description", "citation"), "for benchmarks")
     return Dataset(X, y, schema=schema, name=name, **about)
 
@@ -82,16 +82,16 @@ def _from_file(
     y = frame.pop(frame.columns[target] if isinstance(target, int) else target)
     X = frame.drop(columns=[c for c in ("CLASS", "NSP", "Sequence_Name") if c in frame])
     X.columns = [f"x{c}" if isinstance(c, int) else c for c in X.columns]
-    features = {c: _rounded_bounds(X[c]) for c in X}
+    features = {c: rounded_bounds(X[c]) for c in X}
     if positive is None and at_least is None:
-        bounds = _rounded_bounds(y)
-        return _dataset(X, y, Schema(features, target=Range(bounds.low, bounds.high)), name)
+        bounds = rounded_bounds(y)
+        return dataset_of(X, y, Schema(features, target=Range(bounds.low, bounds.high)), name)
     yes = y == positive if at_least is None else y >= at_least
     y = pd.Series(np.where(yes, "yes", "no"), name="is_it")
-    return _dataset(X, y, Schema(features, target=Classes(["no", "yes"])), name)
+    return dataset_of(X, y, Schema(features, target=Classes(["no", "yes"])), name)
 
 
-def _rounded_bounds(column: pd.Series) -> Numeric | Categorical:
+def rounded_bounds(column: pd.Series) -> Numeric | Categorical:
     if not pd.api.types.is_numeric_dtype(column):
         return Categorical(sorted(column.dropna().unique()))
     low, high = float(column.min()), float(column.max())

@@ -39,6 +39,10 @@ ONE_PART_ONLY = ("insurance", "wine in 3 classes")
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
+_DRAWN = ("boosting", "calibration")
+"""Releases whose noise is drawn anew."""
+
+
 class _SameHistograms(Mechanism):
     """Answers the histograms as another fit did; draws leaf noise anew, or none."""
 
@@ -50,12 +54,12 @@ class _SameHistograms(Mechanism):
     def begin(self, phase: Phase) -> None:
         super().begin(phase)
         self._label = phase.label
-        if self._quiet and phase.label == "boosting":
+        if self._quiet and phase.label in _DRAWN:
             self._noise[:] = 0
 
     def release(self, query: NDArray[np.int64]) -> NDArray[np.int64]:
         answer = super().release(query)
-        if self._label != "boosting":
+        if self._label not in _DRAWN:
             if self._given is not None:
                 answer = self._given[len(self.histograms)]
             self.histograms.append(answer)

@@ -15,12 +15,15 @@ from bench_print import machine, table, versions
 from bench_truth import PROBLEMS, rows_above_noise, rows_of_fit
 from bench_truth_planner import planner_rows
 from bench_truth_tables import CLASSES, REAL, is_there, row_of_calibration, row_of_table
+from numpy.typing import NDArray
 
 EPSILONS = (0.25, 1.0, 4.0)
+OF_CALIBRATION = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 LARGE = (12.0, 50.0)
 """Where, beside these, it is measured which terms rise above the noise, to judge the planner."""
 PARTS = ("simulated", "planner", "tables", "calibration")
 Row = dict[str, Any]
+FloatArray = NDArray[np.float64]
 Cell = tuple[str, str, float, int]
 
 
@@ -56,12 +59,14 @@ def main(given: Sequence[str] | None = None) -> None:
 def _cells(arguments: Any, part: str) -> list[Cell]:
     """Fits of one part, in an order in which every cell of a table soon has some."""
     names: Sequence[str] = arguments.problems
-    epsilons, n_fits = arguments.epsilons, arguments.fits
+    epsilons, n_fits = arguments.epsilons or EPSILONS, arguments.fits
+    if part == "calibration":
+        epsilons = arguments.epsilons or OF_CALIBRATION
     if part == "planner":
         epsilons, n_fits = LARGE, max(1, arguments.fits // 4)
     if part in ("tables", "calibration"):
         usual = REAL if part == "tables" else CLASSES
-        names = [name for name in usual if is_there(name)]
+        names = [name for name in arguments.tables or usual if name in usual and is_there(name)]
         n_fits = max(1, arguments.fits // 8)
     return [
         (part, name, epsilon, seed)
@@ -105,7 +110,8 @@ def _print(rows: list[Row]) -> None:
 def _arguments(given: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS, choices=PROBLEMS)
-    parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--epsilons", nargs="+", type=float)
+    parser.add_argument("--tables", nargs="+", help="real and simulated tables; all by default")
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument(
         "--fits", type=int, default=40, help="simulated tables per cell; an eighth of real ones"
@@ -220,18 +226,30 @@ def _table_row(rows: list[Row]) -> Row:
 
 
 def _calibration(rows: list[Row]) -> Row:
+    def of(kind: str, what: str) -> FloatArray:
+        return np.array([r[kind][what] for r in rows])
+
     def both(what: str, digits: int) -> str:
-        means = (np.mean([r[kind][what] for r in rows]) for kind in ("released", "calibrated"))
+        means = (of(kind, what).mean() for kind in ("released", "calibrated"))
         return " -> ".join(f"{mean:.{digits}f}" for mean in means)
 
+    def change(what: str) -> tuple[float, float]:
+        """Mean change, and its standard error over the splits."""
+        moved = of("calibrated", what) - of("released", what)
+        return float(moved.mean()), float(moved.std(ddof=min(1, len(rows) - 1)) / len(rows) ** 0.5)
+
+    by, error = change("log loss")
     return {
         "data": rows[0]["problem"],
         "epsilon": f"{rows[0]['epsilon']:g}",
         "splits": len(rows),
         "log loss": both("log loss", 4),
+        "change": f"{by:+.4f} ({error:.4f})",
         "calibration slope": both("slope", 2),
         "ECE": both("ECE", 3),
         "AUROC": both("AUROC", 4),
+        "change of AUROC": "{:+.4f} ({:.4f})".format(*change("AUROC")),
+        "worse": "worse" if by > error else "",
     }
 
 

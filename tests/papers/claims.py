@@ -50,8 +50,9 @@ class Claim:
         Takes the tables by name of study; returns the measured numbers in a sentence.
     verdict : callable
         Takes the tables; returns one of `VERDICTS`, or whether they agree with the claim.
-    differs : str
-        How the measured setting differs from the paper's, apart from what its study says.
+    differs : str or callable
+        How the measured setting differs from the paper's, apart from what its study says; or what
+        takes the tables and says so.
     """
 
     paper: str
@@ -59,7 +60,7 @@ class Claim:
     claim: str
     evidence: Callable[[Tables], str]
     verdict: Callable[[Tables], bool | str]
-    differs: str = ""
+    differs: str | Callable[[Tables], str] = ""
 
 
 def untested(paper: str, place: str, claim: str, why: str, verdict: str = NOT_TESTED) -> Claim:
@@ -100,11 +101,11 @@ def decided(claims: Iterable[Claim], tables: Tables) -> pd.DataFrame:
         try:
             found = claim.verdict(tables)
             evidence = claim.evidence(tables)
+            said = claim.differs if isinstance(claim.differs, str) else claim.differs(tables)
         except LookupError as missing:
             found, evidence = NOT_TESTED, f"no {missing.args[0]}"
+            said = claim.differs if isinstance(claim.differs, str) else ""
         verdict = found if isinstance(found, str) else HOLDS if found else FAILS
         files = " ".join(f"{name}.csv" for name in tables.read if name in tables)
-        rows.append(
-            (claim.paper, claim.place, claim.claim, verdict, evidence, files, claim.differs)
-        )
+        rows.append((claim.paper, claim.place, claim.claim, verdict, evidence, files, said))
     return pd.DataFrame(rows, columns=list(COLUMNS))

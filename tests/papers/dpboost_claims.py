@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from claims import NOT_TESTABLE, Claim, Tables, of_all, untested
+from claims import NOT_TESTABLE, Claim, NotMeasuredError, Tables, of_all, untested
 from sources import LI as PAPER
+
+FROM_FILES = ("covtype", "susy", "cod_rna", "webdata", "year_prediction")
+"""Data sets that the studies read where their files are, see `file_data`."""
 
 
 def _errors(tables: Tables) -> pd.DataFrame:
@@ -112,6 +115,12 @@ def _points_at_one(tables: Tables) -> pd.Series:
     return (wide["PARA"] - wide["DPBoost"])[["adult", "synthetic_cls"]]
 
 
+def _share_at_one(tables: Tables) -> pd.Series:
+    """The same as a share of the test error of PARA."""
+    wide = _errors(tables).xs(1, level="epsilon")
+    return (1.0 - wide["DPBoost"] / wide["PARA"])[["adult", "synthetic_cls"]]
+
+
 def _listed(values: pd.Series, form: str = "{:.2f}") -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
@@ -126,9 +135,43 @@ _LENGTH = (
     "caption says 1,000, its text 5,000"
 )
 _ABSENT = (
-    "the data are public, but not among those that the loaders know, and no study reads a file of "
-    "them yet"
+    "public, but in no package that we found; a run measures them where their files are, but for "
+    "real-sim, whose 20,958 sparse columns do not fit our tables"
 )
+
+
+def _smaller(size: int) -> Callable[[Tables], pd.DataFrame]:
+    """Whether one ensemble of so many trees has a smaller error than SEQ and PARA."""
+
+    def of(tables: Tables) -> pd.DataFrame:
+        table = tables["dpboost_sizes"]
+        table = table[table["n_trees"] == size]
+        if table.empty:
+            raise NotMeasuredError(f"row of {size} trees in dpboost_sizes")
+        wide = table.pivot_table("mean", ["data", "epsilon"], "model")
+        return wide[["SEQ", "PARA"]].gt(wide["DPBoost"], axis=0)
+
+    return of
+
+
+def _last(size: int) -> Callable[[Tables], pd.DataFrame]:
+    """Error after the last tree by data and model, with so many trees per ensemble."""
+
+    def of(tables: Tables) -> pd.DataFrame:
+        table = tables["dpboost_convergence"]
+        table = table[table["trees_per_ensemble"] == size]
+        last = table[table["n_trees"] == table.groupby("data")["n_trees"].transform("max")]
+        wide = last.pivot_table("mean", "data", "model")
+        if not {"SEQ", "PARA"} <= set(wide):
+            raise NotMeasuredError(f"row of SEQ and PARA with {size} trees per ensemble")
+        return wide[["DPBoost", "SEQ", "PARA"]].dropna()
+
+    return of
+
+
+def _two_counted(found: pd.DataFrame) -> str:
+    parts = (f"{name} {int(found[name].sum())} of {len(found)}" for name in found)
+    return f"smaller error than {', '.join(parts)} pairs of data and epsilon"
 
 
 def _printed_time(tables: Tables) -> pd.Series:
@@ -159,12 +202,15 @@ CLAIMS = (
     Claim(
         PAPER,
         "section 4.1",
-        "At epsilon 1 the test error is lower by ten points on average over classifications",
+        "At epsilon 1 the test error is 10% lower on average over classifications (points, or a "
+        "share of the other error)",
         lambda t: (
-            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}"
+            f"test error of PARA minus that of DPBoost: {_listed(_points_at_one(t), '{:.3f}')}; "
+            f"as a share: {_listed(_share_at_one(t), '{:.1%}')}"
         ),
-        lambda t: bool(_points_at_one(t).mean() >= 0.1),
-        f"{_SOME}; the paper does not say over which model, PARA is the nearer one",
+        lambda t: of_all([_points_at_one(t).mean() >= 0.1, _share_at_one(t).mean() >= 0.1]),
+        f"{_SOME}; the paper does not say which it means, nor over which model; PARA is the nearer "
+        "one",
     ),
     Claim(
         PAPER,
@@ -229,7 +275,8 @@ CLAIMS = (
             + _listed(_printed_time(t)["DPBoost"] / _printed_time(t)["NP"])
         ),
         lambda t: of_all((_per_tree(t)["DPBoost"] / _per_tree(t)["NP"]).between(1, 3)),
-        "another machine and implementation, smaller simulations",
+        "another machine and implementation, smaller simulations; by the paper's own table 1.0 to "
+        "3.6 times over its ten data sets",
     ),
     untested(
         PAPER,
@@ -254,7 +301,8 @@ CLAIMS = (
             + ", ".join(f"{d} at {e:g} {v:.2%}" for (d, e), v in _shares(t).items())
         ),
         lambda t: of_all(_shares(t) <= 0.08),
-        "the paper does not say at which epsilon it counted; the simulation has 50,000 rows",
+        "the paper does not say at which epsilon it counted; its own table has 8.06% for "
+        "YearPredictionMSD; the simulation has 50,000 rows",
     ),
     untested(PAPER, "table 3", "Row of YearPredictionMSD: 8.06%", _ABSENT),
     Claim(
@@ -267,19 +315,29 @@ CLAIMS = (
         "of the error in the median of 50 trees, the paper argues from the number of records",
     ),
     *(
-        untested(
+        Claim(
             PAPER,
             f"figure {figure}",
-            f"{what} with {size} trees per ensemble",
-            f"SEQ and PARA were measured with 50 trees only; DPBoost with {size} trees per "
-            "ensemble "
-            "is in dpboost_convergence.csv",
+            f"DPBoost always has a smaller error than SEQ and PARA with {size} trees",
+            lambda t, size=size: _two_counted(_smaller(size)(t)),
+            lambda t, size=size: of_all(_smaller(size)(t).to_numpy().ravel().tolist()),
+            _SOME,
         )
-        for figure, what, size in (
-            (5, "Error over epsilon", 20),
-            (6, "Error over epsilon", 40),
-            (7, "Error over the number of trees", 20),
-            (8, "Error over the number of trees", 40),
+        for figure, size in ((5, 20), (6, 40))
+    ),
+    *(
+        Claim(
+            PAPER,
+            f"figure {figure}",
+            "After the last tree DPBoost has a smaller error than SEQ and PARA with "
+            f"{size} trees per ensemble",
+            lambda t, size=size: (
+                "smallest error: "
+                + ", ".join(f"{d} {m}" for d, m in _last(size)(t).idxmin(axis=1).items())
+            ),
+            lambda t, size=size: of_all(_last(size)(t).idxmin(axis=1) == "DPBoost"),
+            _LENGTH,
         )
+        for figure, size in ((7, 20), (8, 40))
     ),
 )

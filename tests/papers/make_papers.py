@@ -23,18 +23,23 @@ import pandas as pd
 
 from claims import Claim, decided, read_tables
 from pages import write_pages
-from results import Kept, beside_published, described, tidy, write_csv
+from pictures import write_pictures
+from results import Kept, among, beside_published, described, tidy, write_csv
 from study import Cell, Row, Study
 
 MODULES = (
     "ebm",
     "ebm_diffprivlib",
     "ebm_figures",
+    "ebm_repairs",
     "ebm_teaching",
     "ebm_without_privacy",
     "dpboost",
     "objective_calibration",
+    "objective_calibration_settings",
     "locally_linear",
+    "locally_linear_maps",
+    "locally_linear_weightings",
     "deep",
 )
 ROOT = Path(__file__).parents[2]
@@ -58,6 +63,7 @@ def main(given: Sequence[str] | None = None) -> None:
     write_csv(described(studies()), folder / "studies.csv")
     if not options.fast:  # whose tables lack most of what claims are about
         write_csv(decided(claims(), read_tables(folder)), folder / "claims.csv")
+        write_pictures(folder)
         write_pages(folder)
     minutes = (time.monotonic() - started) / 60
     print(f"{minutes:.1f} minutes. {_cpu_hours(chosen, kept, options.fast):.2f} CPU hours in all.")
@@ -161,7 +167,8 @@ def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -
     if options.write_only or not open_cells:
         return 0
     print(f"{len(open_cells)} cells to measure with {options.jobs} processes.", flush=True)
-    end = time.monotonic() + 60 * (options.minutes or float("inf"))
+    start = time.monotonic()
+    end = start + 60 * (options.minutes or float("inf"))
     failed = 0
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(measured, s.measure, c): (s, c) for s, c in open_cells}
@@ -169,7 +176,9 @@ def _measure(chosen: Sequence[Study], kept: Kept, options: argparse.Namespace) -
             study, cell = futures[future]
             if future.cancelled():
                 continue
-            failed += _take(future, study, cell, kept, f"{count}/{len(open_cells)}")
+            left = (time.monotonic() - start) / 60 * (len(open_cells) - count) / count
+            where = f"{count}/{len(open_cells)}, about {left:.0f} minutes left:"
+            failed += _take(future, study, cell, kept, where)
             if time.monotonic() > end:
                 for other in futures:
                     other.cancel()
@@ -199,15 +208,8 @@ def _write(study: Study, kept: Kept, options: argparse.Namespace) -> None:
     rows = [{k: v for k, v in row.items() if k != "cell_s"} for cell in complete for row in cell]
     table, path = (study.table or tidy)(study, rows), _folder(options) / f"{study.name}.csv"
     if options.cells and study.table is None and path.is_file():
-        table = _among(pd.read_csv(path), table)
+        table = beside_published(study, among(pd.read_csv(path), table))
     write_csv(table, path)
-
-
-def _among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a written table, with those that were measured again instead of their own."""
-    setting = list(table.columns[: list(table.columns).index("mean")])
-    both = pd.concat([written, table], ignore_index=True)
-    return both.drop_duplicates(setting, keep="last")
 
 
 def _compare(study: Study, _: Kept, options: argparse.Namespace) -> None:

@@ -1,22 +1,26 @@
-"""The page of each source in ``docs/papers``: its claims and studies, from the tables alone."""
+"""The page of each source in ``docs/papers``, from the tables alone: pictures, tables, claims."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from claims import VERDICTS
+from pictures import PICTURES
+from results import varied
 from sources import SOURCES, Source
 
 _HEAD = """# {title}, measured here
 
 {authors}. This page is written by `make papers` from [the claims](claims.csv) and [the
-studies](studies.csv). Each verdict follows from the files that are named;
-[the notebook of the papers](../../notebooks/07_papers.ipynb) draws them next to the published
-figures. [The first page](index.md) says how to run the studies and what is not measured.
-
+studies](studies.csv): pictures, tables and causes, claims, and how each study was measured. Each
+verdict follows from the files that are named; [a notebook](../../notebooks/07_papers.ipynb) draws
+more of them. [The first page](index.md) says how to run the studies and what is not measured.
+{pictures}
+{tables}
 ## Claims
 
 {counts}.
@@ -52,6 +56,8 @@ def page(source: Source, folder: Path) -> str:
     return _HEAD.format(
         title=source.title,
         authors=source.authors,
+        pictures=_picture_text(source, folder),
+        tables=_beside_text(studies, folder),
         counts=", ".join(f"{counts.get(v, 0)} {v}" for v in VERDICTS).capitalize(),
         claims="\n".join(_claim_line(row) for row in claims.to_dict("records")),
         studies="".join(_study_text(row, folder) for row in studies.to_dict("records")) + "\n",
@@ -61,6 +67,82 @@ def page(source: Source, folder: Path) -> str:
 def _of(source: Source, path: Path) -> pd.DataFrame:
     table = pd.read_csv(path, keep_default_na=False)
     return table[table["paper"] == source.key]
+
+
+# --- pictures, tables and causes -------------------------------------------------------------
+
+
+def _picture_text(source: Source, folder: Path) -> str:
+    """Pictures whose tables are there, each with its caption."""
+    parts = []
+    for picture in PICTURES.get(source.page, ()):
+        if all((folder / f"{name}.csv").is_file() for name in picture.tables):
+            files = ", ".join(f"[{name}.csv]({name}.csv)" for name in picture.tables)
+            alt = picture.caption.split(":")[0]
+            link = f"![{alt}](figures/{picture.name}.svg)"
+            parts.append(f"\n{link}\n\n*{picture.caption}* ({files}).\n")
+    return "\n## Pictures\n" + "".join(parts) if parts else ""
+
+
+def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
+    """Every printed number beside ours, then the causes of the differences."""
+    parts, causes = [], []
+    for name in studies["name"]:
+        path = folder / f"{name}.csv"
+        table = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+        if "published" not in table or table["published"].isna().all():
+            continue
+        rows = _named(table[table["published"].notna()])
+        parts.append(f"\n### {name}: here / published\n\n{_grid(rows)}\n")
+        causes += _cause_lines(rows)
+    if not parts:
+        return ""
+    head = (
+        "\n## Tables\n\nMeans here and published, by epsilon; bold beyond two published standard "
+        "deviations (or, where none is printed, two of ours) or a factor of two. The files have "
+        "all digits and deviations.\n"
+    )
+    found = "\n".join(causes) or "No difference needs one."
+    return f"{head}{''.join(parts)}\n## Causes\n\n{found}\n"
+
+
+def _named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the label of their line and of their column."""
+    epsilon = rows["epsilon"] if "epsilon" in rows else pd.Series(float("nan"), rows.index)
+    line = rows["data"] + " | " + rows["model"] + varied(rows)
+    return rows.assign(line=line, at=epsilon.map(lambda e: "no ε" if pd.isna(e) else f"ε {e:g}"))
+
+
+def _grid(rows: pd.DataFrame) -> str:
+    """Markdown: a line per data and model, a column per epsilon."""
+    columns = list(dict.fromkeys(rows["at"]))
+    columns.sort(key=lambda c: float("inf") if c == "no ε" else float(c[2:]))
+    lines = [f"| data | model | {' | '.join(columns)} | repeats |"]
+    lines.append("| :-- | :-- |" + " --: |" * (len(columns) + 1))
+    for line, part in rows.groupby("line", sort=False):
+        cells = {row["at"]: _cell(row) for row in part.to_dict("records")}
+        values = " | ".join(cells.get(column, "") for column in columns)
+        lines.append(f"| {line} | {values} | {int(part['n'].min())} |")
+    return "\n".join(lines)
+
+
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    text = f"{_short(row['mean'])} / {_short(row['published'])}"
+    return f"**{text}**" if isinstance(row["cause"], str) else text
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _cause_lines(rows: pd.DataFrame) -> list[str]:
+    """A line per cause, with the settings it belongs to."""
+    lines = []
+    for cause, part in rows[rows["cause"].notna()].groupby("cause", sort=False):
+        groups = part.groupby("line", sort=False)["at"].agg(", ".join)
+        where = "; ".join(f"{line.replace(' | ', ', ')} ({at})" for line, at in groups.items())
+        lines.append(f"* {where}: {cause}.")
+    return lines
 
 
 def _claim_line(row: Mapping[Hashable, str]) -> str:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from published import EPSILONS, N_SPLITS
 
 from dpexplain import Classes, Numeric, Range, Schema
-from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, WAITING, loaded, published_rows
+from dpexplain.datasets import Dataset
+from paper_ebm import DATA, FAST_EPSILONS, PAPER_NAME, loaded, published_rows
 from study import Cell, Row, Study
 
 PREPARATIONS = ("as published", "prepared")
@@ -94,30 +95,35 @@ def encoded(X: pd.DataFrame, schema: Schema, *, scaled: bool) -> Encoded:
 def measure(data: str, preparation: str, epsilons: str, n_splits: int) -> list[Row]:
     """Scores of all epsilons, from one call of the other environment."""
     dataset = loaded(data)
-    target = dataset.schema.target
-    rows = encoded(dataset.X, dataset.schema, scaled=preparation == "prepared")
-    settings = {
-        "classes": isinstance(target, Classes),
-        "epsilons": [*map(float, epsilons.split()), None],
-        "n_splits": n_splits,
-        "norm": rows.norm,
-        "C": PENALTY[preparation],
-    }
-    if isinstance(target, Classes):
-        y = (dataset.y == target.labels[1]).to_numpy(int)
-    else:
-        y, extra = _target(dataset.y, target, scaled=preparation == "prepared")
-        settings |= extra
-    arrays = {"Z": rows.Z, "low": rows.low, "high": rows.high, "y": y}
-    for repeat, (train, test) in enumerate(splits(len(y), n_splits)):
-        arrays |= {f"train_{repeat}": train, f"test_{repeat}": test}
-    found = _elsewhere(arrays, settings)
+    scaled = preparation == "prepared"
+    rows = encoded(dataset.X, dataset.schema, scaled=scaled)
+    arrays, settings = packed(dataset, rows, n_splits, scaled=scaled)
+    settings |= {"epsilons": [*map(float, epsilons.split()), None], "C": PENALTY[preparation]}
+    found = elsewhere(arrays, settings)
     setting = {
         "data": data,
         "model": f"diffprivlib, {preparation}",
         "metric": metric(dataset.schema),
     }
     return [setting | row for row in found]
+
+
+def packed(
+    dataset: Dataset, rows: Encoded, n_splits: int, *, scaled: bool = False
+) -> tuple[dict[str, NDArray], Row]:
+    """Arrays and settings of a call of the other environment; it needs epsilons and C too."""
+    target = dataset.schema.target
+    settings: Row = {"n_splits": n_splits, "norm": rows.norm}
+    settings["classes"] = isinstance(target, Classes)
+    if isinstance(target, Classes):
+        y = (dataset.y == target.labels[1]).to_numpy(int)
+    else:
+        y, extra = _target(dataset.y, target, scaled=scaled)
+        settings |= extra
+    arrays = {"Z": rows.Z, "low": rows.low, "high": rows.high, "y": y}
+    for repeat, (train, test) in enumerate(splits(len(y), n_splits)):
+        arrays |= {f"train_{repeat}": train, f"test_{repeat}": test}
+    return arrays, settings
 
 
 def _target(y: pd.Series, target: Range, *, scaled: bool) -> tuple[NDArray[np.float64], Row]:
@@ -130,7 +136,8 @@ def _target(y: pd.Series, target: Range, *, scaled: bool) -> tuple[NDArray[np.fl
     return (values - target.low) / half - 1, bounds
 
 
-def _elsewhere(arrays: dict[str, NDArray], settings: Row) -> list[Row]:
+def elsewhere(arrays: dict[str, NDArray], settings: Row) -> list[Row]:
+    """Rows of the fits of diffprivlib, one per epsilon and split."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.npz"
         np.savez(path, **arrays)
@@ -177,7 +184,6 @@ CAUSES: list[Row] = [
         "objective, which then may have no minimum",
     }
     for data in DATA[2:]
-    if data not in WAITING
 ]
 STUDIES = (
     Study(

@@ -21,6 +21,7 @@ MOST_RATIO = 2.0
 
 PUBLISHED = ("published", "published_sd", "ratio", "in_sd", "cause")
 """Columns of a table that compare it with the paper."""
+ALL = "all domains"
 _PRINTED = ("published", "published_sd")
 
 
@@ -112,9 +113,47 @@ def _in_deviations(table: pd.DataFrame) -> pd.Series:
 
     Repeats of a row of all domains are the domains: the deviation of their mean counts.
     """
-    ours = table["sd"].where(table["data"] != "all domains", table["sd"] / table["n"] ** 0.5)
+    ours = table["sd"].where(table["data"] != ALL, table["sd"] / table["n"] ** 0.5)
     sd = table["published_sd"].fillna(ours).replace(0.0, float("nan"))
     return (table["mean"] - table["published"]) / sd
+
+
+def among(written: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a written table, with those that were measured again instead of their own.
+
+    Rows of all domains are shares of domains: those of new domains are pooled with the written
+    ones. Where a domain was in the written table already, its part in them is not known any more,
+    so they stay as they were, and a line says so.
+    """
+    setting = list(table.columns[: list(table.columns).index("mean")])
+    pooled = table[table["data"] == ALL]
+    if len(pooled) and ALL in set(written["data"]):
+        before = written[written["data"] == ALL]
+        cell = [c for c in ("data", "epsilon", "n_cuts") if c in setting]
+        cells = [frame[cell].drop_duplicates() for frame in (written, table[table["data"] != ALL])]
+        again = cells[0].merge(cells[1])
+        if len(again):
+            names = ", ".join(sorted(set(again["data"].map(str))))
+            print(f"rows of {ALL} stay: run the whole study to count {names} again.")
+            pooled = before
+        else:
+            pooled = _pooled(pd.concat([before, pooled], ignore_index=True), setting)
+        table = pd.concat([table[table["data"] != ALL], pooled], ignore_index=True)
+    both = pd.concat([written, table], ignore_index=True)
+    return both.drop_duplicates(setting, keep="last")
+
+
+def _pooled(shares: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
+    """Shares of domains counted together; the deviation is that of zeros and ones."""
+    shares = shares.assign(count=(shares["mean"] * shares["n"]).round())
+    groups = shares.groupby(setting, sort=False, dropna=False)
+    table = groups.agg(
+        count=("count", "sum"), n=("n", "sum"), cpu_s=("cpu_s", "median")
+    ).reset_index()
+    share = table["count"] / table["n"]
+    table["mean"] = share
+    table["sd"] = (share * (1.0 - share) * table["n"] / (table["n"] - 1)) ** 0.5
+    return table[[*setting, "mean", "sd", "n", "cpu_s"]]
 
 
 def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[object]:
@@ -131,6 +170,24 @@ def _looked_up(table: pd.DataFrame, known: Sequence[Row], column: str) -> list[o
         values = (v for key, v in entries if all(record.get(c) == w for c, w in key.items()))
         found.append(next(values, None))
     return found
+
+
+def varied(rows: pd.DataFrame) -> pd.Series:
+    """What else than data, model and epsilon tells rows of a table apart, in words.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows as `tidy` writes them.
+    """
+    known = {"data", "model", "epsilon", "mean", "sd", "n", "cpu_s", *PUBLISHED}
+    names = [c for c in rows if c not in known and rows[c].nunique(dropna=False) > 1]
+    words = pd.Series("", rows.index)
+    for name in names:
+        values = rows[name].map(lambda v: v if isinstance(v, str) else f"{v:g}")
+        named = values if name == "metric" else name.replace("_", " ") + " " + values
+        words += (", " + named).where(rows[name].notna(), "")
+    return words
 
 
 def described(studies: Iterable[Study]) -> pd.DataFrame:

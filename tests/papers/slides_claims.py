@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from claims import FAILS, HOLDS, Claim, Tables, of_all, untested
+from claims import FAILS, HOLDS, Claim, NotMeasuredError, Tables, of_all, untested
 from sources import SLIDES as PAPER
 
 _PLAIN = {
@@ -13,7 +13,7 @@ _PLAIN = {
     "telco": ((0.808, 0.014), (0.824, 0.002), (0.822, 0.004), (0.853, 0.004)),
 }
 _MODELS = ("logistic regression", "random forest", "gradient boosting", "EBM")
-_RECREATED = {
+RECREATED = {
     "DP-EBM, classic": (
         (0.826, 0.003),
         (0.859, 0.005),
@@ -45,6 +45,13 @@ def _near_plain(tables: Tables, data: str) -> dict[str, bool]:
     return {model: abs(ours[model] - mean) <= 2 * sd for model, (mean, sd) in printed}
 
 
+_OTHER_FIGURES = {
+    "telco": "; cause: the slides have 0.808 ± 0.014, 0.824 ± 0.002 and 0.822 ± 0.004 where the "
+    "README of InterpretML prints 0.849 ± 0.005, 0.824 ± 0.004 and 0.828 ± 0.010 for the first "
+    "three models, and these are met"
+}
+
+
 def _plain_row(data: str) -> Claim:
     return Claim(
         PAPER,
@@ -58,7 +65,7 @@ def _plain_row(data: str) -> Claim:
         ),
         lambda t: of_all(_near_plain(t, data).values()),
         "histogram gradient boosting instead of XGBoost; the slides name no split; their row of "
-        "APLR, another additive model, has no model here",
+        f"APLR, another additive model, has no model here{_OTHER_FIGURES.get(data, '')}",
     )
 
 
@@ -76,33 +83,34 @@ def _recreated(tables: Tables) -> dict[str, list[float]]:
             (table[model, epsilon] - mean) / sd
             for epsilon, (mean, sd) in zip(_EPSILONS, printed, strict=True)
         ]
-        for model, printed in _RECREATED.items()
+        for model, printed in RECREATED.items()
     }
 
 
-def _taught(tables: Tables, metric: str = "AUROC") -> pd.Series:
+def _taught(tables: Tables, metric: str = "AUROC", data: str = "adult") -> pd.Series:
     """Means of the models of the teaching study, the taught variant with the paper's steps."""
     table = tables["ebm_teaching"]
-    table = table[table["metric"] == metric]
+    table = table[(table["metric"] == metric) & (table["data"] == data)]
+    if table.empty:
+        raise NotMeasuredError(f"row of {data} in ebm_teaching")
     steps = table["learning_rate"].isna() | (
         (table["learning_rate"] == 0.01) & (table["max_rounds"] == 300)
     )
     return table[steps].set_index("model")["mean"]
 
 
-def _taught_words(tables: Tables) -> str:
-    found, composed = _taught(tables), _taught(tables, "epsilon of all releases")
+def _taught_words(tables: Tables, data: str = "adult") -> str:
+    found = _taught(tables, data=data)
+    composed = _taught(tables, "epsilon of all releases", data)
+    printed = {"adult": "0.889 against 0.8435", "telco": "0.839 against 0.8225"}
     return (
         f"AUROC {found['DP-EBM, GDP']:.3f} against {found[_TAUGHT]:.3f} at a nominal epsilon of 4, "
         f"which is {composed[_TAUGHT]:,.0f} when all releases count; with noise for all of them "
-        f"{found[_COMPOSED]:.3f}; the slides print 0.889 against 0.8435"
+        f"{found[_COMPOSED]:.3f}; the slides print {printed[data]}"
     )
 
 
-_NO_DATA = (
-    "the data are public, but not among those that the loaders know, and no study reads a file of "
-    "them yet"
-)
+_NO_DATA = "public, but in no package that we found"
 
 CLAIMS = (
     *map(_plain_row, _PLAIN),
@@ -150,11 +158,26 @@ CLAIMS = (
         lambda t: bool(_taught(t)["DP-EBM, GDP"] > _taught(t)[_TAUGHT]),
         "the variant is not private",
     ),
-    untested(
+    Claim(
         PAPER,
         "list of custom and official",
-        "The same on telco churn: 0.8225 and 0.839",
-        "the study of the variant covers only adult; DP-EBM on telco is in ebm_tables.csv",
+        "On telco churn at epsilon 4, the variant has AUROC 0.8225, DP-EBM 0.839",
+        lambda t: _taught_words(t, "telco"),
+        lambda t: of_all(
+            [
+                abs(_taught(t, data="telco")[_TAUGHT] - 0.8225) <= 0.02,
+                abs(_taught(t, data="telco")["DP-EBM, GDP"] - 0.839) <= 0.022,
+            ]
+        ),
+        "learning rate, rounds and bins of the variant are not printed; the paper's are used",
+    ),
+    Claim(
+        PAPER,
+        "list of custom and official",
+        "The full algorithm is better than the simplified variant on telco churn",
+        lambda t: _taught_words(t, "telco"),
+        lambda t: bool(_taught(t, data="telco")["DP-EBM, GDP"] > _taught(t, data="telco")[_TAUGHT]),
+        "the variant is not private",
     ),
     untested(
         PAPER,

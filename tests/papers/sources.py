@@ -47,7 +47,7 @@ SOURCES = (
         "dp_ebm",
         "DP-EBM",
         "Nori, Caruana, Bu, Shen and Kulkarni, ICML 2021",
-        (*_numbered("table", 3), *_numbered("figure", 5)),
+        (*_numbered("table", 3), *_numbered("figure", 6)),
         ("section 1", "section 4.1", "section 4.1.3", "section 5.2", "section 5.3"),
     ),
     Source(

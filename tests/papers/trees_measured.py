@@ -20,10 +20,13 @@ from dpexplain import Classes, Numeric, Range, Schema
 from dpexplain.datasets import Dataset
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.models.trees.structure import candidates_of, leaf_of
+from file_data import add_to_tables
 
 FloatArray = NDArray[np.float64]
 SIMULATED = (50_000, 100)
 SIMULATED_FAST = (5_000, 20)
+
+add_to_tables()
 
 
 @cache

@@ -290,10 +290,18 @@ def test_small_multiples_fit_into_a_part_of_a_figure():
     assert not pyplot.get_fignums()
 
 
+@pytest.mark.parametrize(("term", "kind"), [(None, "bars"), ("age", "importance")])
+def test_an_explanation_refuses_a_kind_of_plot_that_it_does_not_have(term, kind):
+    with pytest.raises(ValueError, match=f"kind='{kind}' must be one of 'terms'"):
+        classifier().plot(term, kind=kind)
+    assert not pyplot.get_fignums()
+
+
 def test_explanations_draw_themselves():
     _, ax = pyplot.subplots()
     assert age().plot(ax) is ax
     assert classifier().plot_importance(pyplot.subplots()[1]).get_xlabel()
+    assert classifier().plot(kind="importance", ax=ax) is ax
     assert len(classifier().plot()) == 2
     assert "Sample 1" in words_in(samples().plot(1))
     assert "age" in words_in(comparison().plot("age"))

@@ -265,6 +265,11 @@ def edited_terms(records: Sequence[EditRecord]) -> str:
     return f"{shown or 'nothing'}{more}"
 
 
+def summary_of_edits(records: Sequence[EditRecord]) -> str:
+    """Name the edited terms in a one-line summary; empty if there are no edits."""
+    return f"edited: {edited_terms(records)}; " if records else ""
+
+
 def described_edits(edits: Sequence[str]) -> str:
     """Describe the last edit to a curve or pair, and count the earlier ones.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,11 @@ import pandas as pd
 
 from dpexplain._utils.names import closest_name
 from dpexplain.explain import _html
-from dpexplain.explain._record import Record, distinct, finite, text
+from dpexplain.explain._record import Record, choice, distinct, finite, text
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import ExplainsRows
 from dpexplain.explain.additive._reading_rows import check_schema
-from dpexplain.explain.additive.edits import EditRecord, edited_terms
+from dpexplain.explain.additive.edits import EditRecord, summary_of_edits
 from dpexplain.explain.additive.interpret_manner import InterpretData
 from dpexplain.explain.additive.links import Link, checked_classes, score_unit, shown_class
 from dpexplain.explain.additive.pair_curve import PairCurve
@@ -158,7 +158,9 @@ class GlobalExplanation(
         terms = tuple(self.terms)
         if not terms or not all(isinstance(term, ShapeFunction) for term in terms):
             raise ValueError("terms must be one or more ShapeFunction objects.")
-        self._check_pairs()
+        self._set("pairs", tuple(self.pairs))
+        if not all(isinstance(pair, PairCurve) for pair in self.pairs):
+            raise ValueError("pairs must be PairCurve objects.")
         distinct("terms", (*(term.name for term in terms), *(pair.name for pair in self.pairs)))
         self._check_guarantees()
         self._check_edits()
@@ -166,12 +168,6 @@ class GlobalExplanation(
         self._set("pairs", tuple(self._completed(pair) for pair in self.pairs))
         self._check_noise()
         check_schema(self.schema, self._features, self.classes)
-
-    def _check_pairs(self) -> None:
-        pairs = tuple(self.pairs)
-        if not all(isinstance(pair, PairCurve) for pair in pairs):
-            raise ValueError("pairs must be PairCurve objects.")
-        self._set("pairs", pairs)
 
     def _check_guarantees(self) -> None:
         weaker = [part.name for part in self.parts if not part.guarantee.private]
@@ -383,9 +379,14 @@ class GlobalExplanation(
     def plot(self, term: str, ax: Axes | None = None, **options: Any) -> Axes: ...
 
     def plot(
-        self, term: str | None = None, ax: Axes | None = None, **options: Any
+        self,
+        term: str | None = None,
+        ax: Axes | None = None,
+        *,
+        kind: Literal["terms", "importance"] = "terms",
+        **options: Any,
     ) -> npt.NDArray[np.object_] | Axes:
-        """Plot one term or all of them; see :func:`dpexplain.plotting.plot_global`.
+        """Plot one term, all terms or their importances; see :mod:`dpexplain.plotting`.
 
         Parameters
         ----------
@@ -393,25 +394,30 @@ class GlobalExplanation(
             Name of a single term or pair to draw, as in :meth:`ShapeFunction.plot`; None draws one
             panel for each term and pair.
         ax : Axes or None, default=None
-            Axes to draw one term into; None creates a figure.
+            Axes to draw one term or the importances into; None creates a figure.
+        kind : {"terms", "importance"}, default="terms"
+            What to draw: the terms, or one bar for the importance of each term.
         **options
             Passed on to the plotting function.
 
         Returns
         -------
         ndarray of Axes, or Axes
-            One panel per term or pair, most important first. If `term` is given, the axes with its
-            plot.
+            One panel per term or pair, most important first. If `term` or ``kind="importance"`` is
+            given, the axes with its plot.
 
         Raises
         ------
         KeyError
             If there is no term or pair with this name.
         ValueError
-            If `ax` is given but `term` is not.
+            If `ax` is given to draw all terms, or `kind` is unknown.
         """
-        from dpexplain.plotting import plot_global
+        from dpexplain.plotting import plot_global, plot_importance
 
+        choice("kind", kind, ("terms", "importance") if term is None else ("terms",))
+        if kind == "importance":
+            return plot_importance(self, ax=ax, **options)
         if term is not None:
             part = self.part(term)
             if isinstance(part, ShapeFunction):
@@ -436,17 +442,15 @@ class GlobalExplanation(
         Axes
             The axes with the plot.
         """
-        from dpexplain.plotting import plot_importance
-
-        return plot_importance(self, ax=ax, **options)
+        return cast("Axes", self.plot(ax=ax, kind="importance", **options))
 
     def __repr__(self) -> str:
         """Return a one-line summary that suggests what to call next."""
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"GlobalExplanation({model}{self._size_words} for {self.score_name}; "
-            f"{self.guarantee.short}; {self._edited}see .frame(), .importances(), .ranking(), "
-            ".plot(), .plot(term))"
+            f"{self.guarantee.short}; {summary_of_edits(self.edits)}see .frame(), "
+            ".importances(), .ranking(), .plot(), .plot(term))"
         )
 
     @property
@@ -454,10 +458,6 @@ class GlobalExplanation(
         pairs = len(self.pairs)
         more = f" and {pairs} pair{'s' if pairs > 1 else ''}" if pairs else ""
         return f"{len(self)} terms{more}"
-
-    @property
-    def _edited(self) -> str:
-        return f"edited: {edited_terms(self.edits)}; " if self.edits else ""
 
     def _repr_html_(self) -> str:
         importances = self.importances()

@@ -22,7 +22,7 @@ from dpexplain.explain._interpret_local import ONE_CLASS
 from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, short_number, shorten
 from dpexplain.explain.additive._explaining_rows import explain_rows_of_classes
-from dpexplain.explain.additive.edits import EditRecord
+from dpexplain.explain.additive.edits import EditRecord, summary_of_edits
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.interpret_manner import InterpretManner, data_of_classes
 from dpexplain.explain.additive.multiclass_local import MulticlassLocalExplanation
@@ -434,8 +434,9 @@ class MulticlassExplanation(
         model = f"{self.model_name}, " if self.model_name else ""
         return (
             f"MulticlassExplanation({model}{len(self.term_names)} terms for {len(self.classes)} "
-            f"classes of {self.target_name}; {self.guarantee.short}; {self.by_class[0]._edited}see "
-            ".for_class(label), .frame(), .importances())"
+            f"classes of {self.target_name}; {self.guarantee.short}; "
+            f"{summary_of_edits(self.by_class[0].edits)}see .for_class(label), .frame(), "
+            ".importances())"
         )
 
     def _repr_html_(self) -> str:

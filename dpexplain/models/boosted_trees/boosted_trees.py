@@ -52,7 +52,6 @@ increase the effect of a record."""
 # floating-point errors, which matter if the sensitivity is not an integer number of steps; see
 # `DPBoostedTreesClassifier._utilities`.
 _ROUNDING, _ROUNDING_OF_BOUNDED = 2.0, 3.0
-_LARGEST_LEAF = 1.0
 _CERTAIN = 1e-4  # minimum distance of proportions of positives from 0 and 1
 
 
@@ -158,6 +157,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     """
 
     _target_kind = Classes
+
+    _largest_leaf = 1.0  # a bound on leaf values; the studies of the paper vary it
 
     def __init__(
         self,
@@ -270,7 +271,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
 
     def _leaf_phase(self, n_values: int) -> LaplacePhase:
         """Return the phase that releases the leaves of a tree."""
-        largest = 1.0 if self.variant == "corrected" else 2.0 * _LARGEST_LEAF
+        largest = 1.0 if self.variant == "corrected" else 2.0 * self._largest_leaf
         sensitivity = largest * WEIGHT_STEPS
         scale = sensitivity / self._leaf_epsilon
         return LaplacePhase("leaves", sensitivity * self._unit, scale, n_values)
@@ -323,7 +324,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
                     people[0] = 2.0 * self.n_trees * weights.sum(axis=1)
                     n_people = max(2.0 * float(weights.sum()), 1.0)
                 edge = float((weights[:, 0] - weights[:, 1]) @ leaf) / n_people
-                coefficient = 4.0 * self.alpha / _LARGEST_LEAF**2 * edge
+                coefficient = 4.0 * self.alpha / self._largest_leaf**2 * edge
             splits.append(tree)
             values.append(np.clip(coefficient, -4.0, 4.0) * leaf)
             score += values[-1][place]
@@ -377,7 +378,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             with mechanism.phase(self._leaf_phase(len(query))):
                 released = mechanism.release(query) / WEIGHT_STEPS
             # Coefficients of the combination would cost privacy budget, so they are all equal.
-            return np.clip(released, -_LARGEST_LEAF, _LARGEST_LEAF), None
+            return np.clip(released, -self._largest_leaf, self._largest_leaf), None
         with mechanism.phase(self._leaf_phase(sums.size)):
             released = mechanism.release(sums.ravel()).reshape(sums.shape) / WEIGHT_STEPS
         weights = np.maximum(released, 0.0)
@@ -388,4 +389,4 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _value(self, share: FloatArray) -> FloatArray:
         """Return the value of each leaf, given its proportion of positive weight."""
         inside = np.clip(share, _CERTAIN, 1.0 - _CERTAIN)
-        return np.clip(link(inside, self.alpha), -_LARGEST_LEAF, _LARGEST_LEAF)
+        return np.clip(link(inside, self.alpha), -self._largest_leaf, self._largest_leaf)

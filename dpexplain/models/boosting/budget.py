@@ -25,6 +25,8 @@ class Budget:
         Share of the histograms' mu squared spent on counting the records first.
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features.
+    line_share : float
+        Share of the boosting phase's mu squared spent on calibrating the scores.
     choice_share : float
         Share of the boosting phase's mu squared spent on choosing the pair terms.
     grid_share : float
@@ -37,6 +39,7 @@ class Budget:
     leaf_factor: float
     count_share: float = 0.0
     pair_share: float = 0.0
+    line_share: float = 0.0
     choice_share: float = 0.0
     grid_share: float = 0.0
 
@@ -56,12 +59,17 @@ class Budget:
     @property
     def leaf_share(self) -> float:
         """Share of the boosting phase's mu squared for the leaves of trees and grids."""
-        return 1.0 - self.pair_share - self.choice_share
+        return 1.0 - self.pair_share - self.line_share - self.choice_share
 
     @property
     def pair_multiplier(self) -> float:
         """Ratio of noise standard deviation to sensitivity for all pair sums together."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.pair_share)))
+
+    @property
+    def line_multiplier(self) -> float:
+        """Ratio of noise standard deviation to sensitivity for the sums that calibrate scores."""
+        return float(1.0 / (self.split.mu_train * np.sqrt(self.line_share)))
 
     @property
     def choice_multiplier(self) -> float:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.guarantee_words import bags_note
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.accounting import (
@@ -28,6 +27,7 @@ from dpexplain.explain.health import Health
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.calibration.line import line_phase
 from dpexplain.models.boosting.fit import (
     curves_and_grids,
     fit_private,
@@ -66,7 +66,6 @@ from dpexplain.models.boosting.records.threads import Team, check_n_jobs
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.effects.effect import (
     buys_pairs,
-    calibrating_line,
     estimate_effect,
 )
 from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
@@ -83,7 +82,7 @@ class _PrivateBoosting(PrivateEstimator):
     """Base class for the private boosting classifier and regressor."""
 
     _reads_parts = True
-    _hidden_fit = ("_terms", "_released_terms", "_scale", "_fit", "_noise", "_effect", "_edited")
+    _hidden_fit = ("_terms", "_released_terms", "_fit", "_noise", "_effect", "_edited")
 
     @answers_interpret_names
     def __init__(
@@ -113,7 +112,7 @@ class _PrivateBoosting(PrivateEstimator):
         pairs: Pairs = 0,
         outer_bags: int = 1,
         n_jobs: int | None = None,
-        calibrated: bool = False,
+        calibrated: bool = True,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -218,7 +217,6 @@ class _PrivateBoosting(PrivateEstimator):
             (self._composition() != "joint", f"composition={self.composition!r}", "'joint'"),
             (self.outer_bags > 1, f"outer_bags={self.outer_bags}", "outer_bags=1"),
             *refused_targets(self._objective(self.schema)),
-            (self.calibrated, "calibrated=True", "calibrated=False"),
             (self.max_rounds == 1, "max_rounds=1", "max_rounds of at least 2"),
         )
 
@@ -252,7 +250,7 @@ class _PrivateBoosting(PrivateEstimator):
         # The other compositions divide the budget of a phase equally.
         if self._composition() == "joint":
             return settings
-        return replace(settings, count_share=0.0, pair_share=0.0)
+        return replace(settings, count_share=0.0, pair_share=0.0, line_share=0.0)
 
     def _composition(self) -> Composition:
         return self.composition or ("gdp" if self.preset == "paper" else "joint")
@@ -302,6 +300,8 @@ class _PrivateBoosting(PrivateEstimator):
                 yield choice_phase(budget, n_pairs, 0)
         if budget.pair_share:
             yield pair_phase(budget, n_features)
+        if budget.line_share:
+            yield line_phase(budget)
 
     def _split(self, n_features: int) -> BudgetSplit:
         settings = self._recipe()
@@ -323,7 +323,10 @@ class _PrivateBoosting(PrivateEstimator):
         if schema is not None:
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
         pair_share = settings.pair_share if self._uses_pairs(n_features) else 0.0
-        budget = Budget(self._split(n_features), histogram, leaf, settings.count_share, pair_share)
+        line_share = settings.line_share if self._is_calibrated() else 0.0
+        budget = Budget(
+            self._split(n_features), histogram, leaf, settings.count_share, pair_share, line_share
+        )
         pairs = None if schema is None else self._pair_plan()
         if pairs is None:
             return budget
@@ -337,6 +340,12 @@ class _PrivateBoosting(PrivateEstimator):
         if self.schema is None or n_features < 2:
             return False
         return buys_pairs(self._objective(self.schema))
+
+    def _is_calibrated(self) -> bool:
+        """Whether the fit spends budget on calibrating its scores, if the recipe has any for it."""
+        if not self.calibrated or self.schema is None or self._pair_plan() is not None:
+            return False
+        return self._objective(self.schema).loss is LOGISTIC
 
     def _releases(self, n_features: int) -> tuple[Releases, ...]:
         budget = self._budget(n_features, self.schema)
@@ -352,6 +361,8 @@ class _PrivateBoosting(PrivateEstimator):
             planned.insert(0, Releases(count))
         if budget.pair_share:
             planned.append(Releases(pair_phase(budget, n_features)))
+        if budget.line_share:
+            planned.append(Releases(line_phase(budget)))
         if budget.choice_share:
             planned.append(Releases(choice_phase(budget, 1, 0)))
         return (*planned, Releases(leaf_phase(budget, n_releases, 0), n_releases))
@@ -401,14 +412,10 @@ class _PrivateBoosting(PrivateEstimator):
             monotone=fit.monotone,
         )
         self._released_terms = replace(self._released_terms, pairs=fit.pair_tables)
-        line = None
-        if self.calibrated and objective.loss is LOGISTIC:
-            with one_blas_thread():
-                line = calibrating_line(fit, self._released_terms, objective)
-        self._scale, shift = (1.0, 0.0) if line is None else line
+        line = fit.line
         self._terms = self._released_terms
         if line is not None:
-            self._terms = self._released_terms.on_line(self._scale, shift)
+            self._terms = self._released_terms.on_line(line.scale, line.shift)
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate
@@ -468,7 +475,10 @@ class _PrivateBoosting(PrivateEstimator):
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Return errors of all bins, simulated from the released numbers."""
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
-        return draws if self._scale == 1.0 else tuple(d.scaled(self._scale) for d in draws)
+        line = self._fit.line
+        if line is None:
+            return draws
+        return tuple(line.of_noise(each, self._released_terms) for each in draws)
 
     def _effect_draws(self) -> tuple[EffectDraws, ...]:
         """Return the estimates of the true curves, from the released numbers."""

@@ -28,6 +28,7 @@ from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Coins, Mechanism, Phase
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.calibration.line import release_line
 from dpexplain.models.boosting.loop import boost, started
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.objectives import Objective
@@ -316,7 +317,12 @@ def fit_private(
                 ]
             fit = replace(fit, bags=bags, schedule=plan, visits=trees[0], steps=steps[0].taken)
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
-    return replace(fit, pairs=release_pairs(records, binned.counts, curves, budget, mechanism))
+    pairs = release_pairs(records, binned.counts, curves, budget, mechanism)
+    if n_bags > 1 and budget.line_share:  # the records of the bags have scores, but not these
+        for feature, curve in enumerate(curves):
+            records.apply(feature, curve)
+    line = release_line(records, binned.counts, curves, binned.n_samples, budget, mechanism)
+    return replace(fit, pairs=pairs, line=line)
 
 
 def n_leaf_releases(plan: Schedule, n_features: int) -> int:

@@ -35,6 +35,9 @@ class Recipe:
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
         estimate uses these sums. If the share is 0, they are not released.
+    line_share : float
+        Share of the boosting phase's mu squared spent on calibrating the scores of two classes. If
+        the share is 0, they are not calibrated.
     clip : float or None
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.
@@ -67,6 +70,7 @@ class Recipe:
     bin_share: float
     count_share: float
     pair_share: float
+    line_share: float
     clip: float | None
     clip_every: int
     max_leaves: int
@@ -85,6 +89,7 @@ DEFAULT = Recipe(
     bin_share=0.22,
     count_share=0.1,
     pair_share=0.05,
+    line_share=0.05,
     clip=None,
     clip_every=2,
     max_leaves=3,
@@ -103,6 +108,7 @@ PAPER = Recipe(
     bin_share=0.1,
     count_share=0.0,
     pair_share=0.0,
+    line_share=0.0,
     clip=1.0,
     clip_every=0,
     max_leaves=3,

@@ -13,6 +13,7 @@ from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
 from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
+from dpexplain.models.boosting.calibration.line import Line
 from dpexplain.models.boosting.monotone import projections
 from dpexplain.models.boosting.pairs import PairSums
 from dpexplain.models.boosting.recipe import Recipe, Schedule
@@ -223,6 +224,8 @@ class PrivateFit:
     pair_tables : tuple of PairTable, default=()
         Fitted pair terms, on the link scale. All other fields describe the curves, which were
         fitted before the pairs.
+    line : Line or None
+        Line that calibrates the scores; None if they are not calibrated.
     """
 
     binned: PrivateBins
@@ -238,6 +241,7 @@ class PrivateFit:
     monotone: tuple[Direction | None, ...]
     pairs: PairSums | None = None
     pair_tables: tuple[PairTable, ...] = ()
+    line: Line | None = None
 
     @property
     def clips(self) -> NDArray[np.float64]:

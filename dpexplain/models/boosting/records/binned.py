@@ -165,6 +165,13 @@ class BinnedRecords(Protocol):
         """
         ...
 
+    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
+        """Count the records of each class by the cell of their score, shape (2, n_cells).
+
+        Cells have equal widths. Scores outside the cells are counted in the nearest one.
+        """
+        ...
+
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record.
 
@@ -270,6 +277,20 @@ class Records:
             # Whole numbers below 2**24: single precision adds them exactly, in any order.
             sums += (signs @ signs.T)[first, second].astype(np.int64)
         return sums
+
+    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
+        """Count the records of each class by the cell of their score, shape (2, n_cells)."""
+        self._settle()
+        first, per_cell = np.float32(low), np.float32(1.0 / width)
+        counts = np.zeros(2 * n_cells, dtype=np.int64)
+        for start in range(0, len(self), _PAIR_ROWS):
+            rows = slice(start, start + _PAIR_ROWS)
+            place = (self._score[rows] - first) * per_cell
+            # fmin and fmax never return NaN here, as bounds apply before the cast.
+            cell = np.fmin(np.fmax(place, np.float32(0.0)), np.float32(n_cells - 1))
+            index = cell.astype(np.intp) + n_cells * (self._target[rows] > 0.5)
+            counts += np.bincount(index, minlength=2 * n_cells)
+        return counts.reshape(2, n_cells)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record."""

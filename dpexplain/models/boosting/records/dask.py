@@ -475,6 +475,10 @@ class ClusterRecords:
         """
         return total(self._shards.ask("pair_sums", upper))
 
+    def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
+        """Count the records of each class by the cell of their score, shape (2, n_cells)."""
+        return total(self._shards.ask("score_counts", low, width, n_cells))
+
     def cross(self, crossing: Crossing) -> None:
         """Store a crossing; the next query adds a column with the cell of each record."""
         self._shards.add(crossing)

@@ -203,8 +203,6 @@ class ClassEstimate:
                         + sum(w @ e[:, c] for w, e in zip(weights, curves, strict=True))
                     ),
                     rows * np.sqrt(len(rows)),
-                    1.0,
-                    0.0,
                 )
             )
         return tuple(found)

@@ -19,14 +19,9 @@ from dpexplain.models.boosting.uncertainty.effects.counts import LARGEST
 from dpexplain.models.boosting.uncertainty.effects.estimate import (
     CAREFUL,
     MANY_CLASSES,
-    QUICK,
     EffectDraws,
-    Effort,
     Estimate,
 )
-
-_SCALES = (1.0 / 3.0, 3.0)
-"""Range of the factor that calibrates scores."""
 
 
 def estimate_effect(
@@ -54,7 +49,7 @@ def estimate_effect(
     """
     if objective.loss.n_scores > 1:
         return _of_classes(fit, terms, objective)
-    found = _found(fit, terms, objective, CAREFUL)
+    found = _found(fit, terms, objective)
     if found is None:
         return ()
     if not any(fit.monotone):
@@ -67,41 +62,12 @@ def estimate_effect(
     return (replace(found, curves=curves, intercept=found.intercept + shift),)
 
 
-def calibrating_line(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective
-) -> tuple[float, float] | None:
-    """Find the line that calibrates the released scores, using a fast estimate.
-
-    Parameters
-    ----------
-    fit : PrivateFit
-    terms : AdditiveTerms
-        Released terms, not calibrated.
-    objective : Objective
-        Objective for two classes.
-
-    Returns
-    -------
-    tuple of float, or None
-        Scale and shift of the line: calibrated log-odds are ``scale * score + shift``. The scale is
-        positive, so the order of the scores does not change. The result is None if no estimate is
-        available, or if the estimated scale is not positive.
-    """
-    found = _found(fit, terms, objective, QUICK)
-    if found is None or not found.scale > 0.0:
-        return None
-    scale = float(np.clip(found.scale, *_SCALES))
-    return scale, found.shift if scale == found.scale else 0.0
-
-
-def _found(
-    fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
-) -> EffectDraws | None:
+def _found(fit: PrivateFit, terms: AdditiveTerms, objective: Objective) -> EffectDraws | None:
     if objective.loss is POISSON and not 1.0 <= objective.residual_unit <= LARGEST:
         return None
     try:
         with np.errstate(all="ignore"):
-            found = Estimate(fit, terms, objective, effort).result()
+            found = Estimate(fit, terms, objective, CAREFUL).result()
     except np.linalg.LinAlgError:
         return None
     return found if _is_finite(found) else None
@@ -122,8 +88,7 @@ def _of_classes(
 
 
 def _is_finite(found: EffectDraws) -> bool:
-    numbers = np.array([found.intercept, found.scale, found.shift])
-    parts = (*found.curves, found.errors, numbers)
+    parts = (*found.curves, found.errors, np.array([found.intercept]))
     return all(bool(np.isfinite(part).all()) for part in parts)
 
 

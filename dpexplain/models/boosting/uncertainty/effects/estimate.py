@@ -76,7 +76,6 @@ class Effort:
 
 CAREFUL = Effort(n_people=4096, n_steps=5, most_pairs=60)
 MANY_CLASSES = Effort(n_people=1024, n_steps=4, most_pairs=30)
-QUICK = Effort(n_people=1024, n_steps=3, most_pairs=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +91,11 @@ class EffectDraws:
     errors : ndarray of shape (n_draws, n_values)
         Errors of the curves and the intercept, with columns in the order of `NoiseModel`. The mean
         outer product of the rows is the posterior covariance.
-    scale, shift : float
-        Factor and offset that calibrate the released scores.
     """
 
     curves: tuple[FloatArray, ...]
     intercept: float
     errors: FloatArray
-    scale: float
-    shift: float
 
 
 class Estimate:
@@ -222,7 +217,7 @@ class Estimate:
         return np.split(at[1 : 1 + sum(self._sizes)], np.cumsum(self._sizes)[:-1])
 
     def _summary(self, at: FloatArray, after: Posterior) -> EffectDraws:
-        """Compute the curves and their errors per bin, with the calibrating line."""
+        """Compute the curves and their errors per bin."""
         scale, d = self._objective.scale, len(at)
         covariance = after.covariance[:d, :d]
         # Where the prior smooths or shrinks a curve, the error may be as large as the shrinkage.
@@ -250,23 +245,7 @@ class Estimate:
         alone = np.diag(np.concatenate([*left, [0.0]]))
         rows = np.concatenate([joint, alone[np.diag(alone) > 0.0]])
         intercept = self._objective.offset + scale * at[0]
-        factor, shift = self._calibration(at, after.covariance[:d, :d])
-        return EffectDraws(
-            tuple(curves), float(intercept), rows * np.sqrt(len(rows)), factor, shift
-        )
-
-    def _calibration(self, at: FloatArray, covariance: FloatArray) -> tuple[float, float]:
-        """Return the line that maps released scores to estimated true scores."""
-        columns = self._columns()
-        bins = self._population.bins
-        released = np.sum([t[bins[:, k]] for k, t in enumerate(self._released)], axis=0)
-        truth = columns @ at
-        if not self._logistic:
-            slope, shift = np.polyfit(released, truth, 1) if np.ptp(released) > 0 else (1.0, 0.0)
-            return float(slope), float(shift * self._objective.scale)
-        variance = ((columns @ covariance) * columns).sum(axis=1)
-        chance = 1.0 / (1.0 + np.exp(-truth / np.sqrt(1.0 + np.pi / 8.0 * variance)))
-        return logistic_line(released + float(self._terms.intercept), chance)
+        return EffectDraws(tuple(curves), float(intercept), rows * np.sqrt(len(rows)))
 
 
 def people(basis: Basis, counts: FloatArray) -> FloatArray:
@@ -323,27 +302,3 @@ def pairs_that_matter(sizes: FloatArray, std: FloatArray, most: int) -> NDArray[
     first, second = np.triu_indices(len(sizes), 1)
     weight = std * np.maximum(sizes[first], sizes[second])
     return np.sort(np.argsort(-weight, kind="stable")[:most])
-
-
-def logistic_line(scores: FloatArray, chance: FloatArray) -> tuple[float, float]:
-    """Fit a logistic regression with one regressor to given probabilities.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Values of the regressor.
-    chance : ndarray of shape (n,)
-        Probabilities to be fitted, between 0 and 1.
-
-    Returns
-    -------
-    slope, shift : float
-        Maximum-likelihood estimates: the fitted log-odds are ``slope * scores + shift``.
-    """
-    design = np.column_stack([scores, np.ones(len(scores))])
-    line = np.array([1.0, 0.0])
-    for _ in range(25):
-        p = 1.0 / (1.0 + np.exp(-np.clip(design @ line, -30.0, 30.0)))
-        hessian = (design * (p * (1.0 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
-        line = line + np.clip(np.linalg.solve(hessian, design.T @ (chance - p)), -1.0, 1.0)
-    return float(line[0]), float(line[1])

@@ -1,0 +1,276 @@
+"""A line through the scores that calibrates the probabilities of two classes.
+
+A short fit with clipped residuals leaves probabilities too close to their average. One release of a
+few sums over the records tells by how much: the residuals that remain, in total and in the
+direction of the scores, and the number of records in each of ten groups of scores. The line is the
+most probable one given these sums, whose noise is known, and a prior that is centered on changing
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.mechanisms import Mechanism, Phase
+from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.additive.terms import AdditiveTerms
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.records.binned import BinnedRecords
+
+FloatArray = NDArray[np.float64]
+
+PRIOR_STD = np.array([0.1, 0.1])
+"""Scale of the prior of the shift at the center, in log-odds, and of the logarithm of the scale."""
+
+PRIOR_FREEDOM = 1.0
+"""Degrees of freedom of the prior (Student's t): small deviations that noise explains are ignored,
+and large deviations that it does not explain are kept."""
+
+ENDS = np.arange(-4.0, 5.0)
+"""Upper ends of the groups of scores, in units of their spread; the last group has no end."""
+
+N_SUMS = 2 + len(ENDS) + 1
+
+GROUP_WEIGHT = 0.3
+"""What a record adds to its group, relative to the largest norm of its residuals."""
+
+_N_STEPS = 12
+_LONGEST_STEP = 0.5
+_LEAST_SPREAD = 1e-6
+_LARGEST = float(np.sqrt(1.0 + GROUP_WEIGHT**2))
+_BELOW_ONE = 1.0 - 2.0**-40
+"""Factor that keeps norms at most 1 despite errors of double precision."""
+
+_SEED = 20210618  # post-processing: the same model always shows the same noise
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Line that calibrates the scores: ``scale * score + shift``, in log-odds.
+
+    Attributes
+    ----------
+    scale : float
+        Positive, so the order of the scores does not change.
+    shift : float
+    center : float
+        Score at which errors of the scale cancel.
+    noise : ndarray of shape (2, 2)
+        Covariance of the errors of the shift at the center and of the logarithm of the scale, due
+        to the noise of the release.
+    """
+
+    scale: float
+    shift: float
+    center: float
+    noise: FloatArray
+
+    def of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
+        """Return the errors of the terms on the line, including the errors of the line.
+
+        Parameters
+        ----------
+        draws : NoiseDraws
+            Errors of the terms before they were calibrated.
+        terms : AdditiveTerms
+            Terms before they were calibrated.
+
+        Returns
+        -------
+        NoiseDraws
+        """
+        scaled = draws.scaled(self.scale)
+        normal = np.random.default_rng(_SEED).standard_normal((len(draws.privacy), 2))
+        values, vectors = np.linalg.eigh(self.noise)
+        errors = normal @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        per_log_scale = self.scale * np.concatenate(
+            [*terms.scores, [float(terms.intercept) - self.center]]
+        )
+        moved = errors[:, 1:] * per_log_scale
+        moved[:, -1] += errors[:, 0]
+        return replace(scaled, privacy=scaled.privacy + moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What a record adds to the sums, for each cell of its score and each class.
+
+    Attributes
+    ----------
+    center, spread : float
+        Center and scale of the scores, in log-odds; ``z`` below is relative to them.
+    chance : ndarray of shape (n_cells,)
+        Probability of the second class.
+    directions : ndarray of shape (n_cells, 2)
+        ``(1, z)``, divided by its norm and by the larger of the two probabilities. A residual times
+        this vector has a norm of at most 1.
+    group : ndarray of shape (n_cells,)
+        Group of each cell.
+    """
+
+    center: float
+    spread: float
+    chance: FloatArray
+    directions: FloatArray
+    group: NDArray[np.intp]
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """Contributions in lattice steps, shape (2 classes, n_cells, n_sums).
+
+        They are divided by their largest norm and rounded toward zero, so no norm exceeds 1.
+        """
+        residuals = np.stack([-self.chance, 1.0 - self.chance])
+        groups = GROUP_WEIGHT * (self.group[:, None] == np.arange(len(ENDS) + 1))
+        both = [
+            residuals[:, :, None] * self.directions,
+            np.broadcast_to(groups, (2, *groups.shape)),
+        ]
+        unit = LATTICE * _BELOW_ONE / _LARGEST
+        return np.trunc(np.concatenate(both, axis=2) * unit).astype(np.int64)
+
+
+def contributions(cells: ScoreCells) -> Contributions:
+    """Choose center and scale so that shift and scale can be estimated independently.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+
+    Returns
+    -------
+    Contributions
+    """
+    middles = cells.middles
+    chance = _logistic(middles)
+    weights = cells.weights * chance * (1.0 - chance) + 1e-300
+    center = float(weights @ middles / weights.sum())
+    spread = float(np.sqrt(weights @ (middles - center) ** 2 / weights.sum()))
+    spread = max(spread, _LEAST_SPREAD)
+    z = (middles - center) / spread
+    both = np.column_stack([np.ones(len(middles)), z])
+    size = np.linalg.norm(both, axis=1) * np.maximum(chance, 1.0 - chance)
+    group = np.searchsorted(ENDS, z).astype(np.intp)
+    return Contributions(center, spread, chance, both / size[:, None], group)
+
+
+def release_line(
+    records: BinnedRecords,
+    counts: Sequence[BinCounts],
+    curves: Sequence[FloatArray],
+    n_samples: float,
+    budget: Budget,
+    mechanism: Mechanism,
+) -> Line | None:
+    """Release the sums and compute the line.
+
+    Parameters
+    ----------
+    records : BinnedRecords
+        Records whose scores are the sums of the curves.
+    counts : sequence of BinCounts
+        Noisy number of records in each bin of each feature.
+    curves : sequence of ndarray of shape (n_bins,)
+        Released curves, in log-odds.
+    n_samples : float
+        Noisy number of records.
+    budget : Budget
+    mechanism : Mechanism
+        Mechanism that adds the noise.
+
+    Returns
+    -------
+    Line or None
+        None if there is no budget for a line.
+    """
+    if not budget.line_share:
+        return None
+    cells = score_cells(counts, curves)
+    each = contributions(cells)
+    exact = records.score_counts(cells.low, cells.width, len(cells.weights))
+    phase = line_phase(budget)
+    with mechanism.phase(phase):
+        sums = mechanism.release(np.einsum("yc,ycj->j", exact, each.steps))
+    unit = _LARGEST / LATTICE
+    found = np.asarray(sums * unit, dtype=np.float64)
+    residuals, groups, std = found[:2], found[2:], phase.sigma_int * unit
+    cells = reweighted(cells, each.group, groups / GROUP_WEIGHT, n_samples, std / GROUP_WEIGHT)
+    return fitted_line(cells, each, residuals, n_samples, std)
+
+
+def line_phase(budget: Budget) -> Phase:
+    """Return the phase of releases that contains the sums.
+
+    The contribution of a record is a vector with a norm of at most 1, so replacing a record changes
+    the sums by at most 2. These changes are the same as those of leaf sums in units of the clip.
+    The sensitivity and the noise of the phase are in lattice steps.
+
+    Parameters
+    ----------
+    budget : Budget
+
+    Returns
+    -------
+    Phase
+    """
+    steps = budget.leaf_factor * LATTICE
+    return Phase("calibration", steps, budget.line_multiplier * steps, N_SUMS)
+
+
+def fitted_line(
+    cells: ScoreCells,
+    each: Contributions,
+    sums: FloatArray,
+    n_samples: float,
+    noise_std: float,
+) -> Line | None:
+    """Return the most probable line, given the noisy sums of residuals.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+    each : Contributions
+    sums : ndarray of shape (2,)
+        Noisy sums of the residuals times their directions.
+    n_samples : float
+        Noisy number of records.
+    noise_std : float
+        Standard deviation of the noise in a sum.
+
+    Returns
+    -------
+    Line or None
+        None if the sums are so far off that no line is finite.
+    """
+    n, away = max(n_samples, 1.0), cells.middles - each.center
+    moves = n * cells.weights[:, None] * each.directions
+    variance = each.directions.T @ (moves * (each.chance * (1.0 - each.chance))[:, None])
+    precision = np.linalg.inv(variance + noise_std**2 * np.eye(2))
+    at = np.zeros(2)
+    for _ in range(_N_STEPS):
+        scale = np.exp(at[1])
+        chance = _logistic(each.center + at[0] + scale * away)
+        slopes = chance * (1.0 - chance)
+        jacobian = moves.T @ np.column_stack([slopes, slopes * scale * away])
+        prior = (PRIOR_FREEDOM + 1.0) / (PRIOR_FREEDOM * PRIOR_STD**2 + at**2)
+        hessian = jacobian.T @ precision @ jacobian + np.diag(prior)
+        left = sums - moves.T @ (chance - each.chance)
+        step = np.linalg.solve(hessian, jacobian.T @ precision @ left - prior * at)
+        at = at + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+    if not np.isfinite(at).all():
+        return None
+    gain = np.linalg.solve(hessian, jacobian.T @ precision) * noise_std
+    scale = float(np.exp(at[1]))
+    shift = float(each.center + at[0] - scale * each.center)
+    return Line(scale, shift, each.center, np.asarray(gain @ gain.T))
+
+
+def _logistic(score: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(score, -40.0, 40.0))))

@@ -1,0 +1,61 @@
+"""Attacks on the sums that calibrate the scores of DP-EBM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attack_kit import Attack, Finding, estimator, first_find, replayed, schema_for, without
+from dpexplain import Categorical, Numeric, models
+from dpexplain.models.boosting.records.binned import Records
+
+_FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
+_LOW, _HIGH = (20.0, 0.1, "a"), (80.0, 0.9, "c")
+
+
+def _is_never_calibrated(name: str) -> bool:
+    return "calibrated" not in getattr(models, name)().get_params()
+
+
+def one_record_of_scores(name: str) -> Finding:
+    """One record that tips the scales between two crowds: how far does it move the sums?"""
+    return first_find(_tipped_scales(name))
+
+
+def _tipped_scales(name: str) -> Iterator[Finding]:
+    labels = list(schema_for(name).target.labels)
+    for n in (0, 1, 10, 300):
+        rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
+        X = pd.DataFrame(rows, columns=list(_FEATURES))
+        y = pd.Series([labels[k % 2] for k in range(len(rows))])
+        for seed in (None, 1, 2):
+            fitted = estimator(name, features=_FEATURES)
+            yield replayed(fitted, (X, y), without((X, y), len(X) - 1), extreme_seed=seed)
+
+
+def cells_by_the_records(patch: pytest.MonkeyPatch) -> None:
+    """Cells of scores lie around the median of the records, in place of a released center."""
+    honest = Records.score_counts
+
+    def score_counts(self: Records, low: float, width: float, n_cells: int) -> Any:
+        self._settle()
+        half = width * n_cells / 2
+        middle = float(np.median(self._score)) if len(self) else low + half
+        return honest(self, middle - half, width, n_cells)
+
+    patch.setattr(Records, "score_counts", score_counts)
+
+
+ATTACKS = [
+    Attack(
+        "one record decides around which score the probabilities are calibrated",
+        one_record_of_scores,
+        cells_by_the_records,
+        "scores are counted around the median of the records",
+        leaves_out=_is_never_calibrated,
+    ),
+]

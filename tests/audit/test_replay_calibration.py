@@ -1,0 +1,153 @@
+"""Sums that calibrate scores: what one record does to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpexplain.audit import record, replay
+from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain.models.boosting.budget import Budget
+from dpexplain.models.boosting.calibration import line
+from dpexplain.models.boosting.calibration.line import N_SUMS
+from dpexplain.models.boosting.records.binned import Records
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from effort import examples
+
+pytestmark = pytest.mark.full
+
+FEATURES = {"age": Numeric(0, 100), "dose": Numeric(0, 1), "ward": Categorical(["a", "b", "c"])}
+SCHEMA = Schema(FEATURES, target=Classes(["no", "yes"]))
+
+
+def make(**settings):
+    defaults = {"schema": SCHEMA, "structure_seed": 3, "max_rounds": 5}
+    return DPExplainableBoostingClassifier(**{**defaults, **settings})
+
+
+def make_data(n, seed):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(0, 100, n),
+            "dose": rng.uniform(0, 1, n),
+            "ward": rng.choice(["a", "b", "c"], n),
+        }
+    )
+    return X, pd.Series(rng.choice(["no", "yes"], n))
+
+
+def without(data, i):
+    return tuple(part.drop(index=part.index[i]) for part in data)
+
+
+def driven(transcript, seed):
+    """Answers that drive scores, and so the cells in which they are counted, anywhere."""
+    rng = np.random.default_rng(seed)
+    most = 2 ** rng.integers(21, 35)
+    return [
+        rng.choice([-1, 1], a.shape) * rng.integers(0, most, a.shape)
+        if p.label in ("boosting", "pairs", "calibration")
+        else a
+        for p, a in zip(transcript.phases, transcript.answers, strict=True)
+    ]
+
+
+@examples(25)
+@given(
+    n=st.integers(1, 40),
+    seed=st.integers(0, 2**32 - 1),
+    adjacency=st.sampled_from(["add_remove", "replace"]),
+    epsilon=st.sampled_from([0.1, 1.0, 20.0]),
+    n_bags=st.sampled_from([1, 3]),
+)
+@pytest.mark.filterwarnings("ignore:epsilon")
+def test_calibration_stays_within_the_guarantee(n, seed, adjacency, epsilon, n_bags):
+    estimator = make(adjacency=adjacency, epsilon=epsilon, outer_bags=n_bags)
+    data = make_data(n, seed)
+    model, transcript = record(estimator, *data)
+    assert transcript.phases[-1].label == "calibration"
+    model, transcript = record(estimator, *data, answers=driven(transcript, seed))
+    if adjacency == "replace":
+        neighbor = tuple(part.copy() for part in data)
+        neighbor[0].iloc[0] = [100.0, 0.0, "c"]
+        neighbor[1].iloc[0] = "no"
+    else:
+        neighbor = without(data, 0)
+    report = replay(estimator, neighbor, model, transcript)
+    assert report.holds, report
+
+
+@pytest.mark.parametrize(("adjacency", "most"), [("add_remove", 1.0), ("replace", 2.0)])
+def test_sums_have_the_sensitivity_of_one_leaf(adjacency, most):
+    _, transcript = record(make(adjacency=adjacency), *make_data(30, 1))
+    phase, answer = transcript.phases[-1], transcript.answers[-1]
+    assert phase.sensitivity_int == most * 2**20
+    assert answer.shape == (N_SUMS,)
+
+
+# Planted mistakes.
+
+
+def contributions_without_bound(monkeypatch):
+    """Residuals times scores, not divided by their norm."""
+
+    honest = line.Contributions.steps.fget
+
+    def times_the_score(self):
+        z = self.directions[:, 1] / self.directions[:, 0]
+        return (honest(self) * np.hypot(1.0, z)[None, :, None]).astype(np.int64)
+
+    monkeypatch.setattr(line.Contributions, "steps", property(times_the_score))
+
+
+def records_counted_three_times(monkeypatch):
+    honest = Records.score_counts
+    monkeypatch.setattr(Records, "score_counts", lambda self, *cells: 3 * honest(self, *cells))
+
+
+def noise_of_a_tenth(monkeypatch):
+    honest = Budget.line_multiplier.fget
+    monkeypatch.setattr(Budget, "line_multiplier", property(lambda self: honest(self) / 10))
+
+
+def cells_around_the_median_of_the_records(monkeypatch):
+    """Where the cells begin follows from the records."""
+
+    def of_records(self, low, width, n_cells):
+        self._settle()
+        middle = float(np.median(self._score)) if len(self) else low + width * n_cells / 2
+        return honest(self, middle - width * n_cells / 2, width, n_cells)
+
+    honest = Records.score_counts
+    monkeypatch.setattr(Records, "score_counts", of_records)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        contributions_without_bound,
+        records_counted_three_times,
+        noise_of_a_tenth,
+        cells_around_the_median_of_the_records,
+    ],
+    ids=lambda m: m.__name__,
+)
+def test_replay_catches_a_planted_mistake_about_calibration(mutant, monkeypatch):
+    data = make_data(31, 5)
+    for name, both in (("age", [5.0, 95.0]), ("dose", [0.1, 0.9]), ("ward", ["a", "c"])):
+        data[0][name] = [*both * 15, both[0]]  # two crowds; the median moves with any record
+    estimator = make()
+
+    def holds(seed):
+        _, drawn = record(estimator, *data)
+        model, transcript = record(estimator, *data, answers=driven(drawn, seed))
+        reports = [replay(estimator, without(data, i), model, transcript) for i in range(2)]
+        return all(report.holds for report in reports)
+
+    assert all(holds(seed) for seed in range(5))
+    mutant(monkeypatch)
+    assert not all(holds(seed) for seed in range(5))

@@ -1,0 +1,275 @@
+"""Calibrated probabilities: the paid release, the line computed from it, and what follows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpexplain.binning.counts import BinCounts
+from dpexplain.models import DPExplainableBoostingClassifier
+from dpexplain.models.boosting.calibration.line import contributions, fitted_line
+from dpexplain.models.boosting.calibration.scores import ScoreCells, reweighted, score_cells
+from dpexplain.models.boosting.records._kernels_sums import LATTICE
+from dpexplain.models.boosting.records.binned import LOGISTIC, Records
+from dpexplain.models.boosting.records.chunked import ChunkedRecords
+from dpexplain.models.boosting.records.threads import Team
+from dpexplain.schema import Categorical, Classes, Numeric, Schema
+from effort import examples
+
+FEATURES = {"x": Numeric(0, 1), "z": Numeric(0, 1), "job": Categorical(["a", "b", "c"])}
+SCHEMA = Schema(FEATURES, target=Classes(["no", "yes"]))
+
+
+def draw(n, seed, strength=6.0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"x": rng.random(n), "z": rng.random(n), "job": rng.choice(["a", "b"], n)})
+    score = strength * (X["x"] - 0.5) + 0.3 * strength * (X["job"] == "a")
+    y = pd.Series(np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no"))
+    return X, y
+
+
+def make(**settings):
+    return DPExplainableBoostingClassifier(**{"schema": SCHEMA, **settings})
+
+
+def log_loss(model, X, y):
+    p = np.clip(model.predict_proba(X)[:, 1], 1e-9, 1 - 1e-9)
+    return -np.mean(np.where(y == "yes", np.log(p), np.log1p(-p)))
+
+
+# Parts.
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40_000])
+def test_scores_are_counted_as_in_a_loop_however_records_are_held(n):
+    rng = np.random.default_rng(n)
+    bins = [rng.integers(0, 5, n).astype(np.uint8), rng.integers(0, 3, n).astype(np.uint8)]
+    target = rng.integers(0, 2, n).astype(np.float32)
+    curves = [np.linspace(-2, 2, 5), np.array([0.1, -0.4, 9.0])]
+    low, width, n_cells = -1.5, 0.25, 16
+    expected = np.zeros((2, n_cells), dtype=np.int64)
+    for first, second, own in zip(*bins, target, strict=True):
+        score = np.float32(curves[0][first]) + np.float32(curves[1][second])
+        place = int((score - np.float32(low)) * np.float32(1 / width) // 1)
+        expected[int(own), min(max(place, 0), n_cells - 1)] += 1
+    whole = Records(bins, [5, 3], target, LOGISTIC)
+    team = Team(2)
+    try:
+        cut = n // 3
+        halves = ChunkedRecords([whole.rows(0, cut), whole.rows(cut, n)])
+        for records in (whole, halves, team.sharing(Records(bins, [5, 3], target, LOGISTIC))):
+            for feature, curve in enumerate(curves):
+                records.apply(feature, curve)
+            found = records.score_counts(low, width, n_cells)
+            np.testing.assert_array_equal(found, expected)
+    finally:
+        team.close()
+
+
+def _table(score, n_bins=10):
+    """Bins, counts and a released curve of one feature."""
+    places = (stats.norm.cdf(score) * n_bins).astype(np.uint8)
+    bins = np.minimum(places, n_bins - 1)
+    counts = np.append(np.bincount(bins, minlength=n_bins), 0.0)
+    return bins, BinCounts(counts, np.ones(n_bins + 1), 1, True)
+
+
+def test_scores_have_the_mean_and_the_spread_of_independent_features():
+    normal = np.random.default_rng(0).standard_normal((100_000, 3))
+    bins, counts = zip(*(_table(normal[:, k]) for k in range(3)), strict=True)
+    curves = [np.append(0.5 + np.linspace(-1, 1, 10) ** p, 0.0) for p in (1, 1, 3)]
+    score = sum(curve[b] for curve, b in zip(curves, bins, strict=True))
+    cells = score_cells(counts, curves)
+    mean = cells.weights @ cells.middles
+    assert mean == pytest.approx(score.mean(), abs=0.01)
+    assert cells.weights @ (cells.middles - mean) ** 2 == pytest.approx(score.var(), rel=0.08)
+    assert cells.weights.sum() == pytest.approx(1.0)
+
+
+def test_counts_of_groups_show_how_correlated_features_spread_the_scores():
+    rng = np.random.default_rng(0)
+    n = 100_000
+    normal = rng.multivariate_normal([0, 0, 0], 0.3 * np.eye(3) + 0.7, n)
+    bins, counts = zip(*(_table(normal[:, k]) for k in range(3)), strict=True)
+    curves = [np.append(np.linspace(-1, 1, 10), 0.0)] * 3
+    score = sum(curve[b] for curve, b in zip(curves, bins, strict=True))
+    cells = score_cells(counts, curves)
+    each = contributions(cells)
+    place = np.clip((score - cells.low) / cells.width, 0, len(cells.weights) - 1)
+    in_groups = np.bincount(each.group[place.astype(int)], minlength=10).astype(float)
+
+    def variance(found):
+        return found.weights @ (found.middles - found.weights @ found.middles) ** 2
+
+    known = reweighted(cells, each.group, in_groups, n, 1.0)
+    assert variance(cells) < 0.6 * score.var()
+    assert variance(known) == pytest.approx(score.var(), rel=0.15)
+    unknown = reweighted(cells, each.group, in_groups, n, 1e9)
+    np.testing.assert_allclose(unknown.weights, cells.weights, atol=1e-6)
+
+
+@examples(50)
+@given(
+    low=st.floats(-60, 60),
+    width=st.floats(1e-6, 2.0),
+    seed=st.integers(0, 2**32 - 1),
+    concentrated=st.booleans(),
+)
+def test_no_contribution_is_larger_than_the_sensitivity(low, width, seed, concentrated):
+    weights = np.random.default_rng(seed).random(64) ** (200 if concentrated else 1)
+    steps = contributions(ScoreCells(low, width, weights / weights.sum())).steps
+    norms = np.sqrt((steps.astype(object) ** 2).sum(axis=2).astype(float))
+    assert norms.max() <= LATTICE
+    assert norms.max() > 0.9 * LATTICE
+
+
+def _cells(std=1.2, mean=-0.5):
+    cells = ScoreCells(mean - 8 * std, std / 32, np.ones(512))
+    weights = stats.norm.pdf(cells.middles, mean, std)
+    return ScoreCells(cells.low, cells.width, weights / weights.sum())
+
+
+def _sums(cells, each, n, slope, shift):
+    """Expected sums if the true log-odds are a line in the scores."""
+    chance = 1 / (1 + np.exp(-(slope * cells.middles + shift)))
+    left = chance - each.chance
+    return n * (each.directions * (cells.weights * left)[:, None]).sum(axis=0)
+
+
+@pytest.mark.parametrize(("slope", "shift"), [(1.0, 0.0), (1.6, 0.3), (0.7, -0.2), (3.0, 1.0)])
+def test_line_comes_back_from_exact_sums(slope, shift):
+    cells, n = _cells(), 1e7
+    each = contributions(cells)
+    line = fitted_line(cells, each, _sums(cells, each, n, slope, shift), n, 1.0)
+    assert line.scale == pytest.approx(slope, rel=0.01)
+    assert line.shift == pytest.approx(shift, abs=0.01)
+
+
+def test_line_changes_nothing_if_the_sums_are_noise():
+    cells = _cells()
+    each = contributions(cells)
+    rng = np.random.default_rng(0)
+    for noise_std in (1e3, 1e5, 1e8):
+        for _ in range(20):
+            sums = noise_std * rng.normal(size=2)
+            line = fitted_line(cells, each, sums, 1_000.0, noise_std)
+            assert 0.9 < line.scale < 1.1
+            assert abs(line.shift) < 0.1
+
+
+def test_noise_of_the_line_is_that_of_repeated_releases():
+    cells, n, noise_std = _cells(), 20_000.0, 60.0
+    each = contributions(cells)
+    exact = _sums(cells, each, n, 1.5, 0.2)
+    rng = np.random.default_rng(1)
+    lines = [
+        fitted_line(cells, each, exact + noise_std * rng.normal(size=2), n, noise_std)
+        for _ in range(300)
+    ]
+    at_center = [line.shift + (line.scale - 1) * line.center for line in lines]
+    seen = np.cov([at_center, [np.log(line.scale) for line in lines]])
+    stated = np.mean([line.noise for line in lines], axis=0)
+    np.testing.assert_allclose(np.diag(stated), np.diag(seen), rtol=0.3)
+
+
+# Fits.
+
+
+@pytest.mark.parametrize("n_bags", [1, 3])
+def test_scores_are_a_rising_line_of_the_released_ones(n_bags):
+    X, y = draw(3_000, 0)
+    model = make(epsilon=2.0, reproducible_seed=1, outer_bags=n_bags).fit(X, y)
+    released, line = model._released_terms, model._fit.line
+    assert line.scale > 1.05  # a short fit leaves scores too close to the average
+    columns = [b.index(c) for b, c in zip(released.bins, model._columns(X), strict=True)]
+    before = released.intercept + sum(s[i] for s, i in zip(released.scores, columns, strict=True))
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, line.scale * before + line.shift, atol=1e-9)
+    explanation = model.explain_global()
+    for k, term in enumerate(explanation.terms):
+        np.testing.assert_allclose(term.contribution, line.scale * released.scores[k], atol=1e-9)
+    np.testing.assert_array_equal(model.explain_local(X).scores, scores)
+
+
+def test_records_of_several_bags_get_the_score_of_the_mean_curves():
+    """Otherwise, the sums would be about the scores of other curves."""
+    X, y = draw(20_000, 0)
+    slopes = []
+    for n_bags in (1, 4):
+        model = make(epsilon=8.0, reproducible_seed=1, outer_bags=n_bags).fit(X, y)
+        score = model.decision_function(X)
+        p = 1 / (1 + np.exp(-score))
+        won = (y == "yes").to_numpy()
+        slopes.append(1 + ((won - p) @ score) / ((p * (1 - p)) @ (score - score.mean()) ** 2))
+    np.testing.assert_allclose(slopes, 1.0, atol=0.05)
+
+
+def test_band_includes_the_noise_of_the_line():
+    X, y = draw(3_000, 0)
+    model = make(epsilon=1.0, reproducible_seed=1).fit(X, y)
+    line, released = model._fit.line, model._released_terms
+    (draws,) = model._noise_draws()
+    (before,) = (d for d in _uncalibrated_draws(model))
+    more = (draws.privacy**2).mean(0) - line.scale**2 * (before.privacy**2).mean(0)
+    curve = line.scale * np.concatenate(released.scores)
+    expected = curve**2 * line.noise[1, 1]
+    at = np.argmax(expected)
+    # Two independent errors, with a chance covariance over the draws.
+    both = 2 * np.sqrt(expected[at] * line.scale**2 * (before.privacy[:, at] ** 2).mean())
+    chance = 4 * both / np.sqrt(len(before.privacy)) + 0.2 * expected[at]
+    assert abs(more[at] - expected[at]) < chance
+    assert more.sum() > 0
+
+
+def _uncalibrated_draws(model):
+    from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
+
+    return simulate_noise(model._fit, model._released_terms, model._objective(model.schema_))
+
+
+@pytest.mark.full
+def test_calibration_lowers_the_log_loss_of_short_fits():
+    gains = []
+    for seed in range(12):
+        X, y = draw(6_000, 100 + seed)
+        losses = [
+            log_loss(
+                make(epsilon=0.5, reproducible_seed=seed, calibrated=c).fit(X[:3_000], y[:3_000]),
+                X[3_000:],
+                y[3_000:],
+            )
+            for c in (False, True)
+        ]
+        gains.append(losses[0] - losses[1])
+    assert np.mean(gains) > 3 * np.std(gains) / np.sqrt(len(gains))
+
+
+def test_calibration_is_charged_and_paid_for_by_the_trees():
+    X, _ = draw(2, 0)
+    paid = {e.label: e for e in make(pair_budget_frac=0.0).planned_events(X)}
+    free = {e.label: e for e in make(pair_budget_frac=0.0, calibrated=False).planned_events(X)}
+    assert "calibration" not in free
+    total = paid["boosting"].mu ** 2 + paid["calibration"].mu ** 2
+    assert total == pytest.approx(free["boosting"].mu ** 2)
+    assert paid["calibration"].mu ** 2 == pytest.approx(0.05 * total)
+    model = make(ledger="test of calibration").fit(*draw(50, 0))
+    assert "calibration" in {e.label for entry in model.ledger_.entries for e in entry.events}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"calibrated": False},
+        {"preset": "paper"},
+        {"composition": "gdp"},
+        {"pairs": [("x", "z")]},
+        {"schema": Schema(FEATURES, target=Classes(["no", "yes", "other"]))},
+    ],
+)
+def test_nothing_is_charged_where_nothing_is_calibrated(settings):
+    planned = make(**settings).planned_events(draw(2, 0)[0])
+    assert "calibration" not in {e.label for e in planned}
