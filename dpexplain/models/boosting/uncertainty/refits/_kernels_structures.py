@@ -6,6 +6,8 @@ scalars, call few functions and allocate nothing, so they compile quickly.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dpexplain._utils.compiling import njit
@@ -124,48 +126,67 @@ def _project(table, count, first, n, direction):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow_trees(  # type: ignore[no-untyped-def]
-    start, n_bins, n_value, visit_feature, leaf_of_bin, gain, direction, count, target, weight,
-    of_bin, table, people, aims, of_target, function_start, reaction, own_share, total, means,
-    values, cross, by_leaf,
+    start, n_bins, n_value, visit_feature, n_leaves, leaf_of_bin, direction, by_bin, of_bin, table,
+    people, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
+    total, means, values, cross, by_leaf,
 ):  # fmt: skip
     """Boost one simulation with given trees, and fill `table` with the scores.
 
-    `count`, `target` and `weight` contain, for each bin, the noisy count, the residual sum to be
-    learned and the curvature mass; `gain` is that of `gains`. `by_leaf` has the shape of `gain` and
-    contains zeros. `direction` is None if no curve is constrained: the projection is then not
-    compiled.
+    Rows of `by_bin` are the noisy count, its variance, the curvature mass, the residual sum to be
+    learned, and the nonnegative noisy count with and without step weights. `direction` is None if
+    no curve is constrained: the projection is then not compiled.
     """
     n_functions = values.shape[0]
+    least = min_leaf_count if min_leaf_count > 1.0 else 1.0
+    count, weight = by_bin[0], by_bin[2]
     for v in range(visit_feature.shape[0]):
-        k = visit_feature[v]
-        leaves, rate, wanted = leaf_of_bin[v], gain[v], by_leaf[v]
-        a, z = start[k], start[k] + n_bins[k]
-        first, n_own = function_start[k], function_start[k + 1] - function_start[k]
+        k, leaves = visit_feature[v], leaf_of_bin[v]
+        a, size = start[k], n_bins[k]
+        for leaf in range(by_leaf.shape[1]):
+            for row in range(5):
+                by_leaf[row, leaf] = 0.0
         # Errors of the feature's own curve are multiplied by `own`. Errors of other curves act
         # through their means and through correlated functions.
         elsewhere, own = total - means[k], own_share[k]
         common = total - own * means[k]
+        first, n_own = function_start[k], function_start[k + 1] - function_start[k]
         for i in range(n_own):
             acts = 0.0
             for q in range(n_functions):
                 acts += reaction[first + i, q] * values[q]
             cross[i] = acts
-        for b in range(a, z):
-            sums = wanted[leaves[b - a]]
-            sums += target[b] - weight[b] * (own * table[b] + common)
+        for bin_ in range(size):
+            leaf, b = leaves[bin_], a + bin_
+            wanted = by_leaf[0, leaf]
+            wanted += by_bin[3, b] - weight[b] * (own * table[b] + common)
             for i in range(n_own):
-                sums -= of_bin[i, b] * cross[i]
-            wanted[leaves[b - a]] = sums
-        for b in range(a, z):
-            table[b] += wanted[leaves[b - a]] * rate[leaves[b - a]]
+                wanted -= of_bin[i, b] * cross[i]
+            by_leaf[0, leaf] = wanted
+            by_leaf[1, leaf] += count[b]
+            by_leaf[2, leaf] += by_bin[1, b]
+            by_leaf[3, leaf] += by_bin[4, b]
+            by_leaf[4, leaf] += by_bin[5, b]
+        for leaf in range(n_leaves[v]):
+            floor = 3.0 * math.sqrt(by_leaf[2, leaf])
+            floor = floor if floor > least else least
+            held_by = by_leaf[1, leaf]
+            held_by = floor if floor > held_by else held_by
+            per_person, filled = 1.0, by_leaf[4, leaf]
+            if filled > 0:
+                per_person = by_leaf[3, leaf] / filled
+            by_leaf[0, leaf] *= learning_rate / (held_by * per_person)
+        for bin_ in range(size):
+            table[a + bin_] += by_leaf[0, leaves[bin_]]
         if direction is not None and direction[k] != 0:
             _project(table, count, a, n_value[k], direction[k])
         mean = 0.0
         for i in range(n_own):
             values[first + i] = -of_target[first + i]
-        for b in range(a, z):
+        for b in range(a, a + size):
             mean += weight[b] * table[b]
             for i in range(n_own):
                 values[first + i] += of_bin[i, b] * table[b]
-        means[k] = mean / people[k] - aims[k]
+        inside = people[k]
+        inside = inside if inside > 1e-12 else 1e-12
+        means[k] = mean / inside - aims[k]
         total = elsewhere + means[k]

@@ -164,16 +164,11 @@ def fresh_structures(  # type: ignore[no-untyped-def]
             features, visit_feature, n_leaves, leaf_of_bin, order, np.zeros(n_cells + 1), cuts,
             seeds[s : s + 1].copy(),
         )  # fmt: skip
-        of_leaves = by_bin[[0, 1, 4, 5]]
-        gain = _gains(
-            of_leaves, feature, cell, visit_feature, leaf_of_bin, max_leaves, min_leaf_count,
-            learning_rate,
-        )  # fmt: skip
         follow_trees(
-            start, n_bins, n_value[s], visit_feature, leaf_of_bin, gain, direction, by_bin[0],
-            by_bin[3], by_bin[2], of_bin, table, np.maximum(people, 1e-12), aims, of_target,
-            function_start, reactions[s % len(reactions)], own_share, total - intercept, -aims,
-            -of_target, np.zeros(most), np.zeros(gain.shape),
+            start, n_bins, n_value[s], visit_feature, n_leaves, leaf_of_bin, direction, by_bin,
+            of_bin, table, people, aims, of_target, function_start, reactions[s % len(reactions)],
+            own_share, float(min_leaf_count), learning_rate, total - intercept, -aims, -of_target,
+            np.zeros(most), np.zeros((5, max_leaves)),
         )  # fmt: skip
         count, special = by_bin[0], cell >= n_value[s][feature]
         seen = np.where(special & (count < 3.0 * np.sqrt(by_bin[1])), 0.0, np.maximum(count, 0.0))
@@ -182,33 +177,6 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         intercepts[s] = np.cumsum(middle)[-1]
         scores[s] = table[at] - middle[feature]
     return scores, intercepts
-
-
-def _gains(
-    by_bin: FloatArray,
-    feature: IntArray,
-    cell: IntArray,
-    visit_feature: IntArray,
-    leaf_of_bin: NDArray[np.uint8],
-    max_leaves: int,
-    min_leaf_count: float,
-    learning_rate: float,
-) -> FloatArray:
-    """Return the change in the score per unit of a leaf sum, for each visit and leaf.
-
-    Rows of `by_bin` are the noisy count, its variance, and the nonnegative noisy count with and
-    without step weights.
-    """
-    n_visits, most_bins = leaf_of_bin.shape
-    padded = np.zeros((len(by_bin), feature[-1] + 1, most_bins))
-    padded[:, feature, cell] = by_bin
-    leaf = (np.arange(n_visits)[:, None] * max_leaves + leaf_of_bin).ravel()
-    count, variance, weighted, filled = (
-        np.bincount(leaf, rows[visit_feature].ravel(), n_visits * max_leaves) for rows in padded
-    )
-    held_by = np.maximum(count, np.maximum(3.0 * np.sqrt(variance), max(min_leaf_count, 1.0)))
-    per_person = np.divide(weighted, filled, out=np.ones_like(filled), where=filled > 0)
-    return (learning_rate / (held_by * per_person)).reshape(n_visits, max_leaves)
 
 
 def _bins(
