@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dpexplain._utils.compiling import njit
 
@@ -157,41 +155,24 @@ def _add_up(  # type: ignore[no-untyped-def]
     of its score; for a numeric target, it is the true score minus the current score, in units of
     the spread. The kernels therefore compute no exponentials.
     """
-    n_people, n_columns = len(truth), columns.shape[1]
     leaf = leaf_of_bin + np.repeat(leaf_start[:-1], np.diff(start)[visit_feature])
-    anchors = np.flatnonzero(anchor >= 0)
-    row_of_visit = np.full(len(anchor), -1)
-    row_of_visit[anchors] = np.arange(len(anchors))
-    residuals, reactions = np.empty((2, len(anchors), n_people))
-    out = visit_feature, leaf, bin_start, clips, row_of_visit, sums, reach, residuals, reactions
+    # Both derivatives are products with a row of this table.
+    both = np.column_stack([columns, scores])
+    out = visit_feature, leaf, bin_start, clips, anchor, start, both, sums, reach, slopes
     if kind == LOGISTIC:
-        chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(n_people, math.exp(first_score))
-        _add_up_chances(bins, chance, odds, np.exp(updates), *out)
+        chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(len(truth), math.exp(first_score))
+        _add_up_chances(bins, chance, odds, np.exp(updates), columns.shape[1], each, *out)
     else:
         apart = (truth - first_score) / spread
-        _add_up_normal(bins, apart, spread, _normal_table(), updates / spread, *out)
-    for some in (sums, reach, residuals, reactions):
-        some *= each
-    for k, (a, z) in enumerate(itertools.pairwise(start)):
-        of_feature = visit_feature[anchors] == k
-        rows = anchor[anchors[of_feature]]
-        order = np.argsort(bins[k], kind="stable")
-        inner = np.cumsum(np.tile(np.bincount(bins[k], minlength=z - a), len(rows)))
-        at = np.tile(order, len(rows)), np.concatenate([[0], inner])
-        shape = (len(rows) * (z - a), n_people)
-        for own, given, place in (
-            (reactions, columns, slice(None, n_columns)),
-            (residuals, scores, slice(n_columns, None)),
-        ):
-            if given.shape[1]:
-                added = csr_array((own[of_feature][:, order].ravel(), *at), shape) @ given
-                slopes[rows, a:z, place] += added.reshape(len(rows), z - a, -1)
+        _add_up_normal(
+            bins, apart, spread, _normal_table(), updates / spread, columns.shape[1], each, *out
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_chances(  # type: ignore[no-untyped-def]
-    bins, chance, odds, factors, visit_feature, leaf, bin_start, clips, row_of_visit, sums, reach,
-    residuals, reactions,
+    bins, chance, odds, factors, n_columns, each, visit_feature, leaf, bin_start, clips, anchor,
+    start, both, sums, reach, slopes,
 ):  # fmt: skip
     """Add up expected residuals of two classes, and their reactions, per leaf.
 
@@ -204,31 +185,32 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
         Exponential of the updates, visit by visit.
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
-    row_of_visit : ndarray of shape (n_visits,), dtype int64
-        Row of `residuals` and `reactions` that each visit fills; negative for none.
+    both : ndarray of shape (n_people, n_columns + n_pairs)
+        `columns` and `scores` of `expected_sums`, where the other parameters are described.
     """
     for v in range(visit_feature.shape[0]):
-        k, clip, first, row = visit_feature[v], clips[v], bin_start[v], row_of_visit[v]
+        k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
         for m in range(odds.shape[0]):
             q, up = chance[m], 1.0 / (1.0 + odds[m])
             down = 1.0 - up
             up = up if up < clip else clip
             down = down if down < clip else clip
-            residual = q * up - (1.0 - q) * down
-            reaction = q * (1.0 - q) * (up + down)
+            residual = each * (q * up - (1.0 - q) * down)
+            reaction = each * (q * (1.0 - q) * (up + down))
             b = first + bins[k, m]
             sums[leaf[b]] += residual
             reach[leaf[b]] += reaction
             odds[m] *= factors[b]
-            if row >= 0:
-                residuals[row, m] = residual
-                reactions[row, m] = reaction
+            if a >= 0:
+                row, given = slopes[a, start[k] + bins[k, m]], both[m]
+                for j in range(given.shape[0]):
+                    row[j] += (reaction if j < n_columns else residual) * given[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_up_normal(  # type: ignore[no-untyped-def]
-    bins, apart, spread, table, changes, visit_feature, leaf, bin_start, clips, row_of_visit, sums,
-    reach, residuals, reactions,
+    bins, apart, spread, table, changes, n_columns, each, visit_feature, leaf, bin_start, clips,
+    anchor, start, both, sums, reach, slopes,
 ):  # fmt: skip
     """Add up expected residuals of a numeric target, and their reactions, per leaf.
 
@@ -237,15 +219,16 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
     `changes` are the updates in units of the spread.
     """
     for v in range(visit_feature.shape[0]):
-        k, clip, first, row = visit_feature[v], clips[v], bin_start[v], row_of_visit[v]
+        k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
         for m in range(apart.shape[0]):
             more, share = _above_zero(apart[m] + clip / spread, table)
             less, above = _above_zero(apart[m] - clip / spread, table)
-            residual, reaction = spread * (more - less) - clip, share - above
+            residual, reaction = each * (spread * (more - less) - clip), each * (share - above)
             b = first + bins[k, m]
             sums[leaf[b]] += residual
             reach[leaf[b]] += reaction
             apart[m] -= changes[b]
-            if row >= 0:
-                residuals[row, m] = residual
-                reactions[row, m] = reaction
+            if a >= 0:
+                row, given = slopes[a, start[k] + bins[k, m]], both[m]
+                for j in range(given.shape[0]):
+                    row[j] += (reaction if j < n_columns else residual) * given[j]
