@@ -71,7 +71,13 @@ def warm_model(name: str, *, quick: bool = False) -> None:
         "range": ((for_numbers, X["age"]),),
     }
     listed = MODELS[name]
-    ways = [(settings, target) for settings in listed.warm for target in targets[listed.target]]
+    # Models of more than two classes have no pairs.
+    ways = [
+        (settings, (schema, y))
+        for settings in listed.warm
+        for schema, y in targets[listed.target]
+        if schema is not for_wards or not settings.get("pairs")
+    ]
     for settings, (schema, y) in ways[:1] if quick else ways:
         _warm_one(getattr(models, name)(schema=schema, **settings), X, y)
 

@@ -21,7 +21,7 @@ from numba.core import event
 __all__ = ["SAID", "njit"]
 
 SAID = (
-    "dpexplain: compiling numeric kernels, once after an installation, for up to a minute "
+    "dpexplain: compiling numeric kernels, once after an installation, for some seconds "
     "(`dpexplain warm` does it beforehand)."
 )
 

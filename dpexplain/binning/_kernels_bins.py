@@ -9,8 +9,7 @@ from dpexplain._utils.compiling import njit
 _BLOCK = 1024
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-def]
+def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-untyped-def]
     """Find the bin of each value by simultaneous bisection.
 
     Parameters
@@ -23,10 +22,16 @@ def find_bins(values, inner_edges, missing, index):  # type: ignore[no-untyped-d
     index : ndarray of shape (n_samples,), dtype uint8 or uint16
         Output; filled with the bin index of each value.
     """
-    first = np.empty(_BLOCK, np.int32)
+    _find_bins(values, inner_edges, missing, index, np.empty(_BLOCK, np.int32))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _find_bins(values, inner_edges, missing, index, first):  # type: ignore[no-untyped-def]
+    """Find the bins with a work array for the bins of a block."""
     for start in range(0, values.shape[0], _BLOCK):
         value = values[start : start + _BLOCK]
-        first[:] = 0
+        for i in range(value.shape[0]):
+            first[i] = 0
         length = inner_edges.shape[0]
         while length > 0:  # one step for all values of the block: no branch depends on a value
             half = (length + 1) >> 1

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain._utils.extras import needed
 from dpexplain._utils.guarantee_words import EXACT_GAUSSIAN, ROUNDED_GAUSSIAN, opendp_gaussian
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.mechanisms import discrete_gaussian
@@ -86,13 +88,18 @@ class NoiseSource:
         ``"exact"`` draws from the discrete Gaussian exactly, with every bit from the operating
         system, using the sampler in `dpexplain.mechanisms.discrete_gaussian`. ``"opendp"`` draws
         from the same distribution with OpenDP's sampler, an independent implementation that is
-        about a hundred times slower. ``"rounded"`` adds four normal variates from a generator keyed
-        by the operating system, halves the sum and rounds it. Rounding a Gaussian added to an
-        integer is post-processing, so the guarantee of the continuous mechanism holds, up to the
-        accuracy of floating-point normals in the far tail.
+        about a hundred times slower; it needs the extra ``opendp``. ``"rounded"`` adds four normal
+        variates from a generator keyed by the operating system, halves the sum and rounds it.
+        Rounding a Gaussian added to an integer is post-processing, so the guarantee of the
+        continuous mechanism holds, up to the accuracy of floating-point normals in the far tail.
     reproducible_seed : int or None, default=None
         Seed that makes every run draw the same noise, for tests and teaching. Anyone who knows the
         seed can subtract the noise, so no result with this noise is private.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If `backend` is ``"opendp"`` and OpenDP is not installed.
 
     Examples
     --------
@@ -110,6 +117,8 @@ class NoiseSource:
         reproducible_seed: int | None = None,
     ) -> None:
         self._backend = check_choice("noise_backend", backend, NOISE_BACKENDS)
+        if self._backend == "opendp" and find_spec("opendp") is None:
+            raise ModuleNotFoundError(needed('noise_backend="opendp"', "opendp", "opendp"))
         self._seeded: np.random.Generator | None = None
         if reproducible_seed is not None:
             seed = check_count("reproducible_seed", reproducible_seed, minimum=0)

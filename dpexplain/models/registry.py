@@ -45,13 +45,18 @@ class Listed:
 _MODELS = "dpexplain.models"
 _COUNTS = {"objective": "poisson"}
 _RISING = {"monotone_constraints": {"age": "increasing"}}
+_PAIRED = {"pairs": [("age", "job")]}
 
 MODELS: dict[str, Listed] = {
-    "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes"),
-    "ExplainableBoostingRegressor": Listed(f"{_MODELS}.boosting", "range", warm=({}, _COUNTS)),
-    "DPExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", "boosting"),
+    "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", warm=({}, _PAIRED)),
+    "ExplainableBoostingRegressor": Listed(
+        f"{_MODELS}.boosting", "range", warm=({}, _PAIRED, _COUNTS)
+    ),
+    "DPExplainableBoostingClassifier": Listed(
+        f"{_MODELS}.boosting", "classes", "boosting", ({}, _PAIRED)
+    ),
     "DPExplainableBoostingRegressor": Listed(
-        f"{_MODELS}.boosting", "range", "boosting", ({}, _COUNTS, _RISING)
+        f"{_MODELS}.boosting", "range", "boosting", ({}, _PAIRED, _COUNTS, _RISING)
     ),
     "DPLocallyLinearClassifier": Listed(
         f"{_MODELS}.locally_linear",

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpexplain.accounting import delta_from_mu
-from dpexplain.mechanisms import NOISE_BACKENDS, NoiseSource
+from dpexplain.mechanisms import NOISE_BACKENDS, NoiseSource, noise_source
 
 # A correct sampler fails one of these tests once in a thousand million runs.
 ALPHA = 1e-9
@@ -33,6 +33,13 @@ def test_noise_is_gaussian(backend):
     noise = NoiseSource(backend).draw_int(2.0**20, 20_000)
 
     assert stats.kstest(noise / 2.0**20, stats.norm.cdf).statistic < ks_bound(len(noise))
+
+
+def test_a_sampler_that_is_not_installed_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr(noise_source, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs opendp; .*pip install .*\[opendp\]'"):
+        NoiseSource("opendp")
+    assert NoiseSource().backend == "exact"
 
 
 @pytest.mark.full

@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXTRAS = ("widgets", "examples", "dask", "subsampled")
+EXTRAS = ("widgets", "examples", "dask", "opendp", "subsampled")
 # InterpretML's `show` needs dash, which cannot be where JupyterLab is: Lab would ask for a rebuild.
 SHOW = ("dash", "dash-cytoscape", "interpret-core", "ipython", "plotly")
 NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-xdist", *SHOW)

@@ -14,7 +14,10 @@ checks every division for zero, which prevents vectorization and makes the loop 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dpexplain._utils.compiling import njit
 
@@ -70,66 +73,55 @@ def _lattice_steps(residual, inverse_clip):  # type: ignore[no-untyped-def]
 _GATHER, _BY_RUN, _BY_SET = 0, 1, 2
 _MOST_RUNS = 5  # runs of neighboring bins with one value: four leaves and the missing bin
 _MOST_SETS, _MOST_IN_SETS = 3, 64  # three leaves of categories, one bit for each category
+_MEMBERS = _MOST_RUNS  # place of the first bit mask among the marks of a lookup
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _lookup(table):  # type: ignore[no-untyped-def]
+def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
     """Choose how to look up the values of a table, using comparisons if possible.
 
     Parameters
     ----------
     table : ndarray of shape (n_bins,), dtype float32
         Value of each bin.
+    marks : ndarray of shape (10,), dtype int64
+        Zeros. Filled with the first bin of each run, of which the last is repeated; and from
+        `_MEMBERS` on, for each distinct value, with a bit mask of the bins that have it.
+    values : ndarray of shape (5,), dtype float32
+        Filled with the values of runs or sets.
 
     Returns
     -------
-    kind : int
+    int
         `_BY_RUN` if the table consists of a few runs of equal values; otherwise, `_BY_SET` if it
         has only a few distinct values and at most 64 bins; otherwise, `_GATHER`.
-    first : ndarray of shape (5,), dtype int64
-        First bin of each run; the last run is repeated.
-    members : ndarray of shape (5,), dtype int64
-        For each distinct value, a bit mask of the bins that have it; at most three masks are used.
-    values : ndarray of shape (5,), dtype float32
-        Values of runs or sets.
     """
-    first = np.zeros(_MOST_RUNS, np.int64)
-    members = np.zeros(_MOST_RUNS, np.int64)
-    values = np.empty(_MOST_RUNS, np.float32)
-    for k in range(_MOST_RUNS):
-        values[k] = table[0]
-    last = 0
-    for b in range(1, table.shape[0]):
-        if table[b] != table[b - 1]:
+    n_bins, last = table.shape[0], 0
+    values[0] = table[0]
+    for b in range(1, n_bins):
+        value = table[b]
+        if value != values[last]:
             last += 1
             if last == _MOST_RUNS:
                 break
-            for k in range(last, _MOST_RUNS):
-                first[k], values[k] = b, table[b]
+            marks[last], values[last] = b, value
     if last < _MOST_RUNS:
-        return _BY_RUN, first, members, values
-    if table.shape[0] > _MOST_IN_SETS:
-        return _GATHER, first, members, values
+        for k in range(last + 1, _MOST_RUNS):
+            marks[k], values[k] = marks[last], values[last]
+        return _BY_RUN
+    if n_bins > _MOST_IN_SETS:
+        return _GATHER
     n_values = 0
-    for b in range(table.shape[0]):
-        k = 0
-        while k < n_values and values[k] != table[b]:
+    for b in range(n_bins):
+        value, k = table[b], 0
+        while k < n_values and values[k] != value:
             k += 1
         if k == n_values:
             if n_values == _MOST_SETS:
-                return _GATHER, first, members, values
-            values[k], n_values = table[b], n_values + 1
-        members[k] |= np.int64(np.uint64(1) << np.uint64(b))
-    return _BY_SET, first, members, values
-
-
-@njit(inline="always", error_model="numpy")
-def _leaf_codes(leaf_of_bin):  # type: ignore[no-untyped-def]
-    """Convert leaf indices to float32, so that `_lookup` is compiled only once."""
-    codes = np.empty(leaf_of_bin.shape[0], np.float32)
-    for b in range(leaf_of_bin.shape[0]):
-        codes[b] = leaf_of_bin[b]
-    return codes
+                return _GATHER
+            values[k], n_values = value, n_values + 1
+        marks[_MEMBERS + k] |= np.int64(np.uint64(1) << np.uint64(b))
+    return _BY_SET
 
 
 @njit(inline="always", error_model="numpy")
@@ -138,14 +130,13 @@ def _has(members, b):  # type: ignore[no-untyped-def]
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
+def _add_values(score, bins, table, kind, marks, values):  # type: ignore[no-untyped-def]
     """Add the value of each record's bin to the record's score."""
-    kind, first, members, values = lookup
     v0, v1, v2, v3, v4 = values[0], values[1], values[2], values[3], values[4]
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
-        b1, b2 = bin_type(first[1]), bin_type(first[2])
-        b3, b4 = bin_type(first[3]), bin_type(first[4])
+        b1, b2 = bin_type(marks[1]), bin_type(marks[2])
+        b3, b4 = bin_type(marks[3]), bin_type(marks[4])
         for i in range(score.shape[0]):
             b = bins[i]
             value = v1 if b >= b1 else v0
@@ -154,7 +145,7 @@ def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
             value = v4 if b >= b4 else value
             score[i] += value
     elif kind == _BY_SET:
-        m1, m2 = members[1], members[2]
+        m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
         for i in range(score.shape[0]):
             b = bins[i]
             value = v1 if _has(m1, b) else v0
@@ -166,15 +157,14 @@ def _add_values(score, bins, table, lookup):  # type: ignore[no-untyped-def]
 
 
 @njit(no_cpython_wrapper=True, error_model="numpy")
-def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-untyped-def]
+def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type: ignore[no-untyped-def]
     """Add the lattice steps of at most `_BLOCK` records to the sums of their leaves."""
-    kind, first, members, leaves = lookup
     none = np.int32(0)  # 32 bits are enough for a block, and a vector contains twice as many values
     t0, t1, t2, t3, t4 = none, none, none, none, none
     if kind == _BY_RUN:
         bin_type = bins.dtype.type
-        b1, b2 = bin_type(first[1]), bin_type(first[2])
-        b3, b4 = bin_type(first[3]), bin_type(first[4])
+        b1, b2 = bin_type(marks[1]), bin_type(marks[2])
+        b3, b4 = bin_type(marks[3]), bin_type(marks[4])
         for i in range(bins.shape[0]):
             b, step = bins[i], steps[i]
             t0 = np.int32(t0 + step)
@@ -188,7 +178,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
         sums[np.int64(leaves[3])] += t3 - t4
         sums[np.int64(leaves[4])] += t4
     elif kind == _BY_SET:
-        m1, m2 = members[1], members[2]
+        m1, m2 = marks[_MEMBERS + 1], marks[_MEMBERS + 2]
         for i in range(bins.shape[0]):
             b, step = bins[i], steps[i]
             t0 = np.int32(t0 + step)
@@ -199,13 +189,18 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, lookup):  # type: ignore[no-u
         sums[np.int64(leaves[2])] += t2
     else:
         for i in range(bins.shape[0]):
-            sums[leaf_of_bin[bins[i]]] += steps[i]
+            sums[np.int64(leaf_of_bin[bins[i]])] += steps[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+def _work() -> tuple[NDArray[Any], ...]:
+    """Return the work arrays of a pass: allocation in compiled code takes longer to compile."""
+    marks, values = np.zeros((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
+    return np.empty(_BLOCK, np.int32), marks[0], marks[1], values[0], values[1]
+
+
 def logistic_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
-):
+) -> NDArray[np.int64]:
     """Apply the last update, then sum clipped residuals ``y - p`` per leaf.
 
     Parameters
@@ -233,42 +228,61 @@ def logistic_leaf_sums(  # type: ignore[no-untyped-def]
         Exact sums in lattice steps of ``clip / 2**20``.
     """
     sums = np.zeros(n_leaves, np.int64)
-    steps = np.empty(_BLOCK, np.int32)
-    update, leaf = _lookup(last_update), _lookup(_leaf_codes(leaf_of_bin))
-    for start in range(0, score.shape[0], _BLOCK):
-        if start % _STRETCH == 0:
-            end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, update)
-        stop = min(start + _BLOCK, score.shape[0])
-        s, y, now = score[start:stop], target[start:stop], bins[start:stop]
-        for i in range(stop - start):
-            steps[i] = _lattice_steps(y[i] - _logistic32(s[i]), inverse_clip)
-        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf)
+    _logistic_leaf_sums(
+        score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32), inverse_clip,
+        sums, *_work(),
+    )  # fmt: skip
     return sums
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _logistic_leaf_sums(  # type: ignore[no-untyped-def]
+    score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
+    leaf_marks, values, leaves,
+):  # fmt: skip
+    """Compute `logistic_leaf_sums` with the work arrays that the caller allocates."""
+    kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
+    for start in range(0, score.shape[0], _BLOCK):
+        if start % _STRETCH == 0:
+            end = start + _STRETCH
+            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
+        s, y, now = score[start : start + _BLOCK], target[start:], bins[start : start + _BLOCK]
+        for i in range(s.shape[0]):
+            steps[i] = _lattice_steps(y[i] - _logistic32(s[i]), inverse_clip)
+        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf_kind, leaf_marks, leaves)
+
+
 def squared_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, n_leaves, inverse_clip
-):
+) -> NDArray[np.int64]:
     """Apply the last update, then sum clipped residuals ``y - score`` per leaf.
 
     Parameters and result are as in `logistic_leaf_sums`, with `target` and `score` in units of half
     the target range (the public range is mapped to [-1, 1]).
     """
     sums = np.zeros(n_leaves, np.int64)
-    steps = np.empty(_BLOCK, np.int32)
-    update, leaf = _lookup(last_update), _lookup(_leaf_codes(leaf_of_bin))
+    _squared_leaf_sums(
+        score, target, last_bins, last_update, bins, leaf_of_bin.astype(np.float32), inverse_clip,
+        sums, *_work(),
+    )  # fmt: skip
+    return sums
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squared_leaf_sums(  # type: ignore[no-untyped-def]
+    score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
+    leaf_marks, values, leaves,
+):  # fmt: skip
+    """Compute `squared_leaf_sums` with the work arrays that the caller allocates."""
+    kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, update)
-        stop = min(start + _BLOCK, score.shape[0])
-        s, y, now = score[start:stop], target[start:stop], bins[start:stop]
-        for i in range(stop - start):
+            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
+        s, y, now = score[start : start + _BLOCK], target[start:], bins[start : start + _BLOCK]
+        for i in range(s.shape[0]):
             steps[i] = _lattice_steps(y[i] - s[i], inverse_clip)
-        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf)
-    return sums
+        _add_leaf_sums(sums, steps, now, leaf_of_bin, leaf_kind, leaf_marks, leaves)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -288,11 +302,12 @@ def squared_within(score, target, last_bins, last_update, clip):  # type: ignore
         Number of records with ``|y - score| <= clip``, and total number of records.
     """
     inside = np.int64(0)
-    update = _lookup(last_update)
+    marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
+    kind = _lookup(last_update, marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, update)
+            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
         stop = min(start + _BLOCK, score.shape[0])
         s, y = score[start:stop], target[start:stop]
         for i in range(stop - start):
@@ -318,11 +333,12 @@ def logistic_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # t
     """
     sums = np.zeros((2, n_bins), np.float64)
     p = np.empty(_BLOCK, np.float32)
-    update = _lookup(last_update)
+    marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
+    kind = _lookup(last_update, marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, update)
+            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
         stop = min(start + _BLOCK, score.shape[0])
         s, y, now = score[start:stop], target[start:stop], bins[start:stop]
         for i in range(stop - start):
@@ -340,11 +356,12 @@ def squared_bin_sums(score, target, last_bins, last_update, bins, n_bins):  # ty
     This works like `logistic_bin_sums`; the curvature of the squared loss is 1 per record.
     """
     sums = np.zeros((2, n_bins), np.float64)
-    update = _lookup(last_update)
+    marks, values = np.zeros(2 * _MOST_RUNS, np.int64), np.empty(_MOST_RUNS, np.float32)
+    kind = _lookup(last_update, marks, values)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
             end = start + _STRETCH
-            _add_values(score[start:end], last_bins[start:end], last_update, update)
+            _add_values(score[start:end], last_bins[start:end], last_update, kind, marks, values)
         stop = min(start + _BLOCK, score.shape[0])
         s, y, now = score[start:stop], target[start:stop], bins[start:stop]
         for i in range(stop - start):

@@ -110,9 +110,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
         the part of the other curves that is still missing and correlated with the visited feature.
     """
     _add_up(
-        np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score,
-        _normal_table(), visit_feature, leaf_of_bin, bin_start, updates, leaf_start, clips, anchor,
-        columns, scores, sums, slopes, reach,
+        np.ascontiguousarray(bins.T), start, truth, each, spread, kind, first_score, visit_feature,
+        leaf_of_bin, bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes,
+        reach,
     )  # fmt: skip
     scale_reach(reach, left, shares, together, start, visit_feature, bin_start, updates, leaf_start)
 
@@ -145,47 +145,90 @@ def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
     return np.maximum(square - mean * mean, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def _add_up(  # type: ignore[no-untyped-def]
-    bins, start, truth, each, spread, kind, first_score, table, visit_feature, leaf_of_bin,
-    bin_start, updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
-):  # fmt: skip
-    """Compute the part of `expected_sums` that loops over all points and visits.
+    bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
+    updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
+) -> None:  # fmt: skip
+    """Compute the part of `expected_sums` that goes through all visits.
 
     Here, `bins` has one row per feature. For two classes, the state of a point is its odds instead
     of its score; for a numeric target, it is the true score minus the current score, in units of
-    the spread. The inner loop therefore computes no exponentials.
+    the spread. The kernels therefore compute no exponentials.
     """
-    n_people, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
-    state, chance = np.empty(n_people), np.empty(n_people)
-    for m in range(n_people):
-        chance[m] = 1.0 / (1.0 + math.exp(-truth[m]))
-        state[m] = math.exp(first_score) if kind == LOGISTIC else (truth[m] - first_score) / spread
+    leaf = leaf_of_bin + np.repeat(leaf_start[:-1], np.diff(start)[visit_feature])
+    # Both derivatives are products with a row of this table.
+    both = np.column_stack([columns, scores])
+    out = visit_feature, leaf, bin_start, clips, anchor, start, both, sums, reach, slopes
+    if kind == LOGISTIC:
+        chance, odds = 1.0 / (1.0 + np.exp(-truth)), np.full(len(truth), math.exp(first_score))
+        _add_up_chances(bins, chance, odds, np.exp(updates), columns.shape[1], each, *out)
+    else:
+        apart = (truth - first_score) / spread
+        _add_up_normal(
+            bins, apart, spread, _normal_table(), updates / spread, columns.shape[1], each, *out
+        )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_up_chances(  # type: ignore[no-untyped-def]
+    bins, chance, odds, factors, n_columns, each, visit_feature, leaf, bin_start, clips, anchor,
+    start, both, sums, reach, slopes,
+):  # fmt: skip
+    """Add up expected residuals of two classes, and their reactions, per leaf.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n_features, n_people), dtype int64
+    chance, odds : ndarray of shape (n_people,)
+        True probability of each point, and odds that the fit gives it; `odds` is changed in place.
+    factors : ndarray
+        Exponential of the updates, visit by visit.
+    leaf : ndarray of dtype int64
+        Index of each bin's leaf among all leaves, visit by visit.
+    both : ndarray of shape (n_people, n_columns + n_pairs)
+        `columns` and `scores` of `expected_sums`, where the other parameters are described.
+    """
     for v in range(visit_feature.shape[0]):
-        k, clip, a, first = visit_feature[v], clips[v], anchor[v], bin_start[v]
-        change = updates[first : first + start[k + 1] - start[k]]
-        change = np.exp(change) if kind == LOGISTIC else change / spread
-        for m in range(n_people):
-            if kind == LOGISTIC:
-                up = 1.0 / (1.0 + state[m])
-                up, down = min(clip, up), min(clip, 1.0 - up)
-                residual = chance[m] * up - (1.0 - chance[m]) * down
-                reaction = chance[m] * (1.0 - chance[m]) * (up + down)
-            else:
-                more, share = _above_zero(state[m] + clip / spread, table)
-                less, above = _above_zero(state[m] - clip / spread, table)
-                residual, reaction = spread * (more - less) - clip, share - above
-            b = bins[k, m]
-            leaf = leaf_start[v] + leaf_of_bin[first + b]
-            sums[leaf] += each * residual
-            reach[leaf] += each * reaction
+        k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
+        for m in range(odds.shape[0]):
+            q, up = chance[m], 1.0 / (1.0 + odds[m])
+            down = 1.0 - up
+            up = up if up < clip else clip
+            down = down if down < clip else clip
+            residual = each * (q * up - (1.0 - q) * down)
+            reaction = each * (q * (1.0 - q) * (up + down))
+            b = first + bins[k, m]
+            sums[leaf[b]] += residual
+            reach[leaf[b]] += reaction
+            odds[m] *= factors[b]
             if a >= 0:
-                row = slopes[a, start[k] + b]
-                for j in range(n_columns):
-                    row[j] += each * reaction * columns[m, j]
-                for j in range(n_pairs):
-                    row[n_columns + j] += each * residual * scores[m, j]
-            if kind == LOGISTIC:
-                state[m] *= change[b]
-            else:
-                state[m] -= change[b]
+                row, given = slopes[a, start[k] + bins[k, m]], both[m]
+                for j in range(given.shape[0]):
+                    row[j] += (reaction if j < n_columns else residual) * given[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_up_normal(  # type: ignore[no-untyped-def]
+    bins, apart, spread, table, changes, n_columns, each, visit_feature, leaf, bin_start, clips,
+    anchor, start, both, sums, reach, slopes,
+):  # fmt: skip
+    """Add up expected residuals of a numeric target, and their reactions, per leaf.
+
+    The parameters are those of `_add_up_chances`, with these differences: `apart` is the difference
+    of true and current scores, in units of the spread; `table` is that of `_normal_table`; and
+    `changes` are the updates in units of the spread.
+    """
+    for v in range(visit_feature.shape[0]):
+        k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
+        for m in range(apart.shape[0]):
+            more, share = _above_zero(apart[m] + clip / spread, table)
+            less, above = _above_zero(apart[m] - clip / spread, table)
+            residual, reaction = each * (spread * (more - less) - clip), each * (share - above)
+            b = first + bins[k, m]
+            sums[leaf[b]] += residual
+            reach[leaf[b]] += reaction
+            apart[m] -= changes[b]
+            if a >= 0:
+                row, given = slopes[a, start[k] + bins[k, m]], both[m]
+                for j in range(given.shape[0]):
+                    row[j] += (reaction if j < n_columns else residual) * given[j]

@@ -1,7 +1,7 @@
 """Propagation of score errors through the released trees, without using records.
 
-All simulations advance together, with one column per simulation. The result is tested against a
-naive numpy version.
+All simulations advance together, with one column per simulation, so a visit is a few operations on
+whole arrays. The result is tested against a naive version.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.models.boosting.uncertainty.refits._kernels_replay import replay
+from dpexplain.models.boosting.uncertainty.refits._kernels_moves import move
 
-_MOST_LEAVES = 256
+F32 = NDArray[np.float32]
 
 
 def replay_trees(  # type: ignore[no-untyped-def]
@@ -74,25 +74,71 @@ def replay_trees(  # type: ignore[no-untyped-def]
     unbound_start : ndarray of shape (n_visits,), dtype int64
         Index in `unbound` at which each visit starts.
     """
-    n_scores, n_sim = state.shape[1:]
+    n_bins_total, n_scores, n_sim = state.shape
+    n_features, n_fresh = len(start) - 1, noise.shape[2]
+    leaf_mass, loads = _by_leaf(
+        mass, functions, start, visit_feature, visit_bins, leaf_of_bin, leaf_start
+    )
+    # A feature's mean and its values of functions are weighted sums over its bins. In these arrays
+    # the scores and simulations of a bin are adjacent, so that they are products of matrices.
+    rows, n_own = state.reshape(n_bins_total, -1), np.diff(function_start)
+    weights = [
+        np.column_stack([mean_weight[a:z], functions[a:z, :n]]).T.copy()
+        for a, z, n in zip(start[:-1], start[1:], n_own, strict=True)
+    ]
+    means = np.zeros((n_features, n_scores, n_sim), np.float32)
+    n_groups = len(reactions)
+    values = np.zeros((n_groups, n_scores, function_start[-1], n_sim // n_groups), np.float32)
+    total = np.zeros((n_scores, n_sim), np.float32)
+    for v, k in enumerate(visit_feature):
+        bins, own = slice(start[k], start[k + 1]), slice(function_start[k], function_start[k + 1])
+        leaf = leaf_of_bin[visit_bins[v] :][: start[k + 1] - start[k]]
+        leaves = slice(leaf_start[v], leaf_start[v + 1])
+        elsewhere = total - own_share[k] * means[k]
+        by_bin = persistent[bins] - own_share[k] * _times(mass[bins], state[bins])
+        sums = -_times(leaf_mass[leaves], elsewhere)
+        sums[..., :n_fresh] += noise[leaves]
+        for one in range(len(sums)):
+            sums[one] += by_bin[leaf == one].sum(axis=0)
+        if n_own[k]:
+            cross = np.matmul(reactions[:, None, own], values).transpose(2, 1, 0, 3)
+            mixed = _times(mixing[None], cross.reshape(-1, n_scores, n_sim))
+            sums -= np.matmul(loads[leaves, : n_own[k]], mixed.reshape(n_own[k], -1)).reshape(
+                sums.shape
+            )
+        if together[v]:
+            sums[:] = sums.sum(axis=0)
+        sums *= gain[leaves, None, None]
+        state[bins] += sums[leaf]
+        if direction[k]:
+            # Models with constraints have one score, so there is one row per bin.
+            n_bins = start[k + 1] - start[k]
+            curve = unbound[unbound_start[v] :][:n_bins]
+            move(rows[bins], curve, people[bins], direction[k])
+        total -= means[k]
+        found = (weights[k] @ rows[bins]).reshape(-1, n_scores, n_sim)
+        means[k] = found[0]
+        total += means[k]
+        values[:, :, own] = (
+            found[1:].reshape(-1, n_scores, n_groups, n_sim // n_groups).transpose(2, 1, 0, 3)
+        )
 
-    def rows(n: int) -> NDArray[np.float32]:
-        return np.zeros((n * n_scores, n_sim), np.float32)
 
-    most = functions.shape[1]
+def _times(mass: F32, errors: F32) -> F32:
+    """Multiply the errors of all scores by a matrix per bin or leaf."""
+    return mass * errors if mass.shape[1] == 1 else np.matmul(mass, errors)
+
+
+def _by_leaf(  # type: ignore[no-untyped-def]
+    mass, functions, start, visit_feature, visit_bins, leaf_of_bin, leaf_start
+) -> tuple[F32, F32]:
+    """Sum the mass and the functions over the bins of each leaf."""
     n_bins = np.diff(start)[visit_feature]
     place = np.arange(len(leaf_of_bin)) - np.repeat(visit_bins, n_bins)
     bins = np.repeat(start[visit_feature], n_bins) + place
     leaves = np.repeat(leaf_start[:-1], n_bins) + leaf_of_bin
-    leaf_mass = np.zeros((leaf_start[-1], n_scores, n_scores), np.float32)
+    leaf_mass = np.zeros((leaf_start[-1], *mass.shape[1:]), np.float32)
     np.add.at(leaf_mass, leaves, mass[bins])
-    loads = np.zeros((leaf_start[-1], most), np.float32)
+    loads = np.zeros((leaf_start[-1], functions.shape[1]), np.float32)
     np.add.at(loads, leaves, functions[bins])
-    replay(
-        state.reshape(-1, n_sim), persistent.reshape(-1, n_sim), noise.reshape(-1, noise.shape[2]),
-        start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin, leaf_start, gain,
-        together, functions, function_start, reactions, mixing, own_share,
-        direction, people, unbound if direction.any() else None, unbound_start,
-        loads, leaf_mass, rows(len(start) - 1), rows(1), rows(1), rows(1),
-        rows(reactions.shape[1]), rows(most), rows(_MOST_LEAVES),
-    )  # fmt: skip
+    return leaf_mass, loads
