@@ -23,8 +23,8 @@ class PrivacyWarning(UserWarning):
 class HealthWarning(UserWarning):
     """Warning after a fit that the released numbers point to a mistake in the table.
 
-    It lists the alarms of the model's health check. Like that check, it follows from released
-    numbers alone, so it costs no privacy.
+    It lists the alarms of the model's health check. Like that check, it depends on released numbers
+    alone, so it costs no privacy.
 
     Examples
     --------

@@ -21,8 +21,8 @@ from numba.core import event
 __all__ = ["SAID", "njit"]
 
 SAID = (
-    "dpexplain: compiling numeric kernels, once after an installation, for some seconds "
-    "(`dpexplain warm` does it beforehand)."
+    "dpexplain: compiling numeric kernels; this takes a few seconds, once after installation "
+    "(`dpexplain warm` does it in advance)."
 )
 
 

@@ -305,7 +305,7 @@ def _budget(stated: Stated) -> list[str]:
 
 
 def _to_confirm(stated: Stated) -> list[str]:
-    """Return what no file can show, and whoever signs has to know."""
+    """Return paragraphs on what the signer needs to know and no file can show."""
     signed = (
         "Compare the signing key below with the one that the officer published."
         if stated.signature is not None

@@ -33,8 +33,9 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the records for a private fit from the table named on the command line.
 
-    For private boosting that protects rows, a Parquet file is not read here, because the model
-    reads it in chunks. The rows of a person may be in several chunks, so they are read together.
+    If private boosting protects rows, a Parquet file is not read here, because the model reads it
+    in chunks. If it protects persons, the file is read as a whole, because the rows of a person may
+    be in several chunks.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dpexplain._utils.json import parse
 from dpexplain.explain._text import listing, shorten
 
 OPERATIONS: Final[dict[str, type[Any]]] = {}
-"""The operations by the name that files and pages use; each class enters itself."""
+"""Operations, by the name that files and pages use; each class registers itself."""
 
 COMPOSED = "composed"
 _MOST_STEPS = 1_000

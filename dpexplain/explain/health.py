@@ -15,17 +15,17 @@ __all__ = ["Finding", "Health", "alarm_words", "warn_of_alarms"]
 
 
 def alarm_words(words: str) -> str:
-    """Return an alarm as a line among other lines."""
+    """Return an alarm with a prefix that names the health check."""
     return f"health check: {words}"
 
 
 def warn_of_alarms(alarms: Sequence[str], stacklevel: int) -> None:
-    """Warn of the alarms of a fit, if there are any.
+    """Warn of the alarms of a fit, if it has any.
 
     Parameters
     ----------
     alarms : sequence of str
-        Alarms in words.
+        Alarms, as text.
     stacklevel : int
         Distance to the caller to whom the warning belongs, as in `warnings.warn`.
     """

@@ -65,15 +65,15 @@ def to_sql(
     Warns
     -----
     UserWarning
-        If the schema specifies date formats, separators of thousands or affixes: the query reads
-        only dates, times and ISO strings, and plain numbers.
+        If the schema specifies date formats, thousands separators or affixes: the query reads only
+        dates, times and ISO strings, and plain numbers.
 
     Notes
     -----
-    Apart from date formats, the query applies the rules of the schema: aliases, markers of missing
-    values and decimal commas. It reads the whole table; to predict only some rows, give the name of
-    a view. A value of a numeric feature that the database cannot read as a number is treated as
-    missing.
+    Apart from date formats, thousands separators and affixes, the query applies the rules of the
+    schema: aliases, missing-value markers and decimal commas. It reads the whole table; to predict
+    only some rows, give the name of a view. A value of a numeric feature that the database cannot
+    read as a number is treated as missing.
 
     A few values are read differently than by ``predict``. Around a value, the query ignores ASCII
     white space and no-break spaces, but no other Unicode spaces, and it reads only ASCII digits.
@@ -134,8 +134,8 @@ def _warn_of_formats(schema: Schema | None) -> None:
     numbers = {n: part for n, part in features.items() if isinstance(part, Numeric)}
     if written := [n for n, part in numbers.items() if part.thousands or part.affixes]:
         warnings.warn(
-            f"the query reads {listing(written)} as numbers without units and separators of "
-            "thousands; others count as missing there. Convert these columns to numbers first.",
+            f"the query reads {listing(written)} as numbers without units or thousands "
+            "separators; others count as missing there. Convert these columns to numbers first.",
             UserWarning,
             stacklevel=3,
         )

@@ -77,7 +77,7 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
         "max_target_": "model.schema_.target has the public range",
         "has_fitted_": "use sklearn.utils.validation.check_is_fitted(model)",
         "to_excel_exportable": "model.explain_global().frame() is a table, with to_excel",
-        "estimate_mem": "memory is measured by make bench-parts; tables may be larger than it",
+        "estimate_mem": "make bench-parts measures memory; tables may be larger than memory",
         "unique_val_counts_": "the schema is public, and distinct values are not released",
         **dict.fromkeys(
             (
@@ -89,11 +89,11 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Replacement for each method or attribute of InterpretML's fitted models that models lack."""
+"""Replacement for each method or attribute that only InterpretML's fitted models have."""
 
 
 def missing_attribute(model: object, name: str) -> AttributeError | None:
-    """Return an error that names the replacement of an attribute of InterpretML's models.
+    """Return an error that names the replacement for an attribute of InterpretML's models.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def as_decimal(kind: str, decimal: object) -> str:
 
 
 def as_thousands(kind: str, thousands: object, decimal: str) -> str:
-    """Check the separator of thousands, and return it."""
+    """Check the thousands separator, and return it."""
     if thousands not in THOUSANDS or thousands == decimal:
         raise SchemaError(
             f"{kind}: thousands={thousands!r} must be '.', ',', \"'\" or a space, and not the "
@@ -86,7 +86,7 @@ def as_affixes(kind: str, affixes: object) -> tuple[str, ...]:
     listed = [affixes] if isinstance(affixes, str) else affixes
     if not isinstance(listed, Sequence) or not all(isinstance(text, str) for text in listed):
         raise SchemaError(
-            f"{kind}: affixes must be a string such as 'kg', or a list of such, not "
+            f"{kind}: affixes must be a string such as 'kg', or a list of strings, not "
             f"{kind_of(affixes)}."
         )
     texts = tuple(dict.fromkeys(text.strip() for text in listed))
@@ -100,7 +100,7 @@ def as_affixes(kind: str, affixes: object) -> tuple[str, ...]:
         ):
             raise SchemaError(
                 f"{kind}: the affix {text!r} must be a text such as 'kg' or '%', without digits, "
-                "signs and separators."
+                "signs or separators."
             )
     return texts
 

@@ -56,9 +56,9 @@ class Numeric:
         of its spellings.
     decimal : {".", ","}, default="."
         Decimal separator in numbers stored as text. With a comma, text that contains a period
-        counts as missing, because the period could separate thousands; see `thousands`.
+        counts as missing unless `thousands` is a period.
     thousands : {"", ".", ",", "'", " "}, default=""
-        Separator of thousands in numbers stored as text, such as ``1,045.5``. Other groupings
+        Thousands separator in numbers stored as text, such as ``1,045.5``. Other groupings
         (``10,45``) count as missing. If it is a period, read files with ``dtype=str``, as the
         command line does: pandas would read ``1.045`` as about one.
     affixes : str or sequence of str, default=()

@@ -167,8 +167,8 @@ class Schema(FromInterpret):
             * ``unit``, ``description``: text for axes and pages;
             * ``decimal``: point or comma;
             * ``thousands``: point, comma, apostrophe or space; empty if there is none;
-            * ``affixes``: texts around the numbers, such as ``kg`` or ``%``, separated as the
-              categories are;
+            * ``affixes``: texts around the numbers, such as ``kg`` or ``%``, separated like the
+              categories;
             * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
             * ``source``: where the bounds come from; by default the file and line.
         target : str or None, default=None

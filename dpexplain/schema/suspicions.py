@@ -37,7 +37,7 @@ _FEWEST_COLUMNS: Final = 3  # one or two cells are often empty together
 _FEWEST_REPEATS: Final = 10
 _NO_MULTIPLE: Final = 1e-6
 _FEWEST_APART: Final = 5
-_APART: Final = 0.02  # proportion of the numbers that must be equal to ask about a number far off
+_APART: Final = 0.02  # minimum proportion of a number far off, to ask about it
 _GAP: Final = 0.1  # its distance from the others, as a proportion of their range
 _MOST_BINS: Final = 100
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
@@ -267,9 +267,9 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
 
 
 def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
-    """Return the smallest or largest number if it is frequent and far from the others.
+    """Return the smallest and the largest number, each if it is frequent and far from the others.
 
-    A blood pressure of 0 or an age of 0 among adults are such numbers.
+    Examples are a blood pressure of 0, and an age of 0 among adults.
     """
     found = []
     for end, rest in ((0, slice(1, None)), (-1, slice(None, -1))):

@@ -224,14 +224,14 @@ def comma_number(cell: object) -> float:
 def number_reader(
     decimal: str = ".", thousands: str = "", affixes: Sequence[str] = ()
 ) -> Callable[[object], float]:
-    """Return a function that parses numbers as a schema says that they are written.
+    """Return a function that parses numbers in the form that a schema declares.
 
     Parameters
     ----------
     decimal : {".", ","}, default="."
         Decimal separator of numbers stored as text.
     thousands : str, default=""
-        Separator of thousands in text, one of `THOUSANDS`; "" if there is none.
+        Thousands separator in text, one of `THOUSANDS`; "" if there is none.
     affixes : sequence of str, default=()
         Texts that may precede or follow a number, such as its unit.
 
@@ -249,7 +249,7 @@ def number_reader(
     plain = comma_number if decimal == "," else cell_number
     if not thousands and not affixes:
         return plain
-    # A space may be any of those that keep a number on one line; so may an apostrophe.
+    # A space stands for no-break and thin spaces too, an apostrophe for the typographic one.
     marks = {" ": " \u00a0\u202f\u2009", "'": "'\u2019"}.get(thousands, thousands)
     grouped = re.compile(
         rf"([+-]?[0-9]{{1,3}}(?:[{re.escape(marks)}][0-9]{{3}})+)({re.escape(decimal)}[0-9]*)?"

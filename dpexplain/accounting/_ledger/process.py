@@ -35,7 +35,7 @@ _UNLISTED = ContextVar("unlisted", default=False)
 _MANY = 5
 _TOLD: WeakKeyDictionary[PrivacyLedger, int] = (
     WeakKeyDictionary()
-)  # number of entries when their total was last told
+)  # number of entries at the last warning about their total
 
 
 def _unlock() -> None:
@@ -220,7 +220,7 @@ def is_unlisted() -> bool:
 
 
 def warn_of_total(adjacency: str, stacklevel: int) -> None:
-    """Warn of what the fits with ``ledger=None`` cost together, at the 5th, 10th, 20th and so on.
+    """Warn of the total cost of fits with ``ledger=None``, at the 5th, 10th, 20th and so on.
 
     Parameters
     ----------

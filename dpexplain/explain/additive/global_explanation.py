@@ -105,7 +105,7 @@ class GlobalExplanation(
         Public schema of the fit; None if unknown. Its rules for reading cells apply when rows are
         explained or predicted.
     alarms : sequence of str, default=()
-        Alarms of the health check of the fit, which point to mistakes in the table; see
+        Alarms from the fit's health check, which point to mistakes in the table; see
         :class:`Health`.
 
     Raises
@@ -411,14 +411,15 @@ class GlobalExplanation(
         -------
         ndarray of Axes, or Axes
             One panel per term or pair, most important first. If `term` or ``kind="importance"`` is
-            given, the axes with its plot.
+            given, the axes of that plot.
 
         Raises
         ------
         KeyError
             If there is no term or pair with this name.
         ValueError
-            If `ax` is given to draw all terms, or `kind` is unknown.
+            If `ax` is given to draw all terms, `kind` is unknown, or ``kind="importance"`` is
+            combined with `term`.
         """
         from dpexplain.plotting import plot_global, plot_importance
 

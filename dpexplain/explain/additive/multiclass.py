@@ -122,7 +122,7 @@ class MulticlassExplanation(
 
     @property
     def alarms(self) -> tuple[str, ...]:
-        """Alarms of the health check of the fit, which point to mistakes in the table."""
+        """Alarms from the fit's health check, which point to mistakes in the table."""
         return self.by_class[0].alarms
 
     @property

@@ -370,7 +370,7 @@ def words_of_noise(
 
 
 def _nouns(has_pairs: bool) -> str:
-    """Return what is counted: pairs are terms too, so without them only curves are."""
+    """Return the noun for terms other than pairs: "curves" if the model has pairs as well."""
     return "curves" if has_pairs else "terms"
 
 

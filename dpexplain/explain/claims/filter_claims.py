@@ -170,7 +170,7 @@ def filter_claim_strip(
 
 
 def region_count(bank: FilterBank) -> int:
-    """Count the rectangles of a map, or its inputs if they are not on a grid.
+    """Count the rectangles in a map, or its inputs if they are not on a grid.
 
     Parameters
     ----------

@@ -250,13 +250,13 @@ class AdditiveModel(VersionedEstimator):
         found = self.explain_global(effect=False).importances()
         return np.asarray(found[self.term_names_].to_numpy(dtype=np.float64))
 
-    if not TYPE_CHECKING:  # type checkers would take any attribute as known
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             error = missing_attribute(self, name)
             if error is not None:
                 raise error
-            return object.__getattribute__(self, name)  # raises the error of a property again
+            return object.__getattribute__(self, name)  # raises a property's own error again
 
     def eval_terms(self, X: Any) -> NDArray[np.float64]:
         """Return the contribution of each term to the score of each row.

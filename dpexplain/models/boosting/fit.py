@@ -319,7 +319,7 @@ def fit_private(
     curves = [np.mean(parts, axis=0) for parts in zip(*fit.bags, strict=True)]
     sorting = [sorting_curve(curve) for curve in curves]
     pairs = release_pairs(records, binned.counts, sorting, budget, mechanism)
-    if n_bags > 1 and budget.line_share:  # the records of the bags have scores, but not these
+    if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
     line = release_line(records, binned.counts, curves, binned.n_samples, budget, mechanism)

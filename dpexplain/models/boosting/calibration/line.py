@@ -1,10 +1,9 @@
 """A line through the scores that calibrates the probabilities of two classes.
 
 A short fit with clipped residuals leaves probabilities too close to their average. One release of a
-few sums over the records tells by how much: the residuals that remain, in total and in the
+few sums over the records shows by how much: the residuals that remain, in total and in the
 direction of the scores, and the number of records in each of ten groups of scores. The line is the
-most probable one given these sums, whose noise is known, and a prior that is centered on changing
-nothing.
+most probable one given these sums, whose noise is known, and a prior that is centered on no change.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from dpexplain.models.boosting.records.binned import BinnedRecords
 FloatArray = NDArray[np.float64]
 
 PRIOR_STD = np.array([0.1, 0.1])
-"""Scale of the prior of the shift at the center, in log-odds, and of the logarithm of the scale."""
+"""Scales of the priors: of the shift at the center, in log-odds, and of the log of the scale."""
 
 PRIOR_FREEDOM = 1.0
 """Degrees of freedom of the prior (Student's t): small deviations that noise explains are ignored,
@@ -39,7 +38,7 @@ ENDS = np.arange(-4.0, 5.0)
 N_SUMS = 2 + len(ENDS) + 1
 
 GROUP_WEIGHT = 0.3
-"""What a record adds to its group, relative to the largest norm of its residuals."""
+"""Amount that a record adds to its group, relative to the largest norm of its residuals."""
 
 _N_STEPS = 12
 _LONGEST_STEP = 0.5
@@ -73,7 +72,7 @@ class Line:
     noise: FloatArray
 
     def of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
-        """Return the errors of the terms on the line, including the errors of the line.
+        """Return the errors of the calibrated terms, including the errors of the line.
 
         Parameters
         ----------
@@ -100,7 +99,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What a record adds to the sums, for each cell of its score and each class.
+    """Contribution of a record to the sums, for each score cell and class.
 
     Attributes
     ----------
@@ -138,7 +137,7 @@ class Contributions:
 
 
 def contributions(cells: ScoreCells) -> Contributions:
-    """Choose center and scale so that shift and scale can be estimated independently.
+    """Choose center and spread so that shift and scale can be estimated independently.
 
     Parameters
     ----------

@@ -33,13 +33,13 @@ LEVEL = 0.05
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
 _LEAST_EVIDENCE = 0.4
-"""Minimum log p-value of a chosen pair, as a share of the smallest. The pairs share one budget, so
-a weak pair takes from a strong one more than it brings."""
+"""Minimum size of the log p-value of a chosen pair, as a share of the largest. The pairs share one
+budget, so a weak pair takes more from a strong one than it contributes."""
 
 _CLIP_SHARE = 0.5
 """Clip of the residuals of a regression for the choice, as a share of the clip of the fit. Noise is
 proportional to the clip, and most of what distinguishes cells is in the small residuals. Residuals
-of classifiers keep their clip: they are not symmetric, so a smaller one would look like a pair."""
+of classifiers keep their clip: they are not symmetric, so a tighter clip could imitate a pair."""
 
 LEAST_FEATURES = 5
 """Number of features that are always considered. The noise grows with the root of the number of
@@ -48,8 +48,8 @@ strong interactions are rarely between features that have no effect alone."""
 
 _MOST_PAIRS = 300
 """Maximum number of candidates: the pairs of 25 features. Every candidate takes a few passes over
-the records, so without a bound, the time of a choice would grow with the square of the number of
-features."""
+the records, so without a bound, the time taken by a choice would grow with the square of the
+number of features."""
 
 _TOLERATED = 4.0
 """Bound on the ratio of noise to sampling, as variances of a cell's sum, up to which more features

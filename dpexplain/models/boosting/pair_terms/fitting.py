@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 
 N_GROUPS = 24
 """Maximum number of groups of one feature. The prior smooths cells that noise dominates, so fine
-grids cost only time: that of the equations of 24 times 24 cells is a fraction of a second."""
+grids cost only time: solving the equations for 24 by 24 cells takes a fraction of a second."""
 
 N_ROUNDS = 4
 """Number of visits of each pair."""

@@ -85,8 +85,8 @@ def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
     table : ndarray of shape (n_bins,), dtype float32
         Value of each bin.
     marks : ndarray of shape (10,), dtype int64
-        Zeros. Filled with the first bin of each run, of which the last is repeated; and from
-        `_MEMBERS` on, for each distinct value, with a bit mask of the bins that have it.
+        Zeros. Filled with the first bin of each run, where the last one is repeated; and, from
+        `_MEMBERS` on, with a bit mask for each distinct value of the bins that have it.
     values : ndarray of shape (5,), dtype float32
         Filled with the values of runs or sets.
 
@@ -193,7 +193,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type
 
 
 def _work() -> tuple[NDArray[Any], ...]:
-    """Return the work arrays of a pass: allocation in compiled code takes longer to compile."""
+    """Allocate the work arrays of a pass here, because compiling their allocation takes long."""
     marks, values = np.zeros((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
     return np.empty(_BLOCK, np.int32), marks[0], marks[1], values[0], values[1]
 

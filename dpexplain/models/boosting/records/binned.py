@@ -287,7 +287,7 @@ class Records:
         for start in range(0, len(self), _PAIR_ROWS):
             rows = slice(start, start + _PAIR_ROWS)
             place = (self._score[rows] - first) * per_cell
-            # fmin and fmax never return NaN here, as bounds apply before the cast.
+            # fmin and fmax ignore NaN, so all values are within bounds before the cast.
             cell = np.fmin(np.fmax(place, np.float32(0.0)), np.float32(n_cells - 1))
             index = cell.astype(np.intp) + n_cells * (self._target[rows] > 0.5)
             counts += np.bincount(index, minlength=2 * n_cells)

@@ -80,7 +80,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
         mass, functions, start, visit_feature, visit_bins, leaf_of_bin, leaf_start
     )
     # A feature's mean and its values of functions are weighted sums over its bins. In these arrays
-    # the scores and simulations of a bin are adjacent, so that they are products of matrices.
+    # the scores and simulations of a bin are adjacent, so the sums are matrix products.
     rows, n_own = state.reshape(n_bins_total, -1), np.diff(function_start)
     weights = [
         np.column_stack([mean_weight[a:z], functions[a:z, :n]]).T.copy()
