@@ -115,7 +115,7 @@ def add_contents(app: Any, document: str, source: list[str]) -> None:
 
 # What keyboards and screen readers stumble over in the pages of Sphinx and of the theme: code and
 # tables that scroll need a stop, captions a level, both sidebars a name, the search a heading, and
-# some roles are gone. Examples end with an empty line, which doctest wants and readers do not.
+# some roles no longer exist. Examples end with an empty line that only doctest needs.
 FOR_READERS = {
     '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" role="group" aria-label="Table" '
@@ -134,7 +134,7 @@ def help_readers(page: Path) -> None:
     """Mend a written page for those who use a keyboard or a screen reader."""
     text = page.read_text(encoding="utf-8")
     mended = text
-    for found, better in FOR_READERS.items():  # none of them is found again in what it makes
+    for found, better in FOR_READERS.items():  # no replacement matches again
         mended = mended.replace(found, better)
     if mended != text:
         page.write_text(mended, encoding="utf-8")

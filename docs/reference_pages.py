@@ -1,7 +1,7 @@
 """A page for each public class and function, and a table of them on the page of their package.
 
-The pages are written next to the page of the package before Sphinx looks for its sources, from what
-the package names in ``__all__``, so a new name needs no entry. Git ignores them.
+The pages are written next to the page of the package before Sphinx looks for its sources. They
+follow ``__all__`` of the package, so a new name needs no entry. Git ignores them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def described(part: str) -> dict[str, Any]:
 
 
 def files(part: str) -> dict[str, str]:
-    """Map each name to its file, also where a disk takes ``Claim`` and ``claim`` for one name."""
+    """Map each name to its file; ``Claim`` and ``claim`` get files that differ in more than case."""
     names = importlib.import_module(part).__all__
     count = Counter(name.lower() for name in names)
     alike = {name for name in names if count[name.lower()] > 1}
@@ -84,7 +84,7 @@ def table(part: str, folder: str) -> str:
 
 
 def write_pages() -> None:
-    """Write the pages of all packages that the reference names; remove those of lost names."""
+    """Write the pages of all packages that the reference names; remove those of names that are gone."""
     wanted = {}
     for overview in REFERENCE.glob("*.md"):
         for part in PART.findall(overview.read_text(encoding="utf-8")):
@@ -101,7 +101,7 @@ def write_pages() -> None:
 
 
 def add_table(app: Any, document: str, source: list[str]) -> None:
-    """Put the table of its objects behind the description of a package."""
+    """Put the table of a package's objects after its description."""
     folder, _, stem = document.rpartition("/")
     for part in PART.findall(source[0]) if folder == "docs/reference" else ():
         source[0] += table(part, stem)

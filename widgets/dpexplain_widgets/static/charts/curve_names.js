@@ -1,4 +1,4 @@
-// The names of curves beside their ends, so that a reader need not look them up in the legend.
+// The names of curves next to their ends, so that a reader need not look them up in the legend.
 import { splitSpecial } from "./bins.js";
 import { formatEpsilon, shortName } from "../kit/format.js";
 import { label, LABEL_SIZE } from "./marks.js";
@@ -8,7 +8,7 @@ const NARROW = 480;
 const MOST_LETTERS = 14;
 const NAMES_APART = 16;
 
-/** Room for the names of curves beside their ends, the same at every stop; 0 if one curve needs no name. */
+/** Room for the names of curves next to their ends, the same at every stop; 0 if one curve needs no name. */
 export function laneWidth(state, width, font) {
   const { payload, reference, pinnedStop, other } = state;
   const hasMany = (reference && payload.epsilons.length > 0) || pinnedStop >= 0 || other;
@@ -29,7 +29,7 @@ function nameOf({ payload, stop, pinnedStop, otherName }, role) {
   return names[role]?.();
 }
 
-/** The name of each curve beside its end, far enough apart to be read. */
+/** The name of each curve next to its end, far enough apart to be read. */
 export function curveNames(state, { lane, right, y, top, bottom }, curves, font) {
   if (lane === 0) return [];
   const ends = curves.map(({ role, termFit }) => ({

@@ -7,7 +7,7 @@ const MOVING = ["dpx-curve-main", "dpx-band"];
 const commandsOf = (path) => path.replace(/[^A-Za-z]/g, "");
 
 /**
- * A function to call after each drawing of a curve: it moves the curve to another epsilon, but not while a reader
+ * A function to call after each drawing of a curve: it animates the move to another epsilon, but not while a reader
  * scrubs through many.
  */
 export function epsilonMotion() {

@@ -82,7 +82,7 @@ export function claimPanel(model, controls, pictureFor) {
     strip.children[focused]?.focus();
   };
 
-  /** Show a claim: {claim, found, texts, basis, unknown}; `texts` are the claim, frequencies and its epsilons. */
+  /** Show a claim: {claim, found, texts, basis, unknown}; `texts` are the claim, its frequencies and its epsilons. */
   const show = (state, question, { claim, found, texts, basis, unknown }) => {
     if (said?.texts[0] !== texts[0]) setText(status, "");
     said = { epsilon: state.fit.epsilon, claim, texts, strip: found };

@@ -186,7 +186,7 @@ class FilterPanel {
     this.claim.show(state, question, { claim, found, texts, basis: CLAIM_BASIS, unknown });
   }
 
-  /** The picture of the map for a figure, or a text that says why there is none. */
+  /** The picture of the map for a figure, or text that says why there is none. */
   forFigure() {
     const view = readFilters(this.model);
     const { data, filters, choice, k, limit, outline, state, region } = view;

@@ -87,7 +87,7 @@ class Planner {
     this.drawAnswers();
   }
 
-  // What the fits shown answer by themselves, also in a page without a kernel.
+  // What the fits shown can answer on their own, even in a page without a kernel.
   drawAnswers() {
     const plan = this.model.get("plan");
     if (!plan?.range) return;
