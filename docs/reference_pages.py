@@ -45,7 +45,7 @@ def described(part: str) -> dict[str, Any]:
 
 
 def files(part: str) -> dict[str, str]:
-    """Map each name to its file; ``Claim`` and ``claim`` get files that differ in more than case."""
+    """Map each name to its file; files of ``Claim`` and ``claim`` differ in more than case."""
     names = importlib.import_module(part).__all__
     count = Counter(name.lower() for name in names)
     alike = {name for name in names if count[name.lower()] > 1}
@@ -84,7 +84,7 @@ def table(part: str, folder: str) -> str:
 
 
 def write_pages() -> None:
-    """Write the pages of all packages that the reference names; remove those of names that are gone."""
+    """Write the pages of all packages that the reference names; remove those of removed names."""
     wanted = {}
     for overview in REFERENCE.glob("*.md"):
         for part in PART.findall(overview.read_text(encoding="utf-8")):
