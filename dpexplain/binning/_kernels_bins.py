@@ -27,7 +27,7 @@ def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-u
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_bins(values, inner_edges, missing, index, first):  # type: ignore[no-untyped-def]
-    """Find the bins with a work array for the bins of a block."""
+    """Compute `find_bins` with a work array that the caller allocates."""
     for start in range(0, values.shape[0], _BLOCK):
         value = values[start : start + _BLOCK]
         for i in range(value.shape[0]):

@@ -1,4 +1,4 @@
-"""A line through the scores that calibrates the probabilities of two classes.
+"""A line, applied to the scores, that calibrates the probabilities of two classes.
 
 A short fit with clipped residuals leaves probabilities too close to their average. One release of a
 few sums over the records shows by how much: the residuals that remain, in total and in the
