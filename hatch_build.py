@@ -22,7 +22,7 @@ LINK = re.compile(r'(?P<before>\]\(|(?:src|srcset|href)=")(?![a-z]+:|#)(?P<path>
 LINK_WORDS = re.compile(r"\[([^]\[]+)\]\((?![a-z]+:)[^)]+\)")
 PICTURE = re.compile(r"<picture>.*?</picture>\n*", re.DOTALL)
 PAGES = {
-    "Documentation": "docs/tutorials/index.md",
+    "Documentation": "docs/start/quick_start.md",
     "Changelog": "CHANGELOG.md",
     "Roadmap": "ROADMAP.md",
     "Security": "SECURITY.md",

@@ -26,7 +26,7 @@ def needed(what: str, package: str, extra: str) -> str:
     Examples
     --------
     >>> print(needed("to_shap", "shap", "interop"))
-    to_shap needs shap; install it with: ...pip install ...[interop]'...
+    to_shap needs shap; install it with: ...pip install ...[interop]"...
     """
     return f"{what} needs {package}; install it with: {install_command(extra)}"
 
@@ -35,16 +35,17 @@ def install_command(extra: str) -> str:
     """Return the command that installs an extra for this installation of dpexplain.
 
     If dpexplain was installed or imported from a clone, the command installs from the clone;
-    otherwise, it installs the project by name. It uses uv if dpexplain was installed with uv.
+    otherwise, it installs the project by name. It uses uv if dpexplain was installed with uv. The
+    quotes work in every shell, also in those of Windows.
     """
     try:
         installed = distribution("dpexplain")
     except PackageNotFoundError:  # imported from a folder, not installed
-        return f"pip install '.[{extra}]' in a clone of dpexplain"
+        return f'pip install ".[{extra}]" in a clone of dpexplain'
     installer = (installed.read_text("INSTALLER") or "").strip()
     pip = "uv pip" if installer == "uv" else "pip"
     origin = json.loads(installed.read_text("direct_url.json") or "{}")
     if "dir_info" not in origin:
-        return f"{pip} install 'dpexplain[{extra}]'"
+        return f'{pip} install "dpexplain[{extra}]"'
     editable = "-e " if origin["dir_info"].get("editable") else ""
-    return f"{pip} install {editable}'.[{extra}]' in a clone of dpexplain"
+    return f'{pip} install {editable}".[{extra}]" in a clone of dpexplain'

@@ -194,7 +194,7 @@ def test_rdp_alone_serves_where_dp_accounting_is_missing(monkeypatch):
     with_it = epsilon_from_events(steps, 1e-6)
     monkeypatch.setattr(accountant, "pld_available", lambda: False)
 
-    with pytest.raises(ModuleNotFoundError, match=r"pip install .*\[subsampled\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r'pip install .*\[subsampled\]"'):
         epsilon_from_events(steps, 1e-6)
     with pytest.raises(ModuleNotFoundError, match="accountant='rdp'"):
         subsampled_noise_multiplier(1.0, 1e-6, 500, 0.01)

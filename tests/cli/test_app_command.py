@@ -61,9 +61,9 @@ def test_app_opens_no_notebook_with_other_code(capsys):
 @pytest.mark.parametrize(
     ("installed", "options", "command"),
     [
-        ({"ipywidgets"}, [], "[lab]'"),
-        (set(), [], "[lab]'"),  # brings the widgets as well
-        ({"voila"}, [], "[widgets]'"),
+        ({"ipywidgets"}, [], '[lab]"'),
+        (set(), [], '[lab]"'),  # brings the widgets as well
+        ({"voila"}, [], '[widgets]"'),
         ({"ipywidgets", "jupyterlab"}, ["--host", "voila"], "pip install voila."),
     ],
 )

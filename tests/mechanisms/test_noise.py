@@ -37,7 +37,7 @@ def test_noise_is_gaussian(backend):
 
 def test_a_sampler_that_is_not_installed_is_named_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr(noise_source, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"needs opendp; .*pip install .*\[opendp\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r'needs opendp; .*pip install .*\[opendp\]"'):
         NoiseSource("opendp")
     assert NoiseSource().backend == "exact"
 

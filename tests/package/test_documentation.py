@@ -118,6 +118,14 @@ def test_axe_finds_nothing_on_pages_of_each_kind(site, browser, scheme, width):
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
+def test_search_finds_a_public_name_without_a_network(site, browser):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(f"{(site.folder / 'search.html').as_uri()}?q=PrivacyLedger")
+    page.locator("#search-results a[href*='PrivacyLedger']").first.wait_for()
+    context.close()
+
+
 def test_dashboards_run_in_the_page_and_open_alone(site):
     page = (site.folder / "docs" / "gallery" / "dashboards.html").read_text(encoding="utf-8")
     framed = re.findall(r'<iframe src="(\S+)" title="[^"]{10,}"', page)

@@ -25,15 +25,15 @@ class Installed:
 @pytest.mark.parametrize(
     ("installer", "origin", "command"),
     [
-        ("pip\n", None, "pip install 'dpexplain[lab]'"),
-        ("conda\n", None, "pip install 'dpexplain[lab]'"),
-        ("uv", None, "uv pip install 'dpexplain[lab]'"),
-        ("pip\n", WHEEL, "pip install 'dpexplain[lab]'"),
-        ("pip\n", CLONE % "", "pip install '.[lab]' in a clone of dpexplain"),
+        ("pip\n", None, 'pip install "dpexplain[lab]"'),
+        ("conda\n", None, 'pip install "dpexplain[lab]"'),
+        ("uv", None, 'uv pip install "dpexplain[lab]"'),
+        ("pip\n", WHEEL, 'pip install "dpexplain[lab]"'),
+        ("pip\n", CLONE % "", 'pip install ".[lab]" in a clone of dpexplain'),
         (
             "uv\n",
             CLONE % '"editable": true',
-            "uv pip install -e '.[lab]' in a clone of dpexplain",
+            'uv pip install -e ".[lab]" in a clone of dpexplain',
         ),
     ],
 )
@@ -49,4 +49,4 @@ def test_a_folder_on_the_path_names_the_clone(monkeypatch):
 
     monkeypatch.setattr(extras, "distribution", absent)
 
-    assert extras.install_command("lab") == "pip install '.[lab]' in a clone of dpexplain"
+    assert extras.install_command("lab") == 'pip install ".[lab]" in a clone of dpexplain'
