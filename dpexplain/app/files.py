@@ -16,7 +16,7 @@ from dpexplain.cli.options import check_place
 
 
 def beside(model: Path) -> dict[str, Path]:
-    """Return the files that belong to a model: its schema, page, and certificate in two forms."""
+    """Return the files of a model: its schema, page, and certificate in two forms."""
     return {
         "schema": model.with_suffix(".schema.toml"),
         "page": model.with_suffix(".html"),

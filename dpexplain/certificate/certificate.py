@@ -279,7 +279,7 @@ class Certificate:
         return card_of(self, self.to_json())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the certificate as an HTML page, a PDF document, a model card or a JSON file.
+        """Save the certificate as an HTML page, a PDF, a model card or a JSON file.
 
         Parameters
         ----------

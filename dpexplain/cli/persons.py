@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_groups(asked: argparse.Namespace, schema: Schema) -> Schema:
-    """Return the schema of a command: that of its file, with the person column of ``--groups``.
+    """Return the schema of a command, with the person column of ``--groups``.
 
     The ledger and the certificate state the hash of this schema.
 

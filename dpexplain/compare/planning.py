@@ -200,7 +200,7 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 def _read(
     fits: Mapping[float, Sequence[GlobalExplanation]], term: str, shares: Sequence[float]
 ) -> float:
-    """Return the smallest fitted epsilon at and above which a term rises above the noise.
+    """Return the smallest fitted epsilon from which a term rises above the noise.
 
     If it does not rise above the noise at the largest fitted epsilon, the result is extrapolated,
     or NaN if the extrapolation is impossible or contradicts the measurements.

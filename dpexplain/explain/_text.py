@@ -117,7 +117,7 @@ def _steps_inside(
 
 
 def number_above(value: float, limit: float) -> str:
-    """Format a number with two significant digits, or as many as it takes to stay above a limit.
+    """Format a number with at least two digits, enough to stay above a limit.
 
     Parameters
     ----------

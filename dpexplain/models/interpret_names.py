@@ -1,4 +1,4 @@
-"""Error messages that name the replacement for parameters and methods of InterpretML."""
+"""Error messages that name replacements for InterpretML's parameters and methods."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def missing_attribute(model: object, name: str) -> AttributeError | None:
-    """Return an error that names the replacement for an attribute of InterpretML's models.
+    """Return an error that names the replacement for an InterpretML attribute.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Guesses about the cells of a column: formats, IDs and markers of missing values. NOT PRIVATE."""
+"""Guesses about a column: formats, IDs, markers of missing values. NOT PRIVATE."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def looks_like_codes(counts: Counter[str]) -> bool:
 
 
 def looks_missing(text: str) -> bool:
-    """Return whether a string looks like a missing-value marker, such as "unknown" or -99."""
+    """Return whether a string looks like a missing-value marker, such as "-99"."""
     folded = text.strip().casefold()
     negative = {str(marker) for marker in _MARKERS if marker < 0}
     return folded in _WORDS or folded.removesuffix(".0") in negative
@@ -191,7 +191,7 @@ def number_markers(
 
 
 def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[float]:
-    """Return first days of a year, such as January 1, 1900, that are unusually frequent or far off.
+    """Return dates of January 1 that are unusually frequent or far off.
 
     Parameters
     ----------

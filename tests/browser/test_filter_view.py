@@ -98,12 +98,30 @@ def test_contrast_is_taken_against_the_chosen_class(open_page, pictures_view):
     page.get_by_label("Show", exact=True).select_option("contrast")
     page.get_by_label("Against", exact=True).select_option("class 2")
     assert words(page, ".dpx-filter-main h4") == "“class 1” vs. “class 2”, ε = 1"
+    heads = page.locator(".dpx-filter-table tbody th")
+    assert ["mean filter" in head for head in heads.all_inner_texts()] == [False, False, True]
     page.get_by_role("slider", name="“").first.focus()
     comparison = pictures_view.origin.source.matched()
     weights = comparison.explanations[1.0][0].contrast("class 1", "class 2").weights
     colors = picture(page, ".dpx-filter-main .dpx-picture-stage canvas").astype(int)
     sized = np.abs(weights) > 0.05 * np.abs(weights).max()
     np.testing.assert_array_equal((colors[:, 2] > colors[:, 0])[sized], weights[sized] > 0)
+
+
+def test_the_map_at_the_pinned_epsilon_stands_next_to_the_chosen_one(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_label("Show", exact=True).select_option("contrast")
+    maps = page.locator(".dpx-filter-main > .dpx-map:visible")
+    assert maps.count() == 1
+    page.get_by_role("button", name="Pin ε = 1").click()
+    cell(page, 1, 0).click()
+    settle(page)
+    titles = [text.translate(ISOLATES) for text in maps.locator("h4").all_inner_texts()]
+    assert titles == [f"“class 1” vs. “class 0”, ε = {epsilon}" for epsilon in ("0.5", "1")]
+    for place, column in enumerate((0, 1)):
+        shown = maps.nth(place).locator("canvas").evaluate(PIXELS)
+        assert shown == cell(page, 1, column).locator("canvas").evaluate(PIXELS)
+    assert layout_problems(page) == []
 
 
 def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):

@@ -222,7 +222,7 @@ class MulticlassExplanation(
 
     @property
     def shown_share(self) -> float | None:
-        """Fraction of the estimated effects that the released curves show, over all classes.
+        """Fraction of the estimated effects that the curves of all classes show.
 
         The result is None if there are no estimates.
         """

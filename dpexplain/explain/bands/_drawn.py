@@ -1,4 +1,4 @@
-"""Draws of importances, under the noise and within the errors of effects, and rank intervals."""
+"""Random draws of importances, and rank intervals from them."""
 
 from __future__ import annotations
 

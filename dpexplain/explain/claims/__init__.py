@@ -1,1 +1,1 @@
-"""Claims: statements about curves, pairs, filters and predictions, each with its uncertainty."""
+"""Claims about curves, pairs, filters and predictions, with their uncertainty."""

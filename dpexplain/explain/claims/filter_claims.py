@@ -1,4 +1,4 @@
-"""Claims about a region of a filter: whether its weights are positive or negative on average.
+"""Claims about the sign of the mean weight in a region of a filter.
 
 The coefficients of filters have independent noise, so that the error of the mean weight of a region
 is known exactly, with all correlations between its pixels. Intervals are simultaneous for all

@@ -71,7 +71,7 @@ class Budget:
 
     @property
     def line_multiplier(self) -> float:
-        """Ratio of noise standard deviation to sensitivity for the sums that calibrate scores."""
+        """Noise standard deviation over sensitivity, for sums that calibrate scores."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.line_share)))
 
     @property

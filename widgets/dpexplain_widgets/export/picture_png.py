@@ -1,4 +1,4 @@
-"""A static picture of a view, as a PNG, for notebook viewers that do not run scripts."""
+"""A static PNG picture of a view, for notebook viewers without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: fewer blanks, and short names for what a script declares itself."""
+"""Shorten JavaScript for pages: fewer blanks, and short names of its own."""
 
 from __future__ import annotations
 

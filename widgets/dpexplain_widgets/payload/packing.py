@@ -164,7 +164,7 @@ def _rounded_list(values: list[Any], key: str) -> Any:
 
 
 def _columns(value: Any) -> Any:
-    """Turn lists of objects with equal keys into objects of lists, so that keys are stored once."""
+    """Turn lists of objects with equal keys into objects of lists."""
     if isinstance(value, dict):
         return {name: _columns(each) for name, each in value.items()}
     if not isinstance(value, list):

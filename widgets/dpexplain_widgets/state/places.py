@@ -1,4 +1,4 @@
-"""What may be chosen in a payload: terms, epsilons, samples, what-if values and filters."""
+"""Choices in a payload: terms, epsilons, samples, what-if values and filters."""
 
 from __future__ import annotations
 

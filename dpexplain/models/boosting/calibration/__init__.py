@@ -1,1 +1,1 @@
-"""Calibration of the scores of two classes: one paid release, and the line computed from it."""
+"""Calibration of two-class scores: one paid release, and a line fitted to it."""

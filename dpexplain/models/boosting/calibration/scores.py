@@ -38,7 +38,7 @@ _LEAST_FACTOR = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Equal-width cells of the score, with the estimated proportion of records in each.
+    """Equal-width cells of the score, with the estimated share of records in each.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ScoreCells:
 
 
 def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
-    """Compute the distribution of the sum of all curves, as if features were independent.
+    """Compute the distribution of the sum of all curves of independent features.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Uncertainty of released curves: noise bands (`simulate.py`) and effect estimates (`effects`)."""
+"""Uncertainty of released curves: noise bands and effect estimates."""

@@ -9,9 +9,9 @@ regression with known noise, and simulations draw them from its posterior. If th
 little information, the draws remain widely spread. Pair sums are not used here.
 
 Notation: each feature has a set of functions of its bins, which are orthonormal with respect to the
-curvature mass and orthogonal to constant functions. The coupling of two features is the matrix of
-the inner products (correlations) between the functions of one and the functions of the other. The
-block matrix of all couplings, with identity matrices on the diagonal, is positive semidefinite.
+curvature mass and orthogonal to constant functions. The correlation of two features is the matrix
+of the inner products between the functions of one and the functions of the other. The block matrix
+of all correlations, with identity matrices on the diagonal, is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpexplain.models.boosting.uncertainty.leaf_equations import Equations, Leaf
 FloatArray = NDArray[np.float64]
 
 N_DRAWS = 20
-"""Number of posterior draws of the couplings; simulations are divided among these draws."""
+"""Number of posterior draws of the correlations; simulations are divided among these draws."""
 
 _PRIOR_STD = 0.25
 """Prior standard deviation of a correlation, on average over all pairs."""

@@ -29,7 +29,7 @@ def restructured(
     terms: AdditiveTerms,
     curvature: Curvature,
     privacy: FloatArray,
-    coupling: Correlation,
+    correlation: Correlation,
     *,
     mixing: float,
     intercept: float,
@@ -48,10 +48,10 @@ def restructured(
         Curvature of that score.
     privacy : ndarray of shape (n_draws, n_values)
         Simulated errors of that score due to privacy noise.
-    coupling : Correlation
+    correlation : Correlation
         Draws of the correlations between features.
     mixing : float
-        Factor by which ``coupling.reactions()`` is multiplied: the sensitivity of this score's
+        Factor by which ``correlation.reactions()`` is multiplied: the sensitivity of this score's
         residuals to the score itself, relative to the mean over all scores. For several classes,
         it is the sensitivity to errors relative to the class mean.
     intercept : float
@@ -65,7 +65,7 @@ def restructured(
     -------
     ndarray of shape (n_structures, n_values)
     """
-    cells = _Cells(fit, curvature, coupling, mixing, learning_rate)
+    cells = _Cells(fit, curvature, correlation, mixing, learning_rate)
     # Trees also follow the peculiarities of the sample, each tree in a different way.
     residual = _residual_errors(cells.evenly(curvature.variance), rng).T
     curves = _shrunk(terms, privacy)
@@ -87,11 +87,11 @@ class _Cells:
         self,
         fit: PrivateFit,
         curvature: Curvature,
-        coupling: Correlation,
+        correlation: Correlation,
         mixing: float,
         learning_rate: float,
     ) -> None:
-        self._fit, self._coupling = fit, coupling
+        self._fit, self._correlation = fit, correlation
         self._curvature, self._learning_rate = curvature, learning_rate
         binned = fit.binned
         self._cells = [np.asarray(c, dtype=np.int64) for c in binned.bin_of_cell]
@@ -102,13 +102,13 @@ class _Cells:
         self.bin_of_cell = np.concatenate([a + c for a, c in zip(first, self._cells, strict=True)])
         counts = [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
         self._people = np.concatenate(self.evenly(counts))
-        most = max(1, max(f.shape[1] for f in coupling.functions))
-        padded = [np.pad(f, ((0, 0), (0, most - f.shape[1]))) for f in coupling.functions]
+        most = max(1, max(f.shape[1] for f in correlation.functions))
+        padded = [np.pad(f, ((0, 0), (0, most - f.shape[1]))) for f in correlation.functions]
         self._functions = np.concatenate(
             [(f / np.maximum(w, 1)[:, None])[c] for f, c, w in self._with(padded)]
         )
-        every = len(coupling.draws) // _N_SAMPLES
-        self._reactions = mixing * coupling.reactions()[::every][:_N_SAMPLES]
+        every = len(correlation.draws) // _N_SAMPLES
+        self._reactions = mixing * correlation.reactions()[::every][:_N_SAMPLES]
 
     def _with(
         self, values: Sequence[FloatArray]
@@ -156,9 +156,9 @@ class _Cells:
             residual,
             self.of_bins(self._curvature.step_weight),
             self._functions,
-            self._coupling.start,
+            self._correlation.start,
             self._reactions,
-            self._coupling.own_share,
+            self._correlation.own_share,
             binned.cell_noise_std,
             fit.share,
             binned.min_bin_count,

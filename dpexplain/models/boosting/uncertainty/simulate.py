@@ -92,13 +92,13 @@ def simulate_noise(
     rng = np.random.default_rng(_SEED)
     clip = float(objective.residual_unit * fit.clips[-1])
     curvature = objective.curvature(terms, clip, fit.schedule.clip_quantile).of_part(fit.share)
-    coupling = estimate_correlation(
+    correlation = estimate_correlation(
         fit, curvature.per_score, rng, bound=objective.bound, scale=objective.scale
     )
     n_scores = objective.loss.n_scores
     n_simulations = max(n_simulations // n_scores, min(n_simulations, _LEAST_SIMULATIONS))
-    n_simulations -= n_simulations % len(coupling.draws)
-    privacy, sampling = _replayed(fit, curvature, coupling, objective, n_simulations, rng)
+    n_simulations -= n_simulations % len(correlation.draws)
+    privacy, sampling = _replayed(fit, curvature, correlation, objective, n_simulations, rng)
     # Errors shared by all classes have no effect, so errors of one class relative to the others
     # are corrected more strongly.
     apart = n_scores / (n_scores - 1) if n_scores > 1 else 1.0
@@ -109,7 +109,7 @@ def simulate_noise(
             terms if n_scores == 1 else terms.of_class(c),
             curvature.of_score(c),
             privacy[c],
-            coupling,
+            correlation,
             mixing=apart * float(curvature.mixing[c, c]),
             intercept=float(np.ravel(terms.intercept)[c]) - start,
             learning_rate=objective.step_factor * fit.schedule.learning_rate,
@@ -142,7 +142,7 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 def _replayed(
     fit: PrivateFit,
     curvature: Curvature,
-    coupling: Correlation,
+    correlation: Correlation,
     objective: Objective,
     n_simulations: int,
     rng: np.random.Generator,
@@ -162,10 +162,10 @@ def _replayed(
     noise *= noise_std[:, None, None]
     state = np.zeros((start[-1], n_scores, 2 * n_simulations), np.float32)
     persistent = np.zeros_like(state)
-    persistent[..., n_simulations:] = _residual_errors(curvature, coupling, n_simulations, rng)
+    persistent[..., n_simulations:] = _residual_errors(curvature, correlation, n_simulations, rng)
     mean_mass = curvature.mean_mass
-    functions = np.zeros((start[-1], max(1, max(f.shape[1] for f in coupling.functions))))
-    for k, own in enumerate(coupling.functions):
+    functions = np.zeros((start[-1], max(1, max(f.shape[1] for f in correlation.functions))))
+    for k, own in enumerate(correlation.functions):
         functions[start[k] : start[k + 1], : own.shape[1]] = own
     unbound, unbound_start = _unbound(fit, objective)
     replay_trees(
@@ -182,10 +182,10 @@ def _replayed(
         np.concatenate([s.gain for s in fit.steps]).astype(np.float32),
         np.array([s.together for s in fit.steps]),
         functions.astype(np.float32),
-        coupling.start,
-        np.tile(coupling.reactions(), (2, 1, 1)).astype(np.float32),
+        correlation.start,
+        np.tile(correlation.reactions(), (2, 1, 1)).astype(np.float32),
         curvature.mixing.astype(np.float32),
-        coupling.own_share.astype(np.float32),
+        correlation.own_share.astype(np.float32),
         np.array([SIGNS.get(d or "", 0) for d in fit.monotone], dtype=np.int64),
         np.concatenate([_weights_of_move(c) for c in counts]),
         unbound,
@@ -233,17 +233,17 @@ def _weights_of_move(counts: BinCounts) -> FloatArray:
 
 
 def _residual_errors(
-    curvature: Curvature, coupling: Correlation, n_draws: int, rng: np.random.Generator
+    curvature: Curvature, correlation: Correlation, n_draws: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
     """Draw residual sums per bin and score, consistent across features.
 
     The totals over the bins agree between features, and the components along the functions have
     the drawn correlations.
     """
-    n_scores, n_functions = len(curvature.mixing), coupling.draws.shape[-1]
+    n_scores, n_functions = len(curvature.mixing), correlation.draws.shape[-1]
     between = curvature.between_scores
     common = rng.standard_normal((n_scores, n_draws))
-    joint = np.linalg.cholesky(coupling.draws + (1.0 + 1e-6) * np.eye(n_functions))
+    joint = np.linalg.cholesky(correlation.draws + (1.0 + 1e-6) * np.eye(n_functions))
     drawn = rng.standard_normal((n_scores, len(joint), n_functions, n_draws // len(joint)))
     loads = (joint @ drawn).transpose(0, 2, 1, 3).reshape(n_scores, n_functions, n_draws)
     parts = []
@@ -252,12 +252,12 @@ def _residual_errors(
     ):
         root = np.sqrt(np.maximum(mass, 0.0))
         constant = root / max(float(np.sqrt(mass.sum())), 1e-12)
-        others = coupling.functions[k] / np.where(root > 0, root, 1.0)[:, None]
+        others = correlation.functions[k] / np.where(root > 0, root, 1.0)[:, None]
         basis = np.column_stack([constant, others])
         own = rng.standard_normal((n_scores, len(mass), n_draws))
         own -= basis @ (basis.T @ own)
         own += basis[:, :1] * common[:, None]
-        own += basis[:, 1:] @ loads[:, coupling.start[k] : coupling.start[k + 1]]
+        own += basis[:, 1:] @ loads[:, correlation.start[k] : correlation.start[k + 1]]
         mixed = np.einsum("cd,dbn->bcn", between, own)
         parts.append(np.sqrt(np.maximum(variance, 0.0))[:, :, None] * mixed)
     return np.concatenate(parts).astype(np.float32)

@@ -14,7 +14,7 @@ def add_up_classes(  # type: ignore[no-untyped-def]
     bins, start, chance, each, contrasts, visit_feature, leaf_of_bin, bin_start, updates,
     leaf_start, clips, row_of_visit, sums, reach, residuals, reactions,
 ):  # fmt: skip
-    """Compute the expected leaf sums of a fit to several classes, with their derivatives.
+    """Compute expected leaf sums of a fit to several classes, and derivatives.
 
     The parameters are those of `expected_sums`, with these differences.
 

@@ -1,4 +1,4 @@
-"""Gauss-Newton estimate of the true curves of several classes, from all released sums.
+"""Gauss-Newton estimate of the true curves of several classes.
 
 The method is that of `estimate.py`. Scores of classes matter only relative to their mean, so the
 curves are described by one contrast less than there are classes. All contrasts of a term share one

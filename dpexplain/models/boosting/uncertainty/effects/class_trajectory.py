@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 
 class ClassTrajectory(Trajectory):
-    """Released leaf sums of a fit to several classes, with the known scores at each visit.
+    """Released leaf sums of a fit to several classes, with the scores at each visit.
 
     Parameters
     ----------

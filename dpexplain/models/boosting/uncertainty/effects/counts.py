@@ -1,4 +1,4 @@
-"""Distribution of counts around their expected value, and their expected clipped residuals.
+"""Distribution of counts around their mean, and expected clipped residuals.
 
 A count is assumed to be negative binomial: if its rate is m, its variance is ``m + a m ** 2``. The
 dispersion a is estimated, because it determines what the clip takes away. With a = 0, counts would
@@ -116,7 +116,7 @@ def _chance(log_rates: FloatArray, high: float, dispersion: float) -> FloatArray
 
 
 def _above(chance: FloatArray) -> FloatArray:
-    """Return the expected excess over each limit, from the probabilities of all counts."""
+    """Return the expected excess over each limit, from probabilities of counts."""
     beyond = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]  # at least this count
     excess = np.zeros(chance.shape)
     excess[:, :-1] = np.cumsum(beyond[:, :0:-1], axis=1)[:, ::-1]

@@ -51,6 +51,7 @@ class FilterPanel {
     this.colours = null;
     this.grid = new FilterGrid(model);
     this.reader = new MapReader(model, { regions: true });
+    this.pinned = new MapReader(model, { hint: "" });
     this.claim = claimPanel(model, [], () => this.forFigure());
     this.list = new FilterList(model);
     this.sample = new FilterSample(model);
@@ -85,7 +86,8 @@ class FilterPanel {
     const boxes = [this.mapBox, this.classBox, this.againstBox, this.repeatBox];
     const controls = [...boxes, this.mask, this.sameScale, this.sorted];
     this.frame = html("div", { class: "dpx-filter-frame dpx-plot" }, this.grid.element,
-      html("div", { class: "dpx-filter-main" }, this.reader.element, this.claim.element, this.list.element));
+      html("div", { class: "dpx-filter-main" },
+        this.reader.element, this.pinned.element, this.claim.element, this.list.element));
     const head = html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title));
     offerTable(head, () => this.weights(readFilters(model)));
     host.append(
@@ -157,16 +159,20 @@ class FilterPanel {
     return weightsTable(view, view.data.map(view.filters, view.choice, view.k));
   }
 
+  // The chosen map, and next to it the same map at the pinned ε.
   drawReader(view, scale) {
-    const { data, filters, choice, k, limit, state } = view;
-    const heading = `${mapWords(view, k)}, ${columnWords(view, state.stop)}`;
+    const { data, columns, choice, k, limit, state } = view;
     const open = state.atReference ? WARNINGS.reference : WARNINGS.seeded;
     const room = { scale, limit, font: this.font, width: Math.min(this.width, scale === null ? 520 : 336) };
-    this.reader.draw(view, data.map(filters, choice, k), {
-      ...room,
-      heading: `${heading[0].toUpperCase()}${heading.slice(1)}`,
-      warning: state.fit.guarantee.private ? "" : open,
-    });
+    const draw = (reader, column, warning) => {
+      const heading = `${mapWords(view, k)}, ${columnWords(view, column)}`;
+      reader.draw(view, data.map(columns[column], choice, k), {
+        ...room, heading: `${heading[0].toUpperCase()}${heading.slice(1)}`, warning,
+      });
+    };
+    draw(this.reader, state.stop, state.fit.guarantee.private ? "" : open);
+    this.pinned.element.hidden = state.pinned === null;
+    if (state.pinned) draw(this.pinned, state.pinnedStop, state.pinned.guarantee.private ? "" : WARNINGS.seeded);
   }
 
   drawClaim(view) {
@@ -221,7 +227,7 @@ class FilterPanel {
 
   destroy() {
     for (const stop of this.stops) stop();
-    for (const part of [this.grid, this.reader, this.list, this.sample]) part.destroy();
+    for (const part of [this.grid, this.reader, this.pinned, this.list, this.sample]) part.destroy();
     this.themes.disconnect();
     this.alone?.destroy();
   }

@@ -59,7 +59,8 @@ export class FilterGrid {
   }
 
   build(view, scale, width) {
-    const { outline, columns } = view;
+    const { outline, columns, choice } = view;
+    const isMean = (k) => choice.kind === "contrast" && choice.against === k;
     const cell = cellWidth(width, columns.length, outline.grid_shape !== null);
     const heads = columns.map((_, column) => this.head(view, column));
     const corner = html("th", { scope: "col", class: "dpx-filter-corner" }, "class");
@@ -67,7 +68,8 @@ export class FilterGrid {
       html(
         "tr", { role: "row" },
         html("th", { scope: "row", role: "rowheader", title: shortName(name, 500) },
-          html("bdi", {}, shortName(name, 16))),
+          html("bdi", {}, shortName(name, 16)),
+          isMean(k) ? html("span", { class: "dpx-tile-words" }, "mean filter") : null),
         columns.map((fit, column) => this.cell(view, scale, cell, k, column)),
       ),
     );
