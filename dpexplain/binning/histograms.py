@@ -34,7 +34,7 @@ class NoisyHistograms:
         Noisy number of records in each cell, including special cells; may be negative.
     noise_std : float
         Standard deviation of the noise on each count, in records.
-    people : NoisyCount or None, default=None
+    n_records : NoisyCount or None, default=None
         Noisy number of records, if it was released separately; otherwise None.
 
     Examples
@@ -48,7 +48,7 @@ class NoisyHistograms:
 
     counts: tuple[NDArray[np.float64], ...]
     noise_std: float
-    people: NoisyCount | None = None
+    n_records: NoisyCount | None = None
 
     @property
     def n_samples(self) -> float:
@@ -59,8 +59,8 @@ class NoisyHistograms:
         estimate. The result is the average of all estimates, weighted by their precisions.
         """
         totals = [float(c.sum()) for c in self.counts]
-        if self.people is not None:
-            totals.append(self.people.value)
+        if self.n_records is not None:
+            totals.append(self.n_records.value)
         return max(1.0, float(np.average(totals, weights=self._precisions)))
 
     @property
@@ -72,8 +72,8 @@ class NoisyHistograms:
     def _precisions(self) -> list[float]:
         """Precision (inverse variance) of each estimate of the number of records."""
         weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
-        if self.people is not None:
-            weights.append(1.0 / self.people.noise_std**2)
+        if self.n_records is not None:
+            weights.append(1.0 / self.n_records.noise_std**2)
         return weights
 
     def agreeing(self) -> NoisyHistograms:
@@ -106,9 +106,9 @@ class NoisyCount:
     Examples
     --------
     >>> from dpexplain.binning import NoisyCount
-    >>> people = NoisyCount(value=1003.2, noise_std=5.0)
-    >>> f"{people.value:.0f} ± {2 * people.noise_std:.0f} people"
-    '1003 ± 10 people'
+    >>> count = NoisyCount(value=1003.2, noise_std=5.0)
+    >>> f"{count.value:.0f} ± {2 * count.noise_std:.0f} records"
+    '1003 ± 10 records'
     """
 
     value: float
@@ -144,8 +144,8 @@ def release_count(
     >>> from dpexplain.binning import release_count
     >>> from dpexplain.mechanisms import Mechanism, NoiseSource
     >>> mechanism = Mechanism(NoiseSource())
-    >>> people = release_count(1_000, mechanism, noise_multiplier=20)
-    >>> people.noise_std
+    >>> count = release_count(1_000, mechanism, noise_multiplier=20)
+    >>> count.noise_std
     20.0
     """
     with mechanism.phase(count_phase(noise_multiplier, sensitivity)):

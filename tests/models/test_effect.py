@@ -147,8 +147,8 @@ def test_a_population_has_the_counts_and_the_correlations_it_is_given():
     population = Population(order, shares, 4096)
     population.draw(np.array([0.8, 0.0, -0.5]))
     for k, share in enumerate(shares):
-        found = np.bincount(population.bins[:, k]) / population.n_people
-        np.testing.assert_allclose(found, share, atol=2 / population.n_people)
+        found = np.bincount(population.bins[:, k]) / population.n_records
+        np.testing.assert_allclose(found, share, atol=2 / population.n_records)
     seen = np.corrcoef(population.scores.T)
     # 4,096 even points: an eighth of what as many random ones would be off by is plenty.
     np.testing.assert_allclose(seen[np.triu_indices(3, 1)], [0.8, 0.0, -0.5], atol=0.02)

@@ -131,12 +131,12 @@ def people_caution(terms: Sequence[Estimated], link: str, intercept: float | Non
     str
         One sentence; empty if there are enough records.
     """
-    people = float(np.median([term.count.sum() for term in terms]))
-    if people < _FEW:
-        return _FEW_PEOPLE.format(_rounded(people))
+    n_records = float(np.median([term.count.sum() for term in terms]))
+    if n_records < _FEW:
+        return _FEW_PEOPLE.format(_rounded(n_records))
     if link != "logit" or intercept is None:
         return ""
-    rare = people / (1.0 + np.exp(abs(intercept)))
+    rare = n_records / (1.0 + np.exp(abs(intercept)))
     return _FEW_OF_A_CLASS.format("rarer", _rounded(rare)) if rare < _FEW else ""
 
 
@@ -155,14 +155,14 @@ def classes_caution(terms: Sequence[Estimated], intercepts: Sequence[float]) -> 
     str
         One sentence; empty if there are enough records.
     """
-    people = float(np.median([term.count.sum() for term in terms]))
+    n_records = float(np.median([term.count.sum() for term in terms]))
     odds = np.exp(np.asarray(intercepts) - np.max(intercepts))
-    rare = people * float(odds.min() / odds.sum())
+    rare = n_records * float(odds.min() / odds.sum())
     return _FEW_OF_A_CLASS.format("rarest", _rounded(rare)) if rare < _FEW else ""
 
 
-def _rounded(people: float) -> str:
-    return str(max(0, 10 * round(people / 10)))
+def _rounded(n_records: float) -> str:
+    return str(max(0, 10 * round(n_records / 10)))
 
 
 def entangled_words(names: tuple[str, str]) -> str:

@@ -296,9 +296,9 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             wide[:, :, c] = part.values[:, :, 0]
             values.append(wide)
         trees = Trees(np.concatenate([part.splits for part, _ in parts]), np.concatenate(values))
-        people = np.concatenate([counted for _, counted in parts])
+        n_records = np.concatenate([counted for _, counted in parts])
         score_link: Link = "logit" if n_classes == 2 else "softmax"
-        self._keep(trees, schema, score_link, people if self.variant == "corrected" else None)
+        self._keep(trees, schema, score_link, n_records if self.variant == "corrected" else None)
 
     def _boosted(
         self,
@@ -309,8 +309,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     ) -> tuple[Trees, FloatArray]:
         """Grow the boosted trees of one score; return them with noisy leaf counts."""
         score = np.zeros(len(sign))
-        splits, values, n_people = [], [], 1.0
-        people = np.zeros((self.n_trees, 2**self.depth))
+        splits, values, total = [], [], 1.0
+        n_records = np.zeros((self.n_trees, 2**self.depth))
         for t in range(self.n_trees):
             steps = np.rint(weight(sign * score, self.alpha) * WEIGHT_STEPS).astype(np.int64)
             both = np.stack([np.where(sign > 0, steps, 0), np.where(sign > 0, 0, steps)], axis=1)
@@ -321,14 +321,14 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
                 if t == 0:
                     # All weights are one half in the first tree, so it counts records. The factor
                     # n_trees compensates for the later mean over the trees of a score.
-                    people[0] = 2.0 * self.n_trees * weights.sum(axis=1)
-                    n_people = max(2.0 * float(weights.sum()), 1.0)
-                edge = float((weights[:, 0] - weights[:, 1]) @ leaf) / n_people
+                    n_records[0] = 2.0 * self.n_trees * weights.sum(axis=1)
+                    total = max(2.0 * float(weights.sum()), 1.0)
+                edge = float((weights[:, 0] - weights[:, 1]) @ leaf) / total
                 coefficient = 4.0 * self.alpha / self._largest_leaf**2 * edge
             splits.append(tree)
             values.append(np.clip(coefficient, -4.0, 4.0) * leaf)
             score += values[-1][place]
-        return Trees(np.array(splits), np.array(values)[:, :, None]), people
+        return Trees(np.array(splits), np.array(values)[:, :, None]), n_records
 
     def _grown(
         self,

@@ -109,7 +109,7 @@ def private_bins(
         for name, feature in schema.features.items()
     ]
     exact = source.cell_counts(finest)
-    people, n_cells = _people_and_cells(exact, settings, budget, mechanism)
+    n_records, n_cells = _n_records_and_cells(exact, settings, budget, mechanism)
     grids, coarse = zip(*(coarse_cells(grid, n_cells) for grid in finest), strict=True)
     histograms = release_histograms(
         [_joined(c, into, g.n_bins) for c, into, g in zip(exact, coarse, grids, strict=True)],
@@ -117,8 +117,8 @@ def private_bins(
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
     )
-    if people is not None:
-        histograms = replace(histograms, people=people).agreeing()
+    if n_records is not None:
+        histograms = replace(histograms, n_records=n_records).agreeing()
     min_count = histograms.n_samples / (settings.max_bins or n_cells)
     bins, counts, merges = [], [], []
     for grid, released in zip(grids, histograms.counts, strict=True):
@@ -154,7 +154,7 @@ def private_bins(
     return binned, records
 
 
-def _people_and_cells(
+def _n_records_and_cells(
     exact: Sequence[NDArray[np.int64]],
     settings: Recipe,
     budget: Budget,
@@ -163,14 +163,14 @@ def _people_and_cells(
     """Return the noisy number of records, if one is released, and the number of cells."""
     if not budget.count_share:
         return None, cells_for(settings, 1.0)
-    people = release_count(
+    n_records = release_count(
         int(exact[0].sum()),
         mechanism,
         noise_multiplier=budget.count_multiplier,
         sensitivity=budget.histogram_factor,
     )
-    return people, cells_for(
-        settings, signal_ratio(people.value, len(exact), budget.split.mu_train)
+    return n_records, cells_for(
+        settings, signal_ratio(n_records.value, len(exact), budget.split.mu_train)
     )
 
 

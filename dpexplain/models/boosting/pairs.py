@@ -55,10 +55,10 @@ def shares(counts: BinCounts) -> FloatArray:
     ndarray of shape (n_bins,)
         Proportions that add up to 1; 0 for special bins that might be empty.
     """
-    people = np.where(counts.perhaps_nobody, 0.0, np.maximum(counts.counts, 0.0))
-    if not people.sum() > 0.0:
-        people = np.where(counts.perhaps_nobody, 0.0, 1.0)
-    return np.asarray(people / people.sum(), dtype=np.float64)
+    n_records = np.where(counts.perhaps_nobody, 0.0, np.maximum(counts.counts, 0.0))
+    if not n_records.sum() > 0.0:
+        n_records = np.where(counts.perhaps_nobody, 0.0, 1.0)
+    return np.asarray(n_records / n_records.sum(), dtype=np.float64)
 
 
 def order_of_bins(counts: BinCounts, curve: FloatArray) -> NDArray[np.intp]:

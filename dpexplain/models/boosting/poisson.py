@@ -63,8 +63,10 @@ class CountStep:
         least_weight: float,
     ) -> None:
         self._mechanism = mechanism
-        people = [np.maximum(c.counts, 0.0) for c in counts]
-        self._shares = [p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in people]
+        n_records = [np.maximum(c.counts, 0.0) for c in counts]
+        self._shares = [
+            p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in n_records
+        ]
         self._learning_rate = learning_rate
         self._high = high
         self._given_clip = clip

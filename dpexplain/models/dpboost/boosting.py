@@ -279,8 +279,8 @@ def _grow_one(
             chosen = mechanism.choose(_gains(sums, candidates, plan.regularisation))
             tree[first : first + (1 << level)] = chosen
             descend(cells, place, tree, candidates, level)
-    gradient, people = leaf_sums(place, steps, plan.depth).T
-    leaves = -(gradient / GRADIENT_STEPS) / np.maximum(people + plan.regularisation, _LEAST)
+    gradient, n_records = leaf_sums(place, steps, plan.depth).T
+    leaves = -(gradient / GRADIENT_STEPS) / np.maximum(n_records + plan.regularisation, _LEAST)
     bound = min(plan.leaf_bound(t % plan.n_disjoint), plan.gradient_bound)
     query = np.rint(np.clip(leaves, -bound, bound) * LATTICE).astype(np.int64)
     with mechanism.phase(plan.leaf_phase(t, len(query))):

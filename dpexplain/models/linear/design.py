@@ -133,10 +133,10 @@ def _ends(counts: BinCounts) -> tuple[int, int]:
     """Return the first and last bins of the middle 98% of the records."""
     n = len(counts.counts) - counts.n_special
     noise = np.sqrt(counts.variance[:n])
-    people = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)
-    if not people.sum() > 0:
+    n_records = np.where(counts.counts[:n] > _STANDS_OUT * noise, counts.counts[:n], 0.0)
+    if not n_records.sum() > 0:
         return 0, n - 1
-    below = np.cumsum(people) / people.sum()
+    below = np.cumsum(n_records) / n_records.sum()
     first = int(np.searchsorted(below, OUTER_SHARE, side="right"))
     last = int(np.searchsorted(below, 1.0 - OUTER_SHARE))
     first, last = min(first, n - 1), min(last, n - 1)

@@ -73,9 +73,9 @@ def classification_noise(
     """
     rng = np.random.default_rng(_SEED)
     curvature = logistic_curvature(terms, clip, None)
-    people = sum(float(np.maximum(c, 0.0).sum()) for c in terms.counts)
+    n_records = sum(float(np.maximum(c, 0.0).sum()) for c in terms.counts)
     mass, variance = (
-        sum(float(part.sum()) for part in parts) / max(people, 1.0)
+        sum(float(part.sum()) for part in parts) / max(n_records, 1.0)
         for parts in (curvature.mass, curvature.variance)
     )
     step = learning_rate * fit.inverse / hessian_bound(1)

@@ -135,7 +135,7 @@ def sampled_rows(heads, person, n_rows, rows):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    heads : ndarray of shape (n_people,), dtype bool
+    heads : ndarray of shape (n_records,), dtype bool
         Whether each person is sampled.
     person : ndarray of shape (n_rows,), dtype int32
         Index of the person each row belongs to.

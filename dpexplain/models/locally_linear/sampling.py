@@ -52,7 +52,7 @@ class PoissonSampler:
 
     def __init__(self, person_of_row: NDArray[np.int32], probability: float, coins: Coins) -> None:
         self._person = person_of_row
-        self._n_people = int(person_of_row.max(initial=-1)) + 1
+        self._n_records = int(person_of_row.max(initial=-1)) + 1
         self._probability = probability
         self._coins = coins
 
@@ -72,7 +72,7 @@ class PoissonSampler:
         rows = np.empty(len(self._person), dtype=np.int64)
         for _ in range(n_steps):
             (coins_of_step,) = self._coins.spawn(1)
-            heads = coins_of_step.heads(self._n_people, self._probability)
+            heads = coins_of_step.heads(self._n_records, self._probability)
             n = sampled_rows(heads, self._person, len(rows), rows)
             yield rows[:n]
         rows[:] = 0

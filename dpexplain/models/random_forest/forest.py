@@ -188,7 +188,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         one_hot = (label[:, None] == np.arange(n_classes)).astype(np.int64)
         counted = self.leaf_mechanism == "laplace"
         phase = self._phase(self.n_trees * n_leaves * (n_classes if counted else 1))
-        values, people = [], []
+        values, n_records = [], []
         with mechanism.phase(phase):
             for tree in splits:
                 steps = COUNT_LATTICE * leaf_sums(
@@ -196,7 +196,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
                 )
                 if counted:
                     counts = mechanism.release(steps.ravel()).reshape(steps.shape) / COUNT_LATTICE
-                    people.append(counts.sum(axis=1))
+                    n_records.append(counts.sum(axis=1))
                     values.append(self._of_counts(counts))
                 else:
                     values.append(_of_choices(mechanism.choose(steps), n_classes))
@@ -205,12 +205,12 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
             leaves = leaves[:, :, 1:] - leaves[:, :, :1]
         trees = Trees(splits, leaves / self.n_trees)
         link: Link = "logit" if n_classes == 2 else "softmax"
-        self._keep(trees, schema, link, np.array(people) if counted else None)
+        self._keep(trees, schema, link, np.array(n_records) if counted else None)
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
         """Return log class proportions, smoothed with the noise scale as a pseudocount."""
-        people = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
-        return np.asarray(np.log(people / people.sum(axis=1, keepdims=True)))
+        n_records = np.maximum(counts, 0.0) + 1.0 / self._leaf_epsilon
+        return np.asarray(np.log(n_records / n_records.sum(axis=1, keepdims=True)))
 
 
 def _of_choices(chosen: Integers, n_classes: int) -> FloatArray:

@@ -47,11 +47,11 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     _has_delta = False
     depth: int
     max_bins: int
-    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_people", "_offset", "_noise")
+    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_n_records", "_offset", "_noise")
     _trees: Trees
     _bins: tuple[FeatureBins, ...]
     _link: Link
-    _people: FloatArray | None
+    _n_records: FloatArray | None
 
     def reference_estimator(self) -> NoiselessModel:
         """Return the unfitted noiseless version of the model.
@@ -162,14 +162,14 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         trees: Trees,
         schema: Schema,
         link: Link,
-        people: FloatArray | None = None,
+        n_records: FloatArray | None = None,
         offset: float = 0.0,
     ) -> None:
         """Store the released trees, noisy leaf counts if available, and the initial score."""
         if link == "softmax":  # adding a number to all scores changes no probability
             values = trees.values - trees.values.mean(axis=2, keepdims=True)
             trees = Trees(trees.splits, values)
-        self._trees, self._link, self._people, self._offset = trees, link, people, offset
+        self._trees, self._link, self._n_records, self._offset = trees, link, n_records, offset
         self._bins = grid_of(schema, self.max_bins)
         _ = self._terms  # computed now, so that predictions do not change the model
 
@@ -182,10 +182,10 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     def _terms(self) -> TreeTerms:  # type: ignore[override]
         bins = self._bins
         candidates = candidates_of(bins)
-        if self._people is None:
+        if self._n_records is None:
             counts = [np.zeros(b.n_bins) for b in bins]
         else:
-            counts = counted_spread(self._trees, candidates, bins, self._people)
+            counts = counted_spread(self._trees, candidates, bins, self._n_records)
         return tree_terms(
             self._trees, candidates, bins, counts, link=self._link, offset=self._offset
         )

@@ -138,9 +138,9 @@ def tree_terms(
 
 def _spread(bins: FeatureBins, counts: FloatArray) -> FloatArray:
     """Return the proportion of records in each bin; uniform if there are no counts."""
-    people = np.maximum(counts, 0.0)
-    if people.sum() > 0:
-        return np.asarray(people / people.sum())
+    n_records = np.maximum(counts, 0.0)
+    if n_records.sum() > 0:
+        return np.asarray(n_records / n_records.sum())
     return np.where(np.arange(bins.n_bins) < bins.n_value_bins, 1.0 / bins.n_value_bins, 0.0)
 
 
@@ -164,8 +164,8 @@ def ways_of(
     """
     feature, inside = _passing(trees, candidates, n_bins)
     padded = np.zeros((len(n_bins), inside.shape[2]))
-    for k, people in enumerate(spread):
-        padded[k, : len(people)] = people
+    for k, n_records in enumerate(spread):
+        padded[k, : len(n_records)] = n_records
     share = np.stack(
         [
             np.einsum("nb,nb->n", inside[:, s], padded[feature[:, s]])
@@ -214,7 +214,7 @@ def _by_feature(feature: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 def counted_spread(
-    trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], people: FloatArray
+    trees: Trees, candidates: Candidates, bins: Sequence[FeatureBins], n_records: FloatArray
 ) -> list[FloatArray]:
     """Estimate the number of records per bin from released leaf counts.
 
@@ -223,7 +223,7 @@ def counted_spread(
     trees : Trees
     candidates : Candidates
     bins : sequence of FeatureBins
-    people : ndarray of shape (n_trees, n_leaves)
+    n_records : ndarray of shape (n_trees, n_leaves)
         Noisy number of records in each leaf.
 
     Returns
@@ -232,7 +232,7 @@ def counted_spread(
         Estimated number of records in each bin of each feature, averaged over the trees.
     """
     feature, inside = _passing(trees, candidates, [b.n_bins for b in bins])
-    counted = np.maximum(people, 0.0).ravel() / len(trees.splits)
+    counted = np.maximum(n_records, 0.0).ravel() / len(trees.splits)
     values = [np.arange(b.n_bins) < b.n_value_bins for b in bins]
     # Start from a uniform distribution over all values; then correct it for the leaves whose path
     # contains the feature.

@@ -96,7 +96,7 @@ def boosted_pairs(
     n_features = len(table.n_bins)
     grids = [Grid((sides[i], sides[j]), n_features + k) for k, (i, j) in enumerate(pairs)]
     cells = [_cells(grid, table.index) for grid in grids]
-    people = [
+    n_records = [
         np.bincount(c, minlength=g.n_cells) * g.used.ravel()
         for g, c in zip(grids, cells, strict=True)
     ]
@@ -113,7 +113,7 @@ def boosted_pairs(
             max_rounds=max_rounds,
             curves=curves,
         )
-        for grid, own in zip(grids, people, strict=True):
+        for grid, own in zip(grids, n_records, strict=True):
             _purify(tables, grid, own)
         found.append(tables)
     scores = [np.mean(parts, axis=0) for parts in zip(*found, strict=True)]
@@ -166,14 +166,14 @@ def _cells(grid: Grid, index: Sequence[Index]) -> NDArray[np.uint16]:
     return first * np.uint16(grid.shape[1]) + second
 
 
-def _purify(tables: Tables, grid: Grid, people: NDArray[np.int64]) -> None:
+def _purify(tables: Tables, grid: Grid, n_records: NDArray[np.int64]) -> None:
     """Move the row and column means of a pair into the curves of its features.
 
     These means come from a weighted least-squares fit of a sum of two curves to the cells, so that,
     over the records, the remainder has a mean of zero in each row and column (functional ANOVA).
     Records in the groups of rare special bins get no contribution from the pair.
     """
-    weight = people.reshape(grid.shape).astype(np.float64)
+    weight = n_records.reshape(grid.shape).astype(np.float64)
     scores = tables[grid.column].reshape(grid.shape)
     both = weight * scores
     system = np.block(
@@ -195,10 +195,10 @@ def _table(
         rows_of_bins(terms.bins[side.feature], side.group_of_bin) for side in grid.sides
     )
     cells = rows[index[first.feature]] * len(aside) + columns[index[second.feature]]
-    people = np.bincount(cells, minlength=len(above) * len(aside)).astype(np.float64)
+    n_records = np.bincount(cells, minlength=len(above) * len(aside)).astype(np.float64)
     return PairTable(
         (first.feature, second.feature),
         (rows, columns),
         scores.reshape(grid.shape)[np.ix_(above, aside)],
-        people.reshape(len(above), len(aside)),
+        n_records.reshape(len(above), len(aside)),
     )

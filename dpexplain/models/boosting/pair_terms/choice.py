@@ -188,8 +188,8 @@ def choose_pairs(
     noise = phase.sigma_int / LATTICE
     found = []
     with one_blas_thread():
-        for grid, pair, sums, people in zip(grids, pairs, parts[::2], parts[1::2], strict=True):
-            cells = grid.counts(people / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT)
+        for grid, pair, sums, n_records in zip(grids, pairs, parts[::2], parts[1::2], strict=True):
+            cells = grid.counts(n_records / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT)
             shape = curvature_of_cells(grid, cells, terms, objective, schedule, clip)
             # The residual variance of a regression is not known, only its bound.
             sampling = clip**2 * cells if objective.loss is SQUARED else shape[1]

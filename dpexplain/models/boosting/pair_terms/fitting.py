@@ -218,5 +218,5 @@ def _shares_of_rows(
     counts: FloatArray, row_of_bin: NDArray[np.intp], group_of_row: NDArray[np.intp]
 ) -> FloatArray:
     """Return each row's share of the records in the row's group."""
-    people = np.bincount(row_of_bin, weights=np.maximum(counts, 0.0)) + 1e-9
-    return np.asarray(people / np.bincount(group_of_row, weights=people)[group_of_row])
+    n_records = np.bincount(row_of_bin, weights=np.maximum(counts, 0.0)) + 1e-9
+    return np.asarray(n_records / np.bincount(group_of_row, weights=n_records)[group_of_row])

@@ -134,9 +134,9 @@ def squared_curvature(terms: AdditiveTerms, clip: float, inside: float | None) -
     Curvature
     """
     share = INSIDE_CLIP if inside is None else inside
-    people = [np.maximum(c, 0.0) for c in terms.counts]
+    n_records = [np.maximum(c, 0.0) for c in terms.counts]
     variance = clip**2 * clipped_variance(share)
-    mass, scatter = (tuple(factor * c for c in people) for factor in (share, variance))
+    mass, scatter = (tuple(factor * c for c in n_records) for factor in (share, variance))
     return Curvature(mass, scatter, _alike(terms))
 
 

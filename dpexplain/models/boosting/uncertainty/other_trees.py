@@ -101,7 +101,7 @@ class _Cells:
         first = _starts(sizes)[:-1]
         self.bin_of_cell = np.concatenate([a + c for a, c in zip(first, self._cells, strict=True)])
         counts = [np.where(c.perhaps_nobody, 0.0, np.maximum(c.counts, 0.0)) for c in binned.counts]
-        self._people = np.concatenate(self.evenly(counts))
+        self._n_records = np.concatenate(self.evenly(counts))
         most = max(1, max(f.shape[1] for f in correlation.functions))
         padded = [np.pad(f, ((0, 0), (0, most - f.shape[1]))) for f in correlation.functions]
         self._functions = np.concatenate(
@@ -133,8 +133,8 @@ class _Cells:
     ) -> FloatArray:
         """Fit curves with new structures; return values per bin, then the intercept."""
         fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
-        shape = (n_structures, len(self._people))
-        noisy = self._people + binned.cell_noise_std * rng.standard_normal(shape)
+        shape = (n_structures, len(self._n_records))
+        noisy = self._n_records + binned.cell_noise_std * rng.standard_normal(shape)
         if settings.merge_rare:
             noisy = np.maximum(noisy, 0.0)
         scores, intercepts = fresh_structures(

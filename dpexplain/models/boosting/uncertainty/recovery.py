@@ -65,12 +65,12 @@ def recovered_curves(
     """
     curves: list[FloatArray | None] = []
     for k, (bins, mine) in enumerate(zip(terms.bins, seen, strict=True)):
-        released, people = terms.scores[k], np.maximum(terms.counts[k], 0.0)
+        released, n_records = terms.scores[k], np.maximum(terms.counts[k], 0.0)
         n = bins.n_value_bins
         if bins.edges is None and not bins.ordered:
             curves.append(None)
             continue
-        shares = np.maximum(people / max(float(people.sum()), 1e-300), _LEAST_SHARE)
+        shares = np.maximum(n_records / max(float(n_records.sum()), 1e-300), _LEAST_SHARE)
         size = float(np.sqrt(shares @ released**2)) / scale
         curve = released.copy()
         if n > 2 and size > 0.0 and len(mine.bins):

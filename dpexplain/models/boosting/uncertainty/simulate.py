@@ -289,11 +289,11 @@ def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
     the noise that the same number of trees with two equal leaves would have accumulated.
     """
     counts = fit.binned.counts[feature].counts
-    people = max(float(np.maximum(counts, 0.0).sum()), 1.0)
+    n_records = max(float(np.maximum(counts, 0.0).sum()), 1.0)
     n_trees = fit.schedule.n_epochs
     return float(
         fit.schedule.learning_rate
         * fit.leaf_noise_std.mean()
-        / (fit.share * people / 2.0)
+        / (fit.share * n_records / 2.0)
         * np.sqrt(n_trees / len(fit.bags))
     )

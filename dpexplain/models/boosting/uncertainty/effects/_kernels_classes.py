@@ -20,9 +20,9 @@ def add_up_classes(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    bins : ndarray of shape (n_features, n_people), dtype int64
+    bins : ndarray of shape (n_features, n_records), dtype int64
         Bin of each point in each feature.
-    chance : ndarray of shape (n_people, n_classes)
+    chance : ndarray of shape (n_records, n_classes)
         True probability of each class.
     contrasts : ndarray of shape (n_classes, n_contrasts)
         Contribution of each contrast to the true score of each class.
@@ -33,12 +33,12 @@ def add_up_classes(  # type: ignore[no-untyped-def]
     sums, reach : ndarray of shape (n_leaves, n_classes)
         Filled with the expected leaf sums, and with minus their sensitivities to an error of the
         class's own score relative to the mean of all classes.
-    residuals : ndarray of shape (n_rows, n_people, n_classes)
+    residuals : ndarray of shape (n_rows, n_records, n_classes)
         Filled with the expected residuals.
-    reactions : ndarray of shape (n_rows, n_people, n_classes, n_contrasts)
+    reactions : ndarray of shape (n_rows, n_records, n_classes, n_contrasts)
         Filled with the derivatives of the residuals with respect to each contrast.
     """
-    n_people, n_classes = chance.shape
+    n_records, n_classes = chance.shape
     n_contrasts = contrasts.shape[1]
     apart = n_classes / (n_classes - 1.0)
     p = chance * 0.0 + 1.0 / n_classes
@@ -52,7 +52,7 @@ def add_up_classes(  # type: ignore[no-untyped-def]
         for b in range(n_bins):
             for c in range(n_classes):
                 factor[b, c] = math.exp(updates[first + b, c])
-        for m in range(n_people):
+        for m in range(n_records):
             mean = 0.0
             for c in range(n_classes):
                 weight[c] = min(1.0, clip / max(1.0 - p[m, c], 1e-12))

@@ -39,10 +39,10 @@ def add_up_counts(  # type: ignore[no-untyped-def]
     `above` and `slope` are those of `CountTable`; the last column of `slopes` is for the
     dispersion.
     """
-    n_people, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
+    n_records, n_columns, n_pairs = bins.shape[1], columns.shape[1], scores.shape[1]
     rows, shares, states = bins[0] * 0, truth * 0.0, truth * 0.0
     step, n_rates = log_rates[1] - log_rates[0], log_rates.shape[0]
-    for m in range(n_people):
+    for m in range(n_records):
         place = (truth[m] + math.log(high) - log_rates[0]) / step
         place = min(max(place, 0.0), n_rates - 1.000001)
         rows[m] = int(place)
@@ -55,7 +55,7 @@ def add_up_counts(  # type: ignore[no-untyped-def]
         factor = change * 0.0
         for j in range(change.shape[0]):
             factor[j] = math.exp(change[j])
-        for m in range(n_people):
+        for m in range(n_records):
             rate = min(max(states[m], least), 1.0)
             low, up = high * (rate - clip), high * (rate + clip)
             i, w = rows[m], shares[m]

@@ -62,11 +62,11 @@ def expected_sums(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    bins : ndarray of shape (n_people, n_features), dtype int64
+    bins : ndarray of shape (n_records, n_features), dtype int64
         Bin of each point in each feature.
     start : ndarray of shape (n_features + 1,), dtype int64
         Index of the first bin of each feature among all bins.
-    truth : ndarray of shape (n_people,)
+    truth : ndarray of shape (n_records,)
         True score of each point.
     each : float
         Number of records that each point represents.
@@ -90,9 +90,9 @@ def expected_sums(  # type: ignore[no-untyped-def]
         Bound on a residual at each visit.
     anchor : ndarray of shape (n_visits,), dtype int64
         Row of `slopes` that each visit fills, or a negative number for visits that fill no row.
-    columns : ndarray of shape (n_people, n_columns)
+    columns : ndarray of shape (n_records, n_columns)
         Derivative of the true score of a point with respect to each coefficient.
-    scores : ndarray of shape (n_people, n_pairs)
+    scores : ndarray of shape (n_records, n_pairs)
         Derivative of the log density of a point with respect to each correlation.
     left : ndarray of shape (n_bins_total,)
         Part of each true curve that the fit has not yet learned, bin by bin; updated in place.
@@ -178,14 +178,14 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    bins : ndarray of shape (n_features, n_people), dtype int64
-    chance, odds : ndarray of shape (n_people,)
+    bins : ndarray of shape (n_features, n_records), dtype int64
+    chance, odds : ndarray of shape (n_records,)
         True probability of each point, and odds that the fit gives it; `odds` is changed in place.
     factors : ndarray
         Exponential of the updates, visit by visit.
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
-    both : ndarray of shape (n_people, n_columns + n_pairs)
+    both : ndarray of shape (n_records, n_columns + n_pairs)
         `columns` and `scores` of `expected_sums`, where the other parameters are described.
     """
     for v in range(visit_feature.shape[0]):

@@ -24,9 +24,9 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     WIDER,
     EffectDraws,
     Effort,
+    centering_weights,
     expected_squares,
     pairs_that_matter,
-    people,
     projected,
 )
 from dpexplain.models.boosting.uncertainty.effects.pair_correlations import correlations
@@ -63,7 +63,7 @@ class ClassEstimate:
         self._trajectory = ClassTrajectory(fit, objective.bound)
         first = [s[:, 0] for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, first, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases], effort.n_people)
+        self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         self._known = correlations(fit.pairs, counts, fit.binned.n_samples)
 
     def result(self) -> tuple[EffectDraws, ...]:
@@ -176,7 +176,7 @@ class ClassEstimate:
         covariance = after.covariance[:d, :d] + np.outer(off, off)
         root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / d * np.eye(d)).T
         curves, released = self._curves(at), zip(self._bases, self._terms.counts, strict=True)
-        weights = [people(basis, counts) for basis, counts in released]
+        weights = [centering_weights(basis, counts) for basis, counts in released]
         centered = [curve - w @ curve for w, curve in zip(weights, curves, strict=True)]
         intercepts = self._contrasts @ np.array([at[p[0]] for p in self._places])
         left = [

@@ -48,15 +48,15 @@ class ClassTrajectory(Trajectory):
         Parameters
         ----------
         population : Population
-        chance : ndarray of shape (n_people, n_classes)
+        chance : ndarray of shape (n_records, n_classes)
             True probability of each class.
         contrasts : ndarray of shape (n_classes, n_contrasts)
             Contribution of each contrast to the true score of each class.
-        columns : ndarray of shape (n_people, n_columns)
+        columns : ndarray of shape (n_records, n_columns)
             A column of ones and the values of all basis functions.
         places : sequence of ndarray of shape (n_columns,), one per contrast
             Index of the coefficient of each column.
-        scores : ndarray of shape (n_people, n_pairs)
+        scores : ndarray of shape (n_records, n_pairs)
             Derivatives from `Population.score_functions`.
         curves : ndarray of shape (n_bins_total, n_classes)
             True curves, bin by bin, relative to the mean of all classes.
@@ -76,9 +76,9 @@ class ClassTrajectory(Trajectory):
         row_of_visit = np.full(len(self._anchor), -1)
         row_of_visit[at] = np.arange(len(at))
         expected, reach = np.zeros((2, *self._by_class.shape))
-        residuals = np.zeros((len(at), population.n_people, n_classes))
+        residuals = np.zeros((len(at), population.n_records, n_classes))
         reactions = np.zeros((*residuals.shape, n_contrasts))
-        each = self.n_samples / population.n_people
+        each = self.n_samples / population.n_records
         add_up_classes(
             np.ascontiguousarray(population.bins.T),
             self._start,
@@ -101,21 +101,21 @@ class ClassTrajectory(Trajectory):
         missing = (self._by_class - expected) / std
         n = sum(len(p) for p in places) + scores.shape[1]
         precision, pull = np.zeros((n, n)), np.zeros(n)
-        people = np.arange(population.n_people + 1)
+        starts = np.arange(population.n_records + 1)
         for v in at:
             k, row = self._visit_feature[v], row_of_visit[v]
             using = np.flatnonzero((self._nearest == self._anchor[v]) & (self._visit_feature == k))
             member, leaves = self._members(k, using)
-            size = (self._start[k + 1] - self._start[k], population.n_people)
+            size = (self._start[k + 1] - self._start[k], population.n_records)
             for c in range(n_classes):
                 slopes = np.zeros((size[0], n))
                 for j, place in enumerate(places):
                     loads = each * reactions[row, :, c, j]
-                    sparse = csr_matrix((loads, population.bins[:, k], people), size[::-1])
+                    sparse = csr_matrix((loads, population.bins[:, k], starts), size[::-1])
                     slopes[:, place] = sparse.T @ columns
                 if scores.shape[1]:
                     loads = each * residuals[row, :, c]
-                    sparse = csr_matrix((loads, population.bins[:, k], people), size[::-1])
+                    sparse = csr_matrix((loads, population.bins[:, k], starts), size[::-1])
                     slopes[:, n - scores.shape[1] :] = sparse.T @ scores
                 per_leaf = (member @ slopes) / std[leaves, c, None]
                 precision += per_leaf.T @ per_leaf

@@ -61,7 +61,7 @@ class Effort:
 
     Attributes
     ----------
-    n_people : int
+    n_records : int
         Number of points in the population.
     n_steps : int
         Number of Gauss-Newton steps.
@@ -69,13 +69,13 @@ class Effort:
         Maximum number of pairs of features whose correlations are adjusted to explain the sums.
     """
 
-    n_people: int
+    n_records: int
     n_steps: int
     most_pairs: int
 
 
-CAREFUL = Effort(n_people=4096, n_steps=5, most_pairs=60)
-MANY_CLASSES = Effort(n_people=1024, n_steps=4, most_pairs=30)
+CAREFUL = Effort(n_records=4096, n_steps=5, most_pairs=60)
+MANY_CLASSES = Effort(n_records=1024, n_steps=4, most_pairs=30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Estimate:
         self._sizes = [b.functions.shape[1] for b in self._bases]
         self._released = [s / objective.scale for s in terms.scores]
         order = [order_of_bins(c, s) for c, s in zip(counts, terms.scores, strict=True)]
-        self._population = Population(order, [b.shares for b in self._bases], effort.n_people)
+        self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         n_samples = fit.binned.n_samples
         self._known = correlations(fit.pairs, counts, n_samples)
 
@@ -183,7 +183,7 @@ class Estimate:
     def _columns(self) -> FloatArray:
         """Return a column of ones and the values of all basis functions at each point.
 
-        The shape is (n_people, n_coefficients).
+        The shape is (n_records, n_coefficients).
         """
         bins = self._population.bins
         parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
@@ -233,7 +233,7 @@ class Estimate:
         first = 1
         for k, (basis, own) in enumerate(zip(self._bases, self._of_terms(at), strict=True)):
             # The released terms are centered with these weights, too.
-            weights = people(basis, self._terms.counts[k])
+            weights = centering_weights(basis, self._terms.counts[k])
             functions = basis.functions - weights @ basis.functions
             curves.append(scale * (functions @ own))
             block = root[:, first : first + len(own)]
@@ -248,7 +248,7 @@ class Estimate:
         return EffectDraws(tuple(curves), float(intercept), rows * np.sqrt(len(rows)))
 
 
-def people(basis: Basis, counts: FloatArray) -> FloatArray:
+def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
     """Return the weights of the bins with which released terms are centered, too."""
     seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
     return seen / seen.sum() if seen.sum() > 0.0 else basis.shares

@@ -24,7 +24,7 @@ class Population:
         Bins of each feature, sorted from lowest to highest.
     shares : sequence of ndarray of shape (n_bins,)
         Proportion of the records in each bin.
-    n_people : int
+    n_records : int
         Number of points, a power of two.
     """
 
@@ -32,17 +32,17 @@ class Population:
         self,
         order: Sequence[NDArray[np.intp]],
         shares: Sequence[FloatArray],
-        n_people: int,
+        n_records: int,
     ) -> None:
-        even = qmc.Sobol(len(order), seed=_SEED).random(n_people)
+        even = qmc.Sobol(len(order), seed=_SEED).random(n_records)
         self._independent = ndtri(np.clip(even, 1e-9, 1.0 - 1e-9))
         self._order = list(order)
         self._below = [np.cumsum(s[o]) / s.sum() for s, o in zip(shares, order, strict=True)]
-        self.n_people = n_people
+        self.n_records = n_records
         self.draw(np.zeros(len(order) * (len(order) - 1) // 2))
 
     def __repr__(self) -> str:
-        return f"<Population of {self.n_people} points>"
+        return f"<Population of {self.n_records} points>"
 
     def draw(self, correlations: FloatArray) -> None:
         """Redraw the points with new correlations, but the same proportion in each bin.
@@ -56,8 +56,8 @@ class Population:
         n = len(self._order)
         self.matrix = _possible(n, correlations)
         self.scores = self._independent @ np.linalg.cholesky(self.matrix).T
-        places = (np.arange(self.n_people) + 0.5) / self.n_people
-        bins = np.empty((self.n_people, n), dtype=np.int64)
+        places = (np.arange(self.n_records) + 0.5) / self.n_records
+        bins = np.empty((self.n_records, n), dtype=np.int64)
         for k, (order, below) in enumerate(zip(self._order, self._below, strict=True)):
             sorted_bins = order[np.minimum(np.searchsorted(below, places), len(order) - 1)]
             bins[np.argsort(self.scores[:, k]), k] = sorted_bins
@@ -73,7 +73,7 @@ class Population:
 
         Returns
         -------
-        ndarray of shape (n_people, n_chosen)
+        ndarray of shape (n_records, n_chosen)
         """
         first, second = (i[pairs] for i in np.triu_indices(len(self._order), 1))
         inverse = np.linalg.inv(self.matrix)

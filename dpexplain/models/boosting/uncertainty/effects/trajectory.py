@@ -102,11 +102,11 @@ class Trajectory:
         Parameters
         ----------
         population : Population
-        truth : ndarray of shape (n_people,)
+        truth : ndarray of shape (n_records,)
             True score of each point.
-        columns : ndarray of shape (n_people, n_coefficients)
+        columns : ndarray of shape (n_records, n_coefficients)
             Derivatives of `truth` with respect to the coefficients.
-        scores : ndarray of shape (n_people, n_pairs)
+        scores : ndarray of shape (n_records, n_pairs)
             Derivatives from `Population.score_functions`.
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
@@ -125,7 +125,7 @@ class Trajectory:
         n_columns = columns.shape[1] + scores.shape[1] + (table is not None)
         slopes = np.zeros((_ANCHORS, int(self._start[-1]), n_columns))
         columns, scores = np.ascontiguousarray(columns), np.ascontiguousarray(scores)
-        each = self.n_samples / population.n_people
+        each = self.n_samples / population.n_records
         if table is None:
             self._expected(
                 population, truth, each, columns, scores, curves, together, expected, slopes, reach

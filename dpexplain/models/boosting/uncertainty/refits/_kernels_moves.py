@@ -9,7 +9,7 @@ from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
+def move(errors, curve, n_records, direction):  # type: ignore[no-untyped-def]
     """Compute the errors that a curve has after its monotone projection, in place.
 
     Parameters
@@ -18,15 +18,15 @@ def move(errors, curve, people, direction):  # type: ignore[no-untyped-def]
         Errors before the projection, replaced by the errors after it.
     curve : ndarray of shape (n_bins,), dtype float64
         Released curve before projection.
-    people : ndarray of shape (n_bins,), dtype float64
+    n_records : ndarray of shape (n_bins,), dtype float64
         Weight of each bin; bins with zero weight come last and do not change.
     direction : int
         1 for a curve constrained to rise, -1 for a curve constrained to fall.
     """
     n = 0
-    while n < len(people) and people[n] > 0.0:
+    while n < len(n_records) and n_records[n] > 0.0:
         n += 1
-    weights = people[:n]
+    weights = n_records[:n]
     trial = np.empty(n)
     for b in range(n):
         trial[b] = direction * curve[b]

@@ -115,11 +115,11 @@ def draw_trees(  # type: ignore[no-untyped-def]
 @njit(no_cpython_wrapper=True, error_model="numpy")
 def _project(table, count, first, n, direction):  # type: ignore[no-untyped-def]
     """Project the curve of one feature onto monotone curves, in place."""
-    trial, people = np.empty(n), np.empty(n)
+    trial, n_records = np.empty(n), np.empty(n)
     for b in range(n):
-        people[b] = max(count[first + b], 1.0)
+        n_records[b] = max(count[first + b], 1.0)
         trial[b] = direction * table[first + b]
-    moved = pool_adjacent_violators(trial, people)
+    moved = pool_adjacent_violators(trial, n_records)
     for b in range(n):
         table[first + b] = direction * moved[b]
 
@@ -127,7 +127,7 @@ def _project(table, count, first, n, direction):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow_trees(  # type: ignore[no-untyped-def]
     start, n_bins, n_value, visit_feature, n_leaves, leaf_of_bin, direction, by_bin, of_bin, table,
-    people, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
+    n_records, aims, of_target, function_start, reaction, own_share, min_leaf_count, learning_rate,
     total, means, values, cross, by_leaf,
 ):  # fmt: skip
     """Boost one simulation with given trees, and fill `table` with the scores.
@@ -186,7 +186,7 @@ def follow_trees(  # type: ignore[no-untyped-def]
             mean += weight[b] * table[b]
             for i in range(n_own):
                 values[first + i] += of_bin[i, b] * table[b]
-        inside = people[k]
+        inside = n_records[k]
         inside = inside if inside > 1e-12 else 1e-12
         means[k] = mean / inside - aims[k]
         total = elsewhere + means[k]

@@ -17,7 +17,7 @@ F32 = NDArray[np.float32]
 def replay_trees(  # type: ignore[no-untyped-def]
     state, persistent, noise, start, mass, mean_weight, visit_feature, visit_bins, leaf_of_bin,
     leaf_start, gain, together, functions, function_start, reactions, mixing, own_share, direction,
-    people, unbound, unbound_start,
+    n_records, unbound, unbound_start,
 ) -> None:  # fmt: skip
     """Propagate errors through the released trees.
 
@@ -66,7 +66,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
         of the errors or to their components along the functions, which have their full effect.
     direction : ndarray of shape (n_features,), dtype int64
         1 for curves constrained to rise, -1 for curves constrained to fall, else 0.
-    people : ndarray of shape (n_bins_total,), dtype float64
+    n_records : ndarray of shape (n_bins_total,), dtype float64
         Weights of the monotone projection; 0 for bins that do not change.
     unbound : ndarray of dtype float64
         Released curves of constrained features before projection, visit by visit; not used if no
@@ -114,7 +114,7 @@ def replay_trees(  # type: ignore[no-untyped-def]
             # Models with constraints have one score, so there is one row per bin.
             n_bins = start[k + 1] - start[k]
             curve = unbound[unbound_start[v] :][:n_bins]
-            move(rows[bins], curve, people[bins], direction[k])
+            move(rows[bins], curve, n_records[bins], direction[k])
         total -= means[k]
         found = (weights[k] @ rows[bins]).reshape(-1, n_scores, n_sim)
         means[k] = found[0]

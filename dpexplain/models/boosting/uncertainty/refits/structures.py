@@ -129,8 +129,8 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         return np.bincount(feature, of_cells, n_features).astype(np.float64, copy=False)
 
     # Sums are accumulated from the first cell to the last, as in np.bincount.
-    people = by_feature(mass)
-    aims = by_feature(mass * target) / np.maximum(people, 1e-12)
+    n_records = by_feature(mass)
+    aims = by_feature(mass * target) / np.maximum(n_records, 1e-12)
     of_target = np.zeros(function_start[-1])
     for i in range(most):
         has = np.diff(function_start) > i
@@ -166,8 +166,9 @@ def fresh_structures(  # type: ignore[no-untyped-def]
         )  # fmt: skip
         follow_trees(
             start, n_bins, n_value[s], visit_feature, n_leaves, leaf_of_bin, direction, by_bin,
-            of_bin, table, people, aims, of_target, function_start, reactions[s % len(reactions)],
-            own_share, float(min_leaf_count), learning_rate, total - intercept, -aims, -of_target,
+            of_bin, table, n_records, aims, of_target, function_start,
+            reactions[s % len(reactions)], own_share, float(min_leaf_count), learning_rate,
+            total - intercept, -aims, -of_target,
             np.zeros(most), np.zeros((5, max_leaves)),
         )  # fmt: skip
         count, special = by_bin[0], cell >= n_value[s][feature]
