@@ -329,8 +329,8 @@ CLAIMS = (
         ),
         lambda t: of_all(_shares(t) <= 0.08),
         "the paper does not say at which epsilon it counted; its own table has 8.06% for "
-        "YearPredictionMSD; the simulation has 50,000 rows of 1,000,000; 3 folds, of the simulation "
-        "1",
+        "YearPredictionMSD; the simulation has 50,000 rows instead of 1,000,000; 3 folds, of the "
+        "simulation 1",
     ),
     untested(
         PAPER,

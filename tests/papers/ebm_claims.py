@@ -342,7 +342,8 @@ CLAIMS = (
             )
         ),
         lambda t: bool(_trees_first(t).mean() > 0.5),
-        "scikit-learn's histogram gradient boosting instead of LightGBM; five of the eight data sets",
+        "scikit-learn's histogram gradient boosting instead of LightGBM; five of the eight data "
+        "sets",
     ),
     Claim(
         PAPER,

@@ -334,8 +334,8 @@ CLAIMS = (
         "The same compared with our own network",
         lambda t: _listed(_papers_beside_cnn(t), "paper's settings", "CNN"),
         lambda t: of_all(a > cnn - _SMALL for a, cnn in _papers_beside_cnn(t).values()),
-        "our question: a network of 14,634 weights, trained with a tighter accountant; 2 fits of it "
-        "and 1 of the maps",
+        "our question: a network of 14,634 weights, trained with a tighter accountant; 2 fits of "
+        "it, 1 of the maps",
     ),
     Claim(
         PAPER,
@@ -355,8 +355,8 @@ CLAIMS = (
         ),
         lambda t: of_all(v[0][1] < v[1][1] for v in _by_epsilon(t).values()),
         lambda t: (
-            f"{fits(PUBLISHED)(t)}; epsilon 0.5 and 2 only; also on Fashion-MNIST, which the figure "
-            "does not show"
+            f"{fits(PUBLISHED)(t)}; epsilon 0.5 and 2 only; also on Fashion-MNIST, which the "
+            "figure does not show"
         ),
     ),
     Claim(

@@ -250,8 +250,8 @@ CLAIMS = (
             _varied_best(t).loc[e, model] == _varied_best(t).loc[e].max()
             for e, model in _FIRST.items()
         ),
-        f"4 of 19 domains; {_SWEPT}; where the shares stay unlike the paper's, these values of M and "
-        "beta do not explain it",
+        f"4 of 19 domains; {_SWEPT}; where the shares stay unlike the paper's, these values of M "
+        "and beta do not explain it",
     ),
     Claim(
         PAPER,
@@ -359,8 +359,8 @@ CLAIMS = (
         "50 cuts instead of 10 gain more than 2% on qsar and white wine, nothing on red wine",
         _finer_words,
         _gains,
-        "20 trees of depth 4, where the paper varies both; points of error, best epsilon; our text of "
-        "the paper lacks the two numbers of cuts, the second five times the first",
+        "20 trees of depth 4, where the paper varies both; points of error, best epsilon; our text "
+        "of the paper lacks the two numbers of cuts, the second five times the first",
     ),
     untested(
         PAPER,

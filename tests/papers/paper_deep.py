@@ -217,8 +217,8 @@ STUDIES: tuple[Study, ...] = (
                 "data": "mnist",
                 "model": CNN,
                 "metric": "accuracy",
-                "cause": "not settled: the paper cites networks of others; ours is another, has a tighter "
-                "accountant and was tuned on held-out training images",
+                "cause": "not settled: the paper cites networks of others; ours is another, has a "
+                "tighter accountant and was tuned on held-out training images",
             },
         ),
         needs=_NEEDS,

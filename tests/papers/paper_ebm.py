@@ -214,8 +214,8 @@ rounded outward from the data where nobody documents them (elevators, pol). DP-E
 {N_EPOCHS} epochs, learning rate {LEARNING_RATE:g}, 3 leaves, 32 bins, {100 * BIN_SHARE:.0f}% of
 epsilon to the bins, composed by Gaussian DP or by strong composition (the paper's theorem 2,
 from Kairouz et al.). DPBoost: square loss, 50 trees in one ensemble, depth 6, learning rate 0.1,
-lambda 0.1; the paper prints none of its settings. The paper's non-private DPBoost is LightGBM; scikit-learn's histogram gradient boosting is listed next to it,
-and so is our DPBoost without noise. Linear: logistic or linear regression as a careful
+lambda 0.1; the paper prints none of its settings. The paper's non-private DPBoost is LightGBM;
+scikit-learn's histogram gradient boosting is listed next to it, and so is our DPBoost without noise. Linear: logistic or linear regression as a careful
 analyst would prepare it; ebm_diffprivlib has it as published. Nothing is tuned. Wine has 6,497 rows
 here, 5,318 of them distinct (wine-distinct), and 5,297 in the paper; California has 20,640 here and
 20,499 in the paper; elevators 16,599 and 16,598; pol has 48 features here, 49 in the paper. A
@@ -229,7 +229,7 @@ one record more or less. Both in units of the target, one fit each on all rows."
 _HALF_NOISE = (
     "probably half the noise on a leaf's sum (ebm_noise): residuals are clipped to half the range "
     "of the target, which covers one record; the paper's noise follows the whole range; not "
-    "measured apart, and california has half the noise too, but agrees for Gaussian DP"
+    "measured apart, and california, with half the noise too, agrees"
 )
 _COPIES = (
     "no record has a copy in the test part; where some have (wine), boosted trees agree, so the "

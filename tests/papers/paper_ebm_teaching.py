@@ -107,8 +107,8 @@ STUDIES = (
         causes=(
             {
                 "model": TAUGHT,
-                "cause": "not settled: learning rate, rounds and bins of the published variant are not "
-                "printed; other rows of ebm_teaching.csv show how far the first two move it",
+                "cause": "not settled: learning rate, rounds and bins of the published variant are "
+                "not printed; other rows of ebm_teaching.csv show how far the first two move it",
             },
         ),
     ),

@@ -130,8 +130,8 @@ STUDIES = (
         causes=(
             {
                 "model": "gradient boosting",
-                "cause": "the figures are of XGBoost with one column per category, ours of histogram "
-                "gradient boosting",
+                "cause": "the figures are of XGBoost with one column per category, ours of "
+                "histogram gradient boosting",
             },
         ),
     ),

@@ -275,8 +275,8 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         shows="section 4.1: the accuracies that are printed as numbers",
         protocol=f"{_IMAGES_PROTOCOL} All settings as they were run for the paper, 20 epochs. The "
-        "published deviation is half of the ± in the text, which we read as two deviations, as in the "
-        "error bars of figure 5. Its text has the two figures of Fashion-MNIST in the opposite "
+        "published deviation is half of the ± in the text, which we read as two deviations, as in "
+        "the error bars of figure 5. Its text has the two figures of Fashion-MNIST in the opposite "
         "order of epsilon, which we take to be a slip.",
         cells=published_cells,
         measure=measure_images,
