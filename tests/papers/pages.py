@@ -177,4 +177,5 @@ def _seconds(table: pd.DataFrame) -> str:
     if "cpu_s" not in table or not (table["cpu_s"] > 0).any():
         return ""
     seconds = table.loc[table["cpu_s"] > 0, "cpu_s"]
-    return f"; a fit took {seconds.min():.2g} to {seconds.max():.2g} CPU seconds"
+    least, most = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in (seconds.min(), seconds.max()))
+    return f"; a fit took {least} to {most} CPU seconds"

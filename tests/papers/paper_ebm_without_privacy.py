@@ -109,9 +109,9 @@ stratified random splits, a quarter for testing, seed {SEED}; the published sd i
 Logistic regression on standardized columns, one per category; 100 trees; histogram gradient
 boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
 InterpretML's. The published figures here are those of the README; the slides print others for some
-models, and the claims compare ours with the slides.
-Bounds of breast cancer are read from the data. Nothing is private. Not here: heart disease and
-credit-fraud, which the README has too; the slides have credit-fraud."""
+models, and the claims compare ours with the slides. Bounds of breast cancer are read from the data.
+Nothing is private. Not here: heart disease and credit-fraud, which the README has too; the slides
+have credit-fraud."""
 
 STUDIES = (
     Study(
