@@ -179,8 +179,9 @@ CAUSES: list[Row] = [
         "data": data,
         "model": "diffprivlib, as published",
         "cause": "another algorithm: the paper cites those of Sheffet and of Imtiaz and Sarwate, "
-        "the Wishart mechanism of diffprivlib before 0.4, whose noise keeps the problem convex; "
-        "0.6.6 puts noise on the objective, which then may have no minimum",
+        "the Wishart mechanism of diffprivlib before 0.4, whose noise keeps the problem convex "
+        "and which was later shown not to be private; 0.6.6 puts noise on the objective, which "
+        "then may have no minimum",
     }
     for data in DATA[2:]
 ]

@@ -64,8 +64,8 @@ def _plain_row(data: str) -> Claim:
             )
         ),
         lambda t: of_all(_near_plain(t, data).values()),
-        "histogram gradient boosting instead of XGBoost; the slides name no split; their row of "
-        f"APLR, another additive model, has no model here{_OTHER_FIGURES.get(data, '')}",
+        "histogram gradient boosting instead of XGBoost; 3 splits, the slides name none; their row "
+        f"of APLR, another additive model, has no model here{_OTHER_FIGURES.get(data, '')}",
     )
 
 
