@@ -26,6 +26,7 @@ Evidence = Callable[[Tables], str]
 
 _BAGS = "16 bags of 85% of the records here, 25 bags in the paper"
 _BOTH = ("ebm_tables", "ebm_diffprivlib")
+_SIX = "six of the eight data sets; wine counts twice, with and without copies of records"
 
 
 # --- tables 2 and 3 --------------------------------------------------------------------------
@@ -148,6 +149,12 @@ def _travel(tables: Tables, model: str, epsilon: float | None = None) -> pd.Seri
     return curves.groupby("feature").apply(lambda scores: scores.diff().abs().sum())
 
 
+def _aged(tables: Tables, model: str, epsilon: float | None = None) -> float:
+    """How far the clinical curve of age goes up and down in all."""
+    curve = _curves(tables, "ebm_curves_clinical", model, epsilon).sort_index()
+    return float(curve.diff().abs().sum())
+
+
 def _alike(tables: Tables, model: str) -> pd.Series:
     """Correlation over points of a model's curves at epsilon 4 with the bagged EBM's."""
     private = _curves(tables, "ebm_curves_adult", model, 4.0)
@@ -208,7 +215,7 @@ def _repairs(tables: Tables, metric: str) -> pd.DataFrame:
 def _repaired(tables: Tables, metric: str) -> str:
     found = _repairs(tables, metric)
     return "; ".join(
-        f"epsilon {e:g} {r['as released']:.3f} and {r['monotone']:.3f}" for e, r in found.iterrows()
+        f"epsilon {e:g} {r['as released']:.4f} and {r['monotone']:.4f}" for e, r in found.iterrows()
     )
 
 
@@ -230,11 +237,11 @@ _SIZES = {
     "california": "20,640 rows here, 20,499 in the paper",
     "pol": "48 features here, 49 in the paper",
     "elevators": "16,599 rows here, 16,598 in the paper; deviations printed as 0.000 count as "
-    "0.0005",
+    "0.0005; the EBM and boosted trees without privacy are not measured",
 }
 _MISSING = {
     "credit-fraud": "public, but in no package that we found",
-    "healthcare": "records of a hospital, which the paper does not share",
+    "healthcare": "records of a hospital, which are private",
 }
 
 CLAIMS = (
@@ -260,29 +267,38 @@ CLAIMS = (
         untested(PAPER, "table 2", f"Rows of {data}: all models", why)
         for data, why in _MISSING.items()
     ),
-    Claim(
+    untested(
         PAPER,
-        "section 4.1.3",
-        "Accounting by Gaussian DP is tighter than classic composition: better models on every "
-        "data set and at every epsilon",
-        *_beats(OURS, CLASSIC, "ebm_tables"),
+        "section 4.1",
+        "Mean AUROC at epsilon 4 over the four classifications: DPBoost 0.62, logistic regression "
+        "0.56, DP-EBM 0.88",
+        "two of the four, credit-fraud and healthcare, are not measured",
     ),
     Claim(
         PAPER,
         "section 4.1.3",
-        "The difference is noticeable at epsilon 1 and below only",
+        "Accounting by Gaussian DP is tighter than classic composition; here: a better mean on "
+        "every data set and at every epsilon",
+        *_beats(OURS, CLASSIC, "ebm_tables"),
+        f"the paper argues from the noise, and its tables have some equal means; {_SIX}",
+    ),
+    Claim(
+        PAPER,
+        "section 4.1.3",
+        "The difference is typically noticeable at epsilon 1 and below only",
         lambda t: (
             "share of data sets on which the means differ by more than our deviation over splits, "
             "by epsilon: " + ", ".join(f"{e:g} {v:.2f}" for e, v in _noticed(t).items())
         ),
         lambda t: of_all([*(_noticed(t).loc[:1.0] > 0.5), *(_noticed(t).loc[2.0:] <= 0.5)]),
-        "the paper sets no number",
+        "the paper sets no number; six of the eight data sets",
     ),
     Claim(
         PAPER,
         "section 4.1",
         "DP-EBM is better than DPBoost on every data set and at every epsilon",
         *_beats(OURS, "DPBoost", "ebm_tables"),
+        _SIX,
     ),
     Claim(
         PAPER,
@@ -290,20 +306,21 @@ CLAIMS = (
         "DP-EBM is better than private linear models on every data set and at every epsilon; "
         "linear models as the paper has them",
         *_beats(OURS, "diffprivlib, as published", "ebm_tables", "ebm_diffprivlib"),
+        f"{_SIX}; a newer diffprivlib, whose linear regression is another algorithm",
     ),
     Claim(
         PAPER,
         "section 4.1",
         "The same against linear models that are properly prepared",
         *_beats(OURS, "linear, prepared", "ebm_tables"),
-        "our question: the paper has linear models in their default settings only",
+        f"our question: the paper has linear models in default or recommended settings; {_SIX}",
     ),
     Claim(
         PAPER,
         "section 4.1",
-        "The same of our default recipe",
+        "The same for our default recipe, against linear models that are properly prepared",
         *_beats(RECIPE, "linear, prepared", "ebm_tables"),
-        "our question: the paper does not have this recipe",
+        f"our question: the paper does not have this recipe; {_SIX}",
     ),
     Claim(
         PAPER,
@@ -325,13 +342,14 @@ CLAIMS = (
             )
         ),
         lambda t: bool(_trees_first(t).mean() > 0.5),
-        "scikit-learn's histogram gradient boosting instead of LightGBM",
+        "scikit-learn's histogram gradient boosting instead of LightGBM; five of the eight data "
+        "sets",
     ),
     Claim(
         PAPER,
         "figure 1",
-        "Bars of AUROC on the four classifications: both DP-EBMs significantly outperform the "
-        "other models in every setting",
+        "AUROC on the four classifications: both DP-EBMs significantly outperform the other "
+        "models in every setting (here, have the better mean)",
         lambda t: (
             _beats(CLASSIC, "DPBoost", "ebm_tables")[0](_classes(t)) + ", classic against "
             "DPBoost; "
@@ -342,7 +360,8 @@ CLAIMS = (
             _beats(CLASSIC, other, *_BOTH)[1](_classes(t)) == HOLDS
             for other in ("DPBoost", "diffprivlib, as published")
         ),
-        "adult and telco, two of the four",
+        "adult and telco, two of the four; DP-EBM with Gaussian DP is better than the classic one, "
+        "see section 4.1.3",
     ),
     untested(
         PAPER,
@@ -354,9 +373,23 @@ CLAIMS = (
     Claim(
         PAPER,
         "figure 3",
-        "Risk by age: distorted at epsilon 1, close to the EBM without privacy at 4",
+        "Risk by age rises without privacy and at epsilon 4, and is distorted by noise at 1 (here, "
+        "nearer to the truth at 4 than at 1)",
         *_nearer("ebm_curves_clinical", "truth"),
-        "10,000 simulated patients, whose true curve is known, instead of the hospital's records",
+        "10,000 simulated patients, whose true curve is known, instead of the hospital's records; "
+        "the paper judges a picture",
+    ),
+    Claim(
+        PAPER,
+        "figure 3",
+        "Risk by age is smoother at epsilon 4 than without privacy",
+        lambda t: (
+            "total variation in log-odds over all ages: "
+            f"epsilon 4 {_aged(t, OURS, 4.0):.2f}, bagged EBM {_aged(t, 'bagged EBM'):.2f}"
+        ),
+        lambda t: _aged(t, OURS, 4.0) < _aged(t, "bagged EBM"),
+        f"10,000 simulated patients instead of the hospital's records; {_BAGS}; section 5.3 says "
+        "so of ages 50 to 90",
     ),
     Claim(
         PAPER,
@@ -395,7 +428,7 @@ CLAIMS = (
         PAPER,
         "figure 6",
         "AUROC of private logistic regression at epsilon 0.5 has mean 0.5, as random predictions "
-        "have, but varies far more between splits (here, twice as much)",
+        "have, but varies far more between splits (here, more than twice as much)",
         _spread_words,
         lambda t: of_all(
             [
@@ -409,7 +442,7 @@ CLAIMS = (
     Claim(
         PAPER,
         "figure 6",
-        "The same of DP-EBM below epsilon 0.1",
+        "The same for DP-EBM below epsilon 0.1",
         _spread_words,
         lambda t: of_all(
             [
@@ -423,14 +456,22 @@ CLAIMS = (
     Claim(
         PAPER,
         "figure 5",
-        "Private curves of adult are smoother than those without privacy, and smoother at "
-        "epsilon 1 than at 4",
+        "Private curves of adult, at epsilon 4 and 1, are smoother than those without privacy",
         lambda t: _smoother_words(t, "single", "bagged", "epsilon 4", "epsilon 1"),
         lambda t: of_all(
-            (_smoother(t)["epsilon 4"] < _smoother(t)[["single", "bagged"]].min(axis=1))
-            & (_smoother(t)["epsilon 1"] < _smoother(t)["epsilon 4"])
+            _smoother(t)[["epsilon 4", "epsilon 1"]].max(axis=1)
+            < _smoother(t)[["single", "bagged"]].min(axis=1)
         ),
-        _BAGS,
+        f"smoother means less total variation; {_BAGS}",
+    ),
+    Claim(
+        PAPER,
+        "figure 5",
+        "They are smoother at epsilon 1 than at 4",
+        lambda t: _smoother_words(t, "epsilon 4", "epsilon 1"),
+        lambda t: of_all(_smoother(t)["epsilon 1"] < _smoother(t)["epsilon 4"]),
+        "our reading: the paper calls the private curves smoother, and does not compare the two; "
+        "smoother means less total variation",
     ),
     Claim(
         PAPER,

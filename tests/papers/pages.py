@@ -32,6 +32,10 @@ more of them. [The first page](index.md) says how to run the studies and what is
 ## Studies{studies}"""
 
 
+_PRINTED_IN = {"ebm_without_privacy": " in InterpretML's README, not in the slides"}
+"""Where the published figures of a study are printed, if not in the source of its page."""
+
+
 def write_pages(folder: Path) -> None:
     """Write the page of every source, from the tables of the same folder."""
     for source in SOURCES:
@@ -93,7 +97,9 @@ def _beside_text(studies: pd.DataFrame, folder: Path) -> str:
         if "published" not in table or table["published"].isna().all():
             continue
         rows = _named(table[table["published"].notna()])
-        parts.append(f"\n### {name}: here / published\n\n{_grid(rows)}\n")
+        parts.append(
+            f"\n### {name}: here / published{_PRINTED_IN.get(name, '')}\n\n{_grid(rows)}\n"
+        )
         causes += _cause_lines(rows)
     if not parts:
         return ""
@@ -171,4 +177,5 @@ def _seconds(table: pd.DataFrame) -> str:
     if "cpu_s" not in table or not (table["cpu_s"] > 0).any():
         return ""
     seconds = table.loc[table["cpu_s"] > 0, "cpu_s"]
-    return f"; a fit took {seconds.min():.2g} to {seconds.max():.2g} CPU seconds"
+    least, most = (f"{s:.0f}" if s >= 10 else f"{s:.2g}" for s in (seconds.min(), seconds.max()))
+    return f"; a fit took {least} to {most} CPU seconds"

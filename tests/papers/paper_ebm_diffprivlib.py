@@ -160,15 +160,14 @@ def cells(fast: bool) -> list[Cell]:
     ]
 
 
-PROTOCOL = f"""diffprivlib 0.6.6, delta 0; the paper used the same library, before 2021. {N_SPLITS}
-random 80/20 splits,
-those of ebm_tables, whose criterion holds here too. Categories are columns of zeros and ones.
-As published: numbers in their own units, so that the bound on the norm of a row (logistic
-regression) and the bounds of columns (linear regression) are those of the public documentation:
-2,000,000 for adult, whose sampling weights reach that far; C = 1, at most 100 iterations. Prepared:
-numbers mapped to [0, 1] by the public bounds, the norm of a row bounded by the square root of the
-number of features, C = 0.01, fixed and not tuned per data set; the target of a regression mapped to
-[-1, 1]. Without privacy: scikit-learn's models on the same columns."""
+PROTOCOL = f"""diffprivlib 0.6.6, delta 0; the paper used the same library and names no version.
+{N_SPLITS} random 80/20 splits, those of ebm_tables, whose criterion holds here too. Categories are
+columns of zeros and ones. As published: numbers in their own units, so that the bound on the norm
+of a row (logistic regression) and the bounds of columns (linear regression) are those of the public
+documentation: 2,000,000 for adult, whose sampling weights reach that far; C = 1, at most 100
+iterations. Prepared: numbers mapped to [0, 1] by the public bounds, the norm of a row bounded by
+the square root of the number of features, C = 0.01, fixed and not tuned per data set; the target of
+a regression mapped to [-1, 1]. Without privacy: scikit-learn's models on the same columns."""
 
 
 def _ours(model: str, private: bool) -> str | None:
@@ -179,9 +178,10 @@ CAUSES: list[Row] = [
     {
         "data": data,
         "model": "diffprivlib, as published",
-        "cause": "another algorithm: before 0.4 diffprivlib had the Wishart mechanism, whose noise "
-        "keeps the problem convex and which turned out not to be private; 0.6.6 puts noise on the "
-        "objective, which then may have no minimum",
+        "cause": "another algorithm: the paper cites those of Sheffet and of Imtiaz and Sarwate, "
+        "the Wishart mechanism of diffprivlib before 0.4, whose noise keeps the problem convex "
+        "and which was later shown not to be private; 0.6.6 puts noise on the objective, which "
+        "then may have no minimum",
     }
     for data in DATA[2:]
 ]

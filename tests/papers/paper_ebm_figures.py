@@ -161,9 +161,9 @@ _CURVES = f"""Log-odds at public points of each feature, half of them at equal d
 equal ratios. DP-EBM in the settings of the paper and in our default recipe, delta {DELTA:g}; lower
 and upper are the ends of the 95% band of total uncertainty, from released numbers only. Bagged EBM:
 mean of {N_BAGS} fits without privacy, each on 85% of the records (25 in the paper), plus and
-minus one standard deviation between them; single EBM: one of them. Both are not private, shown
-since the data are public."""
-ADULT_PROTOCOL = f"{_CURVES} All rows of adult."
+minus one standard deviation between them. EBMs are not private."""
+ADULT_PROTOCOL = f"""{_CURVES} Single EBM: one of the fits of the bagged one. They are shown since
+the data are public. All rows of adult."""
 CLINICAL_PROTOCOL = f"""{_CURVES} {N_PATIENTS:,} simulated patients instead of the records of the
 paper's hospital; the truth is that of the simulation, centered on the patients."""
 
@@ -180,7 +180,7 @@ STUDIES = (
     Study(
         name="ebm_curves_clinical",
         paper=PAPER_NAME,
-        shows="figure 3 in spirit: the curve of age in simulated clinical data",
+        shows="figure 3, on other data: the curve of age of simulated patients",
         protocol=CLINICAL_PROTOCOL.replace("\n", " "),
         cells=clinical_cells,
         measure=measure,

@@ -122,9 +122,10 @@ STUDIES = (
         shows="figure 4: the noisy private curve of age, made monotone by isotonic regression",
         protocol=f"{N_PATIENTS:,} simulated patients, whose risk rises with age, instead of the "
         f"records of the paper's hospital; {N_FITS} fits of DP-EBM in the settings of the paper. "
-        "Isotonic regression weighs bins by their released counts and keeps the mean, as in the "
-        "paper. Mean distance in log-odds to the curve of the simulation over public points, and "
-        "how far the curve falls in all. The repair reads released numbers only: releases in the "
+        "Isotonic regression weighs bins by their released counts and keeps the mean; the paper "
+        "uses the curve and the histogram, and does not print the weights. Mean distance in "
+        "log-odds to the curve of the simulation over public points, and how "
+        "far the curve falls in all. The repair reads released numbers only: releases in the "
         "ledger are counted before and after it. docs/editing.md has the same for other truths.",
         cells=isotonic_cells,
         measure=measure_isotonic,

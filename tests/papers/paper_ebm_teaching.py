@@ -85,8 +85,8 @@ variant is NOT PRIVATE: quantile bins and categories are those of the data, bins
 split at random, means are divided by exact counts, and each mean residual gets noise with the
 deviation sqrt(2 ln(1.25 / delta)) / epsilon, as if it were the only release. What its noise amounts
 to when all releases are counted, were bins and categories public, is given as another metric; and
-the noise that {EPSILON:g} would then ask for, as another model. Learning rate and rounds of the
-published variant are not known: those of the paper come first."""
+the noise that {EPSILON:g} would then ask for, as another model. The slides print no delta, learning
+rate or number of rounds: those of the paper come first."""
 
 PUBLISHED: tuple[Row, ...] = (
     {"data": "adult", "model": TAUGHT, "learning_rate": 0.01, "published": 0.8435},
@@ -107,8 +107,8 @@ STUDIES = (
         causes=(
             {
                 "model": TAUGHT,
-                "cause": "learning rate, rounds and bins of the published variant are not known; "
-                "the rows below show how far the first two move it",
+                "cause": "not settled: learning rate, rounds and bins of the published variant are "
+                "not printed; other rows of ebm_teaching.csv show how far the first two move it",
             },
         ),
     ),

@@ -108,9 +108,10 @@ PROTOCOL = f"""AUROC, as InterpretML's README and the notebook behind it have it
 stratified random splits, a quarter for testing, seed {SEED}; the published sd is that of theirs.
 Logistic regression on standardized columns, one per category; 100 trees; histogram gradient
 boosting where they had XGBoost; EBM without pairs of features, ours and, but for adult,
-InterpretML's. The table of the slides has other figures for some models; the claims have these.
-Bounds of breast cancer are read from the data. Nothing is private. Not here: heart disease and
-credit-fraud, which the README has too; the slides have credit-fraud."""
+InterpretML's. The published figures here are those of the README; the slides print others for some
+models, and the claims compare ours with the slides. Bounds of breast cancer are read from the data.
+Nothing is private. Not here: heart disease and credit-fraud, which the README has too; the slides
+have credit-fraud."""
 
 STUDIES = (
     Study(
@@ -129,8 +130,8 @@ STUDIES = (
         causes=(
             {
                 "model": "gradient boosting",
-                "cause": "the figures are of XGBoost of 2019 with one column per category, ours "
-                "of histogram gradient boosting",
+                "cause": "the figures are of XGBoost with one column per category, ours of "
+                "histogram gradient boosting",
             },
         ),
     ),

@@ -255,7 +255,7 @@ STUDIES: tuple[Study, ...] = (
             f"and without projection, on {title}",
             protocol=f"{_IMAGES_PROTOCOL} The grids run 3 epochs instead of 20 (no decay of the "
             "rate) at epsilon 0.5, 2 and without privacy: filters 1, 5, 10, 30; projection sizes "
-            "50, 100, 300 and none. Beside them our recipe (accurate, 40 epochs).",
+            "50, 100, 300 and none. Also our recipe (accurate, 40 epochs).",
             cells=partial(_grid_cells, data, epsilons),
             measure=measure_images,
         )
@@ -275,11 +275,9 @@ STUDIES: tuple[Study, ...] = (
         paper=PAPER,
         shows="section 4.1: the accuracies that are printed as numbers",
         protocol=f"{_IMAGES_PROTOCOL} All settings as they were run for the paper, 20 epochs. The "
-        "published deviation is half of what the paper prints, whose error bars are two "
-        "deviations. "
-        "Its text has the two figures of Fashion-MNIST in the opposite order of epsilon, which we "
-        "take "
-        "for a slip.",
+        "published deviation is half of the ± in the text, which we read as two deviations, as in "
+        "the error bars of figure 5. Its text has the two figures of Fashion-MNIST in the opposite "
+        "order of epsilon, which we take to be a slip.",
         cells=published_cells,
         measure=measure_images,
         published=_PUBLISHED,

@@ -299,7 +299,7 @@ PICTURES = {
         Picture(
             "slides_models",
             "Table without privacy, with the figures of InterpretML's README as circles (the "
-            "slides print others for telco), and list of custom and official",
+            "slides print others, most of all for telco), and list of custom and official",
             ("ebm_without_privacy", "ebm_teaching"),
             _dotted,
         ),
@@ -343,7 +343,8 @@ PICTURES = {
         ),
         Picture(
             "locally_linear_images",
-            f"Figure 5, left, with 3 epochs: accuracy over epsilon; {_ONLY_CURVES}",
+            f"Figure 5, left, with 3 epochs, also on Fashion-MNIST: accuracy over epsilon; "
+            f"{_ONLY_CURVES}",
             ("locally_linear_mnist", "locally_linear_fashion_mnist"),
             _projections,
         ),

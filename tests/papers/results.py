@@ -104,6 +104,7 @@ def beside_published(study: Study, table: pd.DataFrame) -> pd.DataFrame:
         causes = pd.Series(_looked_up(table, study.causes, "cause"), table.index, dtype=object)
         near = table["in_sd"].abs() <= MOST_DEVIATIONS
         near &= table["ratio"].between(1.0 / MOST_RATIO, MOST_RATIO)
+        near |= table["mean"] == table["published"]  # also where both are zero
         table["cause"] = causes.where(table["published"].notna() & ~near, None)
     return table
 
