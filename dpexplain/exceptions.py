@@ -24,7 +24,7 @@ class HealthWarning(UserWarning):
     """Warning after a fit that the released numbers point to a mistake in the table.
 
     It lists the alarms of the model's health check. Like that check, it depends on released numbers
-    alone, so it costs no privacy.
+    alone, so it costs no privacy. If the fit is not private, the warning says so.
 
     Examples
     --------

@@ -297,7 +297,7 @@ def _comparison(
     first = explanations[epsilons[0]][0]
     reference = by_place.get((math.inf, 0))
     most_exact = explanations[epsilons[-1]][0]
-    warn_of_alarms(getattr(most_exact, "alarms", ()), stacklevel=5)
+    warn_of_alarms(getattr(most_exact, "alarms", ()), most_exact.guarantee, stacklevel=5)
     shared: dict[str, Any] = {
         "metrics": _metrics(results),
         "ledger": ledger.summary(),

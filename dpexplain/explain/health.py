@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import _html
+from dpexplain.explain.guarantee import Guarantee
 
 __all__ = ["Finding", "Health", "alarm_words", "warn_of_alarms"]
 
@@ -19,20 +20,24 @@ def alarm_words(words: str) -> str:
     return f"health check: {words}"
 
 
-def warn_of_alarms(alarms: Sequence[str], stacklevel: int) -> None:
+def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int) -> None:
     """Warn of the alarms of a fit, if it has any.
 
     Parameters
     ----------
     alarms : sequence of str
         Alarms, as text.
+    guarantee : Guarantee
+        Guarantee of the fit. If the fit is not private, the warning says that first.
     stacklevel : int
         Distance to the caller to whom the warning belongs, as in `warnings.warn`.
     """
     if alarms:
         warnings.warn(
-            f"the released numbers point to a mistake in the table: {'; '.join(alarms)}. "
-            "schema.check(X, y) says more, and only the data holder may see it.",
+            guarantee.marked(
+                f"the released numbers point to a mistake in the table: {'; '.join(alarms)}. "
+                "schema.check(X, y) says more, and only the data holder may see it."
+            ),
             HealthWarning,
             stacklevel=stacklevel,
         )

@@ -159,8 +159,8 @@ def person_of(cell: Any) -> str | None:
     """Return the person key of a ``groups`` cell; never raise an error.
 
     Different people get different keys, and the same person gets the same key for any type of cell:
-    7, 7.0 and "7" are one person. A list of parts, such as a hospital and a number, identifies a
-    person by all of these parts.
+    7, 7.0, "7" and b"7" are one person. A list of parts, such as a hospital and a number,
+    identifies a person by all of these parts.
 
     Parameters
     ----------
@@ -184,10 +184,10 @@ def _person_of(cell: Any) -> str | None:
         cell = pd.Timestamp(cell)
     elif isinstance(cell, np.generic):
         cell = cell.item()
+    if isinstance(cell, bytes | bytearray | memoryview):
+        cell = _text_of(bytes(cell))  # the repr of the others shows the memory address
     if isinstance(cell, str):
         cell = _number_of(cell.strip())
-    elif isinstance(cell, bytearray | memoryview):  # whose repr shows the memory address
-        cell = bytes(cell)
     elif isinstance(cell, Decimal | Fraction | np.longdouble):
         cell = _plain_number(cell)
     elif isinstance(cell, complex | np.complexfloating):
@@ -219,6 +219,18 @@ def _person_of(cell: Any) -> str | None:
 
 # Memory address of an object: an equal object elsewhere would count as another person.
 _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def _text_of(cell: bytes) -> str | bytes:
+    """Return the text that bytes encode; the bytes themselves if they are no printable text.
+
+    Some programs store the same column as strings in one Parquet file and as bytes in another.
+    """
+    try:
+        text = cell.decode()
+    except UnicodeDecodeError:
+        return cell
+    return text if text.isprintable() else cell
 
 
 def _person_of_parts(cell: Any) -> str | None:

@@ -161,7 +161,7 @@ class PrivateEstimator(PrivateHooks):
                 "stays. Try the same call on simulated data to find the cause."
             )
         if not is_unlisted():  # a sweep warns once, and audits repeat fits
-            warn_of_alarms(self._alarms(), stacklevel=4)
+            warn_of_alarms(self._alarms(), self.guarantee_, stacklevel=4)
             if self.ledger is None:
                 warn_of_total(self.adjacency, stacklevel=4)
         return self

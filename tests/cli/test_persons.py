@@ -15,6 +15,7 @@ from dpexplain.accounting._ledger.provenance import schema_hash
 from dpexplain.cli import main
 from dpexplain.cli.main import parser
 from dpexplain.cli.tables import private_records
+from dpexplain.models.persons import bounded_rows
 from dpexplain.tables.chunked_arrow import ArrowTable
 
 SCHEMA = Schema({"age": Numeric(0, 100)}, Classes(["no", "yes"], name="died"), id="record")
@@ -146,6 +147,21 @@ def test_large_person_ids_in_parquet_stay_apart_beside_an_empty_one():
     X, _ = ArrowTable.open("ids.parquet").in_memory("died", ["age", "patient"])
     assert list(X["patient"][:2]) == ids[:2]
     assert pd.isna(X["patient"][2])
+
+
+def test_one_person_in_parquet_files_of_several_types_keeps_the_rows_of_one():
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    ids = [pa.array([7, None], pa.int64()), pa.array([7.0, 8.0]), pa.array(["7", "07"])]
+    ids += [pa.array([b"7", b"8"]), pa.array(["7", "8"]).dictionary_encode()]
+    Path("parts").mkdir()
+    for k, each in enumerate(ids):
+        table = pa.table({"patient": each, "age": [1.0, 2.0], "died": ["no", "no"]})
+        write_table(table, f"parts/{k}.parquet")
+    X, _ = ArrowTable.open("parts").in_memory("died", ["age", "patient"])
+    assert len(bounded_rows(X["patient"], 1)) == 2
+    assert len(bounded_rows(X["patient"], 2)) == 4
 
 
 def test_a_parquet_file_without_the_person_column_is_refused_before_the_charge(capsys):

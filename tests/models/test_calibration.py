@@ -260,6 +260,16 @@ def test_calibration_is_charged_and_paid_for_by_the_trees():
     assert "calibration" in {e.label for entry in model.ledger_.entries for e in entry.events}
 
 
+@pytest.mark.parametrize("share", [0.95, 0.99])
+def test_trees_keep_budget_if_pair_sums_take_almost_all(share):
+    estimator = make(pair_budget_frac=share)
+    mu = {e.label: e.mu for e in estimator.planned_events(draw(2, 0)[0])}
+    total = mu["boosting"] ** 2 + mu["calibration"] ** 2 + mu["pairs"] ** 2
+    assert mu["pairs"] ** 2 == pytest.approx(share * total)
+    assert mu["boosting"] ** 2 >= 0.499 * (1.0 - share) * total
+    assert estimator.fit(*draw(50, 0)).n_rounds_ >= 1
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -60,6 +60,15 @@ def test_sweep_warns_once_for_all_its_fits(unread):
     assert [warned.filename for warned in caught] == [__file__]
 
 
+def test_warning_after_a_fit_with_seeded_noise_says_that_it_is_not_private(unread):
+    with pytest.warns(HealthWarning, match="^NOT PRIVATE: the released numbers"):
+        model(reproducible_seed=1).fit(*unread)
+    with pytest.warns(HealthWarning, match="^NOT PRIVATE: the released numbers"):
+        sweep(model(reproducible_seed=1), *unread, (0.5, 1.0), reference=False, progress=False)
+    with pytest.warns(HealthWarning, match="^the released numbers"):
+        model().fit(*unread)
+
+
 def test_repeated_fits_of_an_audit_do_not_warn(unread):
     X, y = unread
     with warnings.catch_warnings():

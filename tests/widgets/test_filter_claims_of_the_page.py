@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import traitlets
 
-from dpexplain.explain import FilterNoise, filter_claim_strip
+from dpexplain.explain import FilterNoise, Guarantee, filter_claim_strip
 from dpexplain_widgets import FilterView
 from dpexplain_widgets.payload import filter_payload
 from dpexplain_widgets.payload.filter_payload import filters_payload
@@ -99,6 +99,19 @@ def test_inputs_of_a_table_have_the_claims_of_python():
     check(mean, filter_claim_strip(comparison, "middle", 2, epsilon=2.0))
     check(contrast, filter_claim_strip(comparison, "middle", 2, against="low", epsilon=2.0))
     assert single is None
+
+
+def test_claims_of_fits_with_seeded_noise_say_that_they_are_not_private():
+    def seeded(guarantee=None, **changes):
+        return banks(None)(Guarantee.not_private("the noise follows from a seed"), **changes)
+
+    comparison = filter_comparison(seeded).matched()
+    shared = {"input_range": [0, 19], "filter_class": "high", "shown_map": "mean"}
+    (found,) = on_the_page(comparison, [{**shared, "epsilon_index": 1}])
+    check(found, filter_claim_strip(comparison, "high", ((0, 3), (0, 4)), epsilon=2.0))
+    assert [each["private"] for each in found["strip"]] == [False, False]
+    for words in (found["words"], found["holds"]):
+        assert words.startswith("NOT PRIVATE: ")
 
 
 def test_a_basis_that_is_too_large_for_a_page_leaves_out_claims(monkeypatch):

@@ -324,7 +324,9 @@ class _PrivateBoosting(PrivateEstimator):
             leaf *= self._objective(schema).sensitivity(settings.clip or CLASSIFIER_CLIPS[0])
         pair_share = settings.pair_share if self._uses_pairs(n_features) else 0.0
         split = self._split(n_features)
-        line_share = settings.line_share if self._is_calibrated() else 0.0
+        # However much the pair sums take, trees keep at least half of what is left.
+        line_share = min(settings.line_share, 0.5 * (1.0 - pair_share))
+        line_share = line_share if self._is_calibrated() else 0.0
         budget = Budget(
             split, histogram, leaf, of_one, settings.count_share, pair_share, line_share
         )

@@ -16,6 +16,11 @@ function marked(words, isPrivate) {
   return isPrivate ? words : `NOT PRIVATE: ${words[0].toLowerCase()}${words.slice(1)}`;
 }
 
+/** The first words of a claim: its epsilon, or that it is not private. */
+export function claimOpening({ fit, payload, stop }) {
+  return fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
+}
+
 /** The class that is predicted, such as "affairs = yes". */
 function claimedClass({ link, target }) {
   const shown = link === "softmax" ? target.shown_class : target.classes?.at(-1);
@@ -135,9 +140,7 @@ export function claimWords(state, question, claim) {
   const isPair = question.kind !== "decision" && Boolean(state.fit.terms[state.termIndex].axes);
   const ofCurve = words[question.kind] ?? (() => claimedContrast(state, question, claim));
   const said = isPair ? claimedPair(state, question, claim) : ofCurve();
-  const { fit, payload, stop } = state;
-  const at = fit.guarantee.private ? `At ε = ${formatEpsilon(payload.epsilons[stop])}` : "NOT PRIVATE: in this fit";
-  return `${at}, ${said}${doubtWords(claim, question.kind)}.`;
+  return `${claimOpening(state)}, ${said}${doubtWords(claim, question.kind)}.`;
 }
 
 /**

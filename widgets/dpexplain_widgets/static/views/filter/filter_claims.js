@@ -1,6 +1,7 @@
 // Claims about the mean weight of a region of a mean filter or a contrast, with the joint noise of all pixels.
+import { claimOpening } from "../claim/claim_words.js";
 import { claimBetween, dot } from "../claim/contrasts.js";
-import { formatEpsilon, formatSigned, quotedName } from "../../kit/format.js";
+import { formatSigned, quotedName } from "../../kit/format.js";
 
 /** @typedef {{rows: number[], columns: number[]}} Region first and last row, first and last column */
 
@@ -56,10 +57,12 @@ export function filterClaimStrip(view, region) {
   const asked = filterClaim(view, view.filters, region);
   return view.state.payload.epsilons.map((epsilon, stop) => {
     const claim = filterClaim(view, view.columns[stop], region);
+    const row = view.state.payload.fits[stop];
+    const isPrivate = claim === null || row[Math.min(view.state.repeat, row.length - 1)].guarantee.private;
     const same = claim !== null && claim.estimate * asked.estimate > 0;
     const held = same ? "holds" : "reversed";
     const state = claim === null ? "not resolved" : claim.holds ? held : "may be noise or hidden by shrinkage";
-    return { epsilon, stop, claim, state, private: true };
+    return { epsilon, stop, claim, state, private: isPrivate };
   });
 }
 
@@ -70,7 +73,7 @@ export function filterClaimWords({ outline, choice, k, state }, region, claim) {
   const { rows, columns } = region;
   const named = outline.grid_shape === null ? quotedName(outline.input_names[columns[0]], 60)
     : `rows ${rows[0]} to ${rows[1]} and columns ${columns[0]} to ${columns[1]}`;
-  return `At ε = ${formatEpsilon(state.payload.epsilons[state.stop])}, ${title} is ` +
+  return `${claimOpening(state)}, ${title} is ` +
     `${claim.estimate > 0 ? "positive" : "negative"} on average over ${named}: ${formatSigned(claim.estimate)} ` +
     `${state.payload.score_unit} per unit of input, 95% between ${formatSigned(claim.low)} and ` +
     `${formatSigned(claim.high)}${claim.holds ? "" : "; may be noise or hidden by shrinkage"}.`;
