@@ -43,7 +43,7 @@ def test_any_table_is_fitted_without_a_word_and_explained_in_finite_numbers(name
     model.set_params(ledger=PrivacyLedger("hostile"), **known_settings(name, max_rounds=2))
     if hasattr(model, "n_filters"):  # which refuses bounds beyond 1e30, before it reads a record
         assume(not refusal_of(model, X))
-    with Listener() as listener:
+    with Listener(alarms=False) as listener:
         model.fit(X, y, groups=None if bound is None else groups)
         explanation = model.explain_global()
         scores = model.predict(X) if is_regression(name) else model.decision_function(X)
@@ -161,7 +161,7 @@ def test_the_number_of_records_changes_nothing_in_the_outline(name, n, constant)
     if constant:
         X["age"], X["job"] = 50, "clerk"
         y = pd.Series([5.0 if is_regression(name) else "yes"] * n)
-    with Listener() as listener:
+    with Listener(alarms=False) as listener:
         explanation = make(name, **known_settings(name, max_rounds=2)).fit(X, y).explain_global()
     assert listener.text == ""
     if isinstance(explanation, FilterBank):

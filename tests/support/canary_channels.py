@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import dpexplain.io
 from canary import canary_records, in_bytes, in_object, in_text, in_words
 from dpexplain import GlobalExplanation, PrivacyLedger
+from dpexplain.exceptions import HealthWarning
 from dpexplain.explain import FilterBank
 from dpexplain.plotting import plot_importance, plot_shape_function
 from dpexplain_widgets import Explorer, LedgerView
@@ -34,7 +35,13 @@ class Fitted(NamedTuple):
 
 
 class Listener:
-    """Standard output and error, all logging and all warnings of a block."""
+    """Standard output and error, all logging and all warnings of a block.
+
+    Alarms of the health check follow from released numbers, and can be left out.
+    """
+
+    def __init__(self, *, alarms: bool = True) -> None:
+        self._alarms = alarms
 
     def __enter__(self) -> Listener:
         self._heard = text_io.StringIO()
@@ -49,6 +56,8 @@ class Listener:
         self._catch = warnings.catch_warnings(record=True)
         self._warnings = self._catch.__enter__()
         warnings.simplefilter("always")
+        if not self._alarms:
+            warnings.simplefilter("ignore", HealthWarning)
         return self
 
     def __exit__(self, *error: object) -> None:
