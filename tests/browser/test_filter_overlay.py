@@ -22,7 +22,7 @@ PIXELS = """canvas => Array.from(
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data)"""
 
 # Colors of the light theme.
-POSITIVE, NEGATIVE, ZERO = (0, 114, 178), (213, 94, 0), (255, 255, 255)
+POSITIVE, NEGATIVE, ZERO = (0, 114, 178), (160, 125, 0), (255, 255, 255)
 PAPER, INK, MASK = (255, 255, 255), (27, 32, 39), (195, 200, 206)
 
 

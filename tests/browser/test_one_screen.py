@@ -88,6 +88,7 @@ def test_a_curve_moves_to_another_epsilon_unless_a_reader_wants_no_motion(open_p
     source = view_examples.comparison(joint=True)
     page = open_page(Explorer(source, term="age", epsilon_index=2), reduced_motion=motion)
     page.evaluate(_COUNT_MOTION)
+    page.wait_for_timeout(300)  # soon after a drawing, a reader scrubs, and nothing moves
     page.locator(".dpx-scrubber").focus()
     page.keyboard.press("ArrowRight")
     settle(page)

@@ -90,7 +90,7 @@ def test_without_a_threshold_a_regression_says_what_is_missing(open_page):
     source = view_examples.comparison(joint=True, classes=None)
     page = open_page(Explorer(source, samples=people(5), samples_public=True, tab="local"))
     page.get_by_text("All samples: which decisions are certain?").click()
-    assert page.get_by_text("Decisions need a threshold").is_visible()
+    page.get_by_text("Decisions need a threshold").wait_for()
     page.get_by_label("Threshold", exact=True).fill("0.1")
     page.get_by_label("Threshold", exact=True).press("Enter")
     assert page.locator(".dpx-people tbody tr").count() == 5

@@ -16,9 +16,9 @@ _LEFT = 160  # left end of the bars, after their names
 _SHAPE = 520  # left end of the shape
 _PLOT_HEIGHT, _COUNT_HEIGHT = 230, 40
 _BLUE, _BAND, _GRAY, _INK, _MUTED = "#0072b2", "#cfe4f2", "#b3bac3", "#1b2027", "#555e6b"
-_ORANGE = "#b34300"
+_GOLD = "#a07d00"
 _ABOUT_BARS = "Mean absolute contribution. Pale: does not rise above the noise."
-_ABOUT_CELLS = "Blue adds to the score, orange subtracts. Crossed out: may be noise."
+_ABOUT_CELLS = "Blue adds to the score, gold subtracts. Crossed out: may be noise."
 _ABOUT_BAND = "The band shows total uncertainty; the true effect can lie outside it."
 
 
@@ -139,11 +139,12 @@ def static_svg(payload: Mapping[str, Any], fit: Mapping[str, Any], term: str) ->
         SVG without scripts, identifiers or external styles; names are escaped.
     """
     width, height, marks, title, statement = picture_of(payload, fit, term)
+    first = statement.partition(". ")[0]  # the page has the whole statement
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" role="img" font-family="system-ui,sans-serif" font-size="13" '
         f'fill="{_INK}">'
-        f"<title>{html.escape(title)}</title><desc>{html.escape(statement)}</desc>"
+        f"<title>{html.escape(title)}</title><desc>{html.escape(first)}</desc>"
         f'<rect width="{width}" height="{height}" fill="#fff"/>'
         f"{''.join(_svg_mark(mark) for mark in marks)}</svg>"
     )
@@ -249,7 +250,7 @@ def _heat_map(fit: Mapping[str, Any]) -> list[Mark]:
         row, column = divmod(cell, n_columns)
         left, right, bottom, top = *across[column : column + 2], *upward[row : row + 2]
         corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
-        ink = _BLUE if value > 0 else _ORANGE
+        ink = _BLUE if value > 0 else _GOLD
         parts.append(Area(corners, ink, round(abs(value) / largest, 2)))
         if signal is not None and not signal[cell]:
             parts.append(Line([(left, bottom), (right, top)], _GRAY))
