@@ -2,7 +2,7 @@
 
 The audit uses only what a fitted model publishes. Models are fitted many times with and without
 the canary, which is a worst-case record. A linear discriminant is trained on some of the models to
-recognize the canary from the published numbers. It then guesses for the other models, and its
+recognize the canary from the published numbers. It is then applied to the other models, and its
 error rates give a lower bound on epsilon. This is the classic membership audit with a worst-case
 record [1]_. It makes no assumptions, but it needs a few hundred fits, and its bound cannot be much
 larger than the logarithm of the number of fits.

@@ -78,7 +78,7 @@ def replays(case: CanaryCase, n_hostile: int = 3) -> list[ReplayReport]:
 
 
 def replay_of_rows(case: CanaryCase) -> ReplayReport:
-    """Run tier 1: replay a per-person fit with a different row of one person.
+    """Run tier 1: replay a per-person fit, using a different row for one person.
 
     Adding a row for a person can change which of the person's rows is chosen at random. Fits on two
     tables that differ by one *record* can therefore use different rows of this person. This is why

@@ -28,7 +28,7 @@ explanation.predict(X)
 
 
 def card_of(stated: Stated, data: str) -> str:
-    """Return a certificate as a model card, as Hugging Face and MLflow show it.
+    """Return a certificate as a model card for Hugging Face or MLflow.
 
     Parameters
     ----------

@@ -266,7 +266,7 @@ class Certificate:
         return pdf_of(self, self.to_json())
 
     def card(self) -> str:
-        """Return the certificate as a model card, as Hugging Face and MLflow show it.
+        """Return the certificate as a model card for Hugging Face or MLflow.
 
         It says what the HTML page says and, in its metadata, states the guarantee in YAML. It also
         contains the certificate as JSON, in a comment.

@@ -207,7 +207,7 @@ class _Query:
             yield f"{self._dialect.read_text(column, decimal)} AS {as_text}"
 
     def _named(self, name: str) -> tuple[str, str]:
-        """Return the query's names for a column, unchanged and converted to text."""
+        """Return the query's names for a column's values, unchanged and as text."""
         i = self._features[name]
         return f"{_OWN}raw_{i}", f"{_OWN}text_{i}"
 
@@ -325,7 +325,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the missing-value markers as numbers, read like table cells.
+    """Return the missing-value markers as numbers, parsed in the same way as table cells.
 
     If the feature is a date, the numbers are days. Markers that cannot be read are omitted.
     """

@@ -120,7 +120,7 @@ class Phase(NoisyPhase):
     The noise is drawn with the scale ``s = (1 + 1e-6) sigma_int``. For this scale, the left side of
     the condition is at most ``(1 + 1 / (24 s^2) + O(s^-4)) / s``; the terms after the 1 are the
     error in the midpoint rule. The condition therefore holds for scales of at least about 204
-    steps. From ``2**14`` steps on, the added 1e-6 is 6,000 times as large as necessary.
+    steps. At ``2**14`` steps or more, the added 1e-6 is 6,000 times as large as necessary.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Phase(NoisyPhase):
         L2 sensitivity of one release in lattice steps, positive.
     sigma_int : float
         Standard deviation of the noise in lattice steps, at least ``2**14``. This leaves a wide
-        margin: the accounted cost is a valid bound from about 204 steps on.
+        margin: the accounted cost is a valid bound at about 204 steps or more.
     n_values : int
         Total number of values in the releases of the phase.
 
@@ -343,7 +343,7 @@ class LaplacePhase(NoisyPhase):
         Parameters
         ----------
         count : int, default=1
-            Number of releases; for releases on disjoint parts of the records, the number per part.
+            Number of releases; if they cover disjoint parts of the records, the number per part.
 
         Returns
         -------
@@ -425,7 +425,7 @@ class ChoicePhase:
         Parameters
         ----------
         count : int, default=1
-            Number of releases; for releases on disjoint parts of the records, the number per part.
+            Number of releases; if they cover disjoint parts of the records, the number per part.
 
         Returns
         -------

@@ -149,7 +149,7 @@ def title(ax: Axes, heading: str, small_print: Sequence[str], warning: str = "")
 
 
 def privacy_title(ax: Axes, heading: str, guarantee: Guarantee, more: Sequence[str] = ()) -> None:
-    """Write a heading, the guarantee and more small print above `ax`."""
+    """Write a heading, the guarantee and other small print above `ax`."""
     words = guarantee_words(guarantee)
     if guarantee.private:
         title(ax, heading, [words, *more])

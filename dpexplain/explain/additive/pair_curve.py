@@ -181,7 +181,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def total_std(self) -> FloatArray | None:
         """Standard deviation of each contribution (total uncertainty), in `score_unit`.
 
-        It combines privacy noise and sampling; if the sampling error is unknown, it includes only
+        It combines privacy noise and sampling error; if the latter is unknown, it includes only
         privacy noise. The result is None if there is no privacy noise, or if the noise is unknown.
         """
         if self.noise_std is None or self.sampling_std is None:

@@ -58,7 +58,7 @@ def claimed_score(explanation: GlobalExplanation) -> str:
 
 
 def size_words(explanation: GlobalExplanation, estimate: float) -> str:
-    """Return a difference in units of the score, and as a factor if there is one.
+    """Return a difference in units of the score and, where possible, as a factor.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Claims about the sign of the mean weight in a region of a filter.
 
-The coefficients of filters have independent noise, so that the error of the mean weight of a region
-is known exactly, with all correlations between its pixels. Intervals are simultaneous for all
-rectangles of one map. The effect in the population is not estimated for filters, so that claims
-rest on the noise of the released weights alone.
+The coefficients of filters have independent noise, so the error of the mean weight of a region is
+known exactly, with all correlations between its pixels. Intervals are simultaneous for all
+rectangles of one map. Population effects are not estimated for filters, so claims rest on the noise
+of the released weights alone.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
 def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region) -> Claim:
-    """Create a claim about one region of a pair, or about two.
+    """Create a claim about one or two regions of a pair.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
 
 
 def region_of(pair: PairCurve, given: Any) -> Region:
-    """Return the region that a cell or two opposite cells name.
+    """Return the region given by one cell or by two opposite cells.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def region_of(pair: PairCurve, given: Any) -> Region:
     Raises
     ------
     KeyError
-        If the pair does not have a cell.
+        If a given cell does not exist in the pair.
     ValueError
         If a tuple does not name two cells.
     """

@@ -3,8 +3,8 @@
 The method is that of Li, Wu, Wen and He, "Privacy-Preserving Gradient Boosting Decision Trees",
 AAAI 2020, arXiv:1911.04209 ("the paper" below), with changes required for its guarantee. Candidate
 splits come from a public grid, every tree is grown to its full depth, and sums are integers. Each
-record is assigned to one tree of an ensemble by an independent secret random draw, so that the
-number of records is not used.
+record is assigned to one tree of an ensemble by an independent secret random draw, so the
+number of records is not needed.
 """
 
 from __future__ import annotations

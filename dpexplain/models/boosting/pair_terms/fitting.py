@@ -45,7 +45,7 @@ five of six settings, and 35% more in a fit of few passes."""
 
 @dataclass(frozen=True)
 class GridBudget:
-    """Budget for the releases that concern the grids of pairs.
+    """Budget for the releases used to fit the pair grids.
 
     Attributes
     ----------

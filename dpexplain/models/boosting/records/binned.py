@@ -167,7 +167,7 @@ class BinnedRecords(Protocol):
         ...
 
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class by the cell of their score, shape (2, n_cells).
+        """Count the records of each class in each score cell, shape (2, n_cells).
 
         Cells have equal widths. Scores outside the cells are counted in the nearest one.
         """
@@ -280,7 +280,7 @@ class Records:
         return sums
 
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class by the cell of their score, shape (2, n_cells)."""
+        """Count the records of each class in each score cell, shape (2, n_cells)."""
         self._settle()
         first, per_cell = np.float32(low), np.float32(1.0 / width)
         counts = np.zeros(2 * n_cells, dtype=np.int64)

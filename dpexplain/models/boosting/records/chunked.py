@@ -124,7 +124,7 @@ class ChunkedRecords:
         return total(p.pair_sums(upper) for p in self._parts)
 
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class by the cell of their score, shape (2, n_cells)."""
+        """Count the records of each class in each score cell, shape (2, n_cells)."""
         return total(p.score_counts(low, width, n_cells) for p in self._parts)
 
     def cross(self, crossing: Crossing) -> None:

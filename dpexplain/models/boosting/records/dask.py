@@ -476,7 +476,7 @@ class ClusterRecords:
         return total(self._shards.ask("pair_sums", upper))
 
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
-        """Count the records of each class by the cell of their score, shape (2, n_cells)."""
+        """Count the records of each class in each score cell, shape (2, n_cells)."""
         return total(self._shards.ask("score_counts", low, width, n_cells))
 
     def cross(self, crossing: Crossing) -> None:

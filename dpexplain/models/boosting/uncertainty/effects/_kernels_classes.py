@@ -31,8 +31,8 @@ def add_up_classes(  # type: ignore[no-untyped-def]
     row_of_visit : ndarray of shape (n_visits,), dtype int64
         Row of `residuals` and `reactions` that each visit fills; negative for none.
     sums, reach : ndarray of shape (n_leaves, n_classes)
-        Filled with the expected leaf sums, and with minus their sensitivities to an error of the
-        class's own score relative to the mean of all classes.
+        `sums` is filled with the expected leaf sums, and `reach` with their negated sensitivities
+        to an error in the class's own score relative to the mean of all classes.
     residuals : ndarray of shape (n_rows, n_records, n_classes)
         Filled with the expected residuals.
     reactions : ndarray of shape (n_rows, n_records, n_classes, n_contrasts)
