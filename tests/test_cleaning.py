@@ -154,7 +154,7 @@ def test_tables_that_are_read_in_parts_are_cleaned(tmp_path: Path) -> None:
         ArrowTable.open(tmp_path / "table.parquet"),
         DaskTable(dataframe.from_pandas(frame, npartitions=2)),
     ):
-        parts = [encode_features(X, SCHEMA) for X, _ in table.parts("died", SCHEMA)]
+        parts = [encode_features(X, SCHEMA) for X, _ in table.chunks("died", SCHEMA)]
         dose, seen, sex = (np.concatenate(column) for column in zip(*parts, strict=True))
         np.testing.assert_array_equal(dose, DOSE)
         np.testing.assert_array_equal(seen, SEEN)

@@ -38,7 +38,7 @@ from dpexplain.models.persons import bounded_rows as _bounded_rows
 from dpexplain.models.private_checks import check_private_parameters
 from dpexplain.models.private_hooks import PrivateHooks
 from dpexplain.schema import Schema
-from dpexplain.tables.chunked import ChunkedTable, PartError
+from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.encoding import check_columns
 from dpexplain.tables.groups import groups_or_declared
@@ -186,13 +186,13 @@ class PrivateEstimator(PrivateHooks):
         check_is_fitted(self, "guarantee_")
         return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
 
-    _reads_parts: ClassVar[bool] = False
+    _reads_chunks: ClassVar[bool] = False
     """Whether a fit accepts tables that are read in chunks."""
 
     def _as_table(self, X: Any) -> Any:
         if isinstance(X, ChunkedTable):
             return X
-        if self._reads_parts and kind_in_parts(X):
+        if self._reads_chunks and kind_in_parts(X):
             return chunked_table(X)
         return as_table(X, getattr(self.schema, "n_features", None))
 
@@ -239,7 +239,7 @@ class PrivateEstimator(PrivateHooks):
             if self.schema is not None:  # otherwise, classes were unknown before the charge
                 mechanism.limit_to(charged)
             self._fit_people(X, y, groups, schema, mechanism)
-        except PartError as error:
+        except ChunkError as error:
             return error.kind
         except Exception as error:
             return type(error).__name__

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from dpexplain.schema import Schema
 from dpexplain.tables.columns import cells_of, values_of
 
-Part: TypeAlias = tuple[Any, Any]
+Chunk: TypeAlias = tuple[Any, Any]
 """Rows as a DataFrame or ndarray of shape (n, n_features), and their targets of shape (n,)."""
 
 
-class PartError(RuntimeError):
+class ChunkError(RuntimeError):
     """Error raised if a chunk could not be read.
 
     Parameters
@@ -36,7 +36,7 @@ class ChunkedTable(ABC):
     """Base class for tables read in chunks.
 
     The checks made before the ledger is charged for a fit use only public metadata: the names and
-    number of columns. Only `parts` reads values.
+    number of columns. Only `chunks` reads values.
     """
 
     on_cluster: bool = False
@@ -51,26 +51,26 @@ class ChunkedTable(ABC):
         """Check that `y` is a valid target, without reading values."""
 
     @abstractmethod
-    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+    def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Yield the chunks of the table, with only the features and the target."""
 
 
-def in_one_piece(parts: Iterable[Part], names: Sequence[str]) -> Part:
+def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:
     """Join the chunks of a table in memory, leaving cells unchanged.
 
     Parameters
     ----------
-    parts : iterable of Part
+    chunks : iterable of Chunk
         Chunks; the features of each must be in a DataFrame, not in an array.
     names : sequence of str
         Columns of the result, in the order in which the chunks have them.
 
     Returns
     -------
-    Part
+    Chunk
         The rows of all chunks, in order.
     """
-    read = list(parts)
+    read = list(chunks)
     frame = {name: _joined([X.iloc[:, place] for X, _ in read]) for place, name in enumerate(names)}
     # A Series keeps the type of each column; a DataFrame would choose new types.
     columns = {name: pd.Series(cells, dtype=cells.dtype) for name, cells in frame.items()}

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpexplain._utils.extras import needed
 from dpexplain.schema import Classes, Schema
 from dpexplain.tables.cells import UNREADABLE, cell_number, cell_text
-from dpexplain.tables.chunked import ChunkedTable, Part, check_name, in_one_piece
+from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name, in_one_piece
 from dpexplain.tables.columns import Column, check_names
 
 BATCH_ROWS: Final = 1 << 16
@@ -116,19 +116,19 @@ class ArrowTable(ChunkedTable):
                 stacklevel=2,
             )
 
-    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+    def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Read the files in order, in batches."""
-        yield from self._parts([*schema.feature_names, y])
+        yield from self._chunks([*schema.feature_names, y])
 
-    def in_memory(self, y: Any, columns: Sequence[str]) -> Part:
+    def in_memory(self, y: Any, columns: Sequence[str]) -> Chunk:
         """Read some columns and the target of all files; cells keep their stored values."""
-        return in_one_piece(self._parts([*columns, y]), columns)
+        return in_one_piece(self._chunks([*columns, y]), columns)
 
-    def _parts(self, names: list[str]) -> Iterator[Part]:
+    def _chunks(self, names: list[str]) -> Iterator[Chunk]:
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             stored = set(fragment.physical_schema.names)
             for batch in _batches(fragment, [name for name in names if name in stored]):
-                yield _part(batch, names, keys)
+                yield _chunk(batch, names, keys)
 
 
 def _cannot_match(kind: Any, schema: Schema) -> bool:
@@ -218,7 +218,7 @@ def _names(fragment: Any, keys: Mapping[str, object]) -> list[str]:
     return [*fragment.physical_schema.names, *keys]
 
 
-def _part(batch: Any, names: list[str], keys: Mapping[str, object]) -> Part:
+def _chunk(batch: Any, names: list[str], keys: Mapping[str, object]) -> Chunk:
     columns: dict[str, Any] = {}
     for name in names:
         if name in keys:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema import Schema
-from dpexplain.tables.chunked import ChunkedTable, Part, check_name
+from dpexplain.tables.chunked import Chunk, ChunkedTable, check_name
 from dpexplain.tables.columns import check_names
 
 
@@ -81,7 +81,7 @@ class DaskTable(ChunkedTable):
                 "Dask DataFrame, or give the name of the target's column."
             )
 
-    def pairs(self, y: Any, schema: Schema) -> list[Part]:
+    def pairs(self, y: Any, schema: Schema) -> list[Chunk]:
         """Pair each delayed partition of the table with its partition of the target.
 
         Nothing is computed. If `y` is a name, the second element of each pair is that name.
@@ -95,16 +95,16 @@ class DaskTable(ChunkedTable):
         targets = [y] * len(tables) if isinstance(y, str) else np.ravel(y.to_delayed())
         return list(zip(tables, targets, strict=True))
 
-    def parts(self, y: Any, schema: Schema) -> Iterator[Part]:
+    def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Compute the partitions in this process, in order."""
         import dask
 
         for pair in self.pairs(y, schema):
             table, target = dask.compute(*pair)
-            yield split_part(table, target, schema)
+            yield split_chunk(table, target, schema)
 
 
-def split_part(table: Any, target: Any, schema: Schema) -> Part:
+def split_chunk(table: Any, target: Any, schema: Schema) -> Chunk:
     """Return the features and the target of one computed partition.
 
     Raises
@@ -166,9 +166,9 @@ def _same_partitions(X: Any, y: Any) -> bool:
         return bool(X.shape[0] == y.shape[0] if known else X.numblocks[0] == y.numblocks[0])
     if _n_partitions(X) != _n_partitions(y):
         return False
-    divided = all(getattr(part, "known_divisions", False) for part in (X, y))
+    divided = all(getattr(given, "known_divisions", False) for given in (X, y))
     return not divided or bool(X.divisions == y.divisions)
 
 
-def _n_partitions(part: Any) -> int:
-    return int(part.npartitions if hasattr(part, "divisions") else part.numblocks[0])
+def _n_partitions(given: Any) -> int:
+    return int(given.npartitions if hasattr(given, "divisions") else given.numblocks[0])

@@ -67,7 +67,7 @@ def test_shares_longer_than_a_block_of_the_kernel_give_the_model_of_one_thread(n
 @pytest.mark.parametrize("n_jobs", [2, 7])
 @pytest.mark.parametrize("places", [[], [0, 0, 3], [1, 250, 499, 500]])
 def test_shares_of_parts_give_the_model_of_the_whole(name, n_jobs, places, monkeypatch):
-    monkeypatch.setattr("dpexplain.models.boosting.records.chunked.PART_ROWS", 1)
+    monkeypatch.setattr("dpexplain.models.boosting.records.chunked.CHUNK_ROWS", 1)
     table = make_table(name, 500)
     assert_same_as_alone(name, table, ListTable(cut(table, places)), None, n_jobs)
 

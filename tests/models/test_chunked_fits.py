@@ -27,7 +27,7 @@ from chunked_tables import (
 from dpexplain import PrivacyLedger
 from dpexplain.audit.replay import same_value
 from dpexplain.exceptions import SchemaError
-from dpexplain.models.boosting.records import chunked as boosting_parts
+from dpexplain.models.boosting.records import chunked as boosting_chunks
 from dpexplain.models.boosting.records import spill as scratch
 from dpexplain.models.boosting.records._kernels_sums import _BLOCK
 from dpexplain.tables import chunked_dask as dask_table
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.full
 @pytest.fixture(params=["memory", "disk"])
 def storage(request, monkeypatch, tmp_path):
     """Every part is kept as it came, in memory or in the temporary file."""
-    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
+    monkeypatch.setattr(boosting_chunks, "CHUNK_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     if request.param == "disk":
         monkeypatch.setattr(scratch, "MEMORY_BYTES", 0)
@@ -66,12 +66,12 @@ def test_parts_longer_than_a_block_of_the_kernel_give_the_model_of_the_whole(nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_small_parts_are_joined(name, monkeypatch):
-    monkeypatch.setattr(boosting_parts, "PART_ROWS", 100)
+    monkeypatch.setattr(boosting_chunks, "CHUNK_ROWS", 100)
     table = make_table(name, 1000)
     seen = []
-    joined = boosting_parts.Scratch.add
+    joined = boosting_chunks.Scratch.add
     monkeypatch.setattr(
-        boosting_parts.Scratch,
+        boosting_chunks.Scratch,
         "add",
         lambda self, records: (seen.append(len(records)), joined(self, records))[1],
     )
@@ -329,13 +329,13 @@ def test_a_partition_that_lacks_a_column_stops_the_fit_with_a_schema_error():
 def test_an_unreadable_part_stops_the_fit_and_leaves_no_file(monkeypatch, tmp_path, memory_bytes):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(scratch, "MEMORY_BYTES", memory_bytes)
-    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
+    monkeypatch.setattr(boosting_chunks, "CHUNK_ROWS", 1)
     name = "DPExplainableBoostingClassifier"
     table = make_table(name, 100)
 
     class Broken(ListTable):
-        def parts(self, y, schema):
-            yield from super().parts(y, schema)
+        def chunks(self, y, schema):
+            yield from super().chunks(y, schema)
             raise OSError("row 17 holds 4711")
 
     text = assert_stopped_once(make_estimator(name), Broken(cut(table, [50])), None, "OSError")
@@ -355,7 +355,7 @@ def test_the_temporary_file_has_no_name_is_closed_to_others_and_vanishes(monkeyp
             seen.append((status.st_nlink, status.st_mode & 0o077, os.listdir(tmp_path)))
             return found
 
-    monkeypatch.setattr(boosting_parts, "Scratch", Watched)
+    monkeypatch.setattr(boosting_chunks, "Scratch", Watched)
     name = "DPExplainableBoostingClassifier"
     table = make_table(name, 500)
     assert_same_fit(make_estimator(name), table, ListTable(cut(table, [100])), None)
@@ -367,22 +367,22 @@ def test_the_temporary_file_has_no_name_is_closed_to_others_and_vanishes(monkeyp
 
 
 def test_a_part_that_is_counted_twice_is_seen(monkeypatch):
-    honest = boosting_parts.ChunkedRecords.leaf_sums
+    honest = boosting_chunks.ChunkedRecords.leaf_sums
 
     def twice(self, *arguments):
         return honest(self, *arguments) + self._parts[0].leaf_sums(*arguments)
 
     name = "DPExplainableBoostingRegressor"
     table = make_table(name, 200)
-    monkeypatch.setattr(boosting_parts, "PART_ROWS", 1)
-    monkeypatch.setattr(boosting_parts.ChunkedRecords, "leaf_sums", twice)
+    monkeypatch.setattr(boosting_chunks, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(boosting_chunks.ChunkedRecords, "leaf_sums", twice)
     with pytest.raises(AssertionError):
         assert_same_fit(make_estimator(name), table, ListTable(cut(table, [100])), None)
 
 
 def test_bins_that_follow_the_part_are_seen(monkeypatch):
     """As if every part were binned by its own quantiles."""
-    honest = boosting_parts.EncodedRecords.read.__func__
+    honest = boosting_chunks.EncodedRecords.read.__func__
 
     def by_rank(cls, X, y, encoding, grids):
         X = X.assign(income=X["income"].rank(pct=True) * 1e6)
@@ -391,7 +391,7 @@ def test_bins_that_follow_the_part_are_seen(monkeypatch):
     name = "DPExplainableBoostingRegressor"
     table = make_table(name, 200)
     whole = make_estimator(name)
-    monkeypatch.setattr(boosting_parts.EncodedRecords, "read", classmethod(by_rank))
+    monkeypatch.setattr(boosting_chunks.EncodedRecords, "read", classmethod(by_rank))
     with pytest.raises(AssertionError):
         assert_same_fit(whole, table, ListTable(cut(table, [100])), None)
 

@@ -154,7 +154,7 @@ def test_a_message_that_comes_twice_is_applied_once():
     once = shard.ask(*query, 0, update)
     assert once[0] == ""
     assert shard.ask(*query, 0, update)[1] == once[1]
-    assert shard.ask(*query, 2, update)[0] == "PartError"
+    assert shard.ask(*query, 2, update)[0] == "ChunkError"
 
 
 def cluster_loss():

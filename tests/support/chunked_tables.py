@@ -1,4 +1,4 @@
-"""Tables in parts, and a comparison of the fits on them with the fit in memory."""
+"""Tables in chunks, and a comparison of the fits on them with the fit in memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dpexplain.tables.chunked import ChunkedTable
 PRIVATE = [
     name
     for name in models.__all__
-    if name.startswith("DP") and getattr(getattr(models, name), "_reads_parts", False)
+    if name.startswith("DP") and getattr(getattr(models, name), "_reads_chunks", False)
 ]
 NAMES = [
     *PRIVATE,
     "DPExplainableBoostingRegressor poisson",
     "DPExplainableBoostingClassifier three classes",
 ]
-"""Private models that read parts; after a space the loss, where it is not the usual one."""
+"""Private models that read chunks; after a space the loss, where it is not the usual one."""
 
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
@@ -34,8 +34,8 @@ FEATURES = {
 class ListTable(ChunkedTable):
     """Parts that lie in memory, each a pair of X and y."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    def __init__(self, chunks):
+        self._chunks = chunks
 
     def check_columns(self, schema):
         pass
@@ -43,8 +43,8 @@ class ListTable(ChunkedTable):
     def check_target(self, y, schema):
         pass
 
-    def parts(self, y, schema):
-        yield from self._parts
+    def chunks(self, y, schema):
+        yield from self._chunks
 
 
 def make_estimator(name, **settings):
@@ -82,7 +82,7 @@ def halves(table):
 
 
 def cut(table, places):
-    """Cut a frame into parts, empty ones where a place stands twice."""
+    """Cut a frame into chunks, empty ones where a place stands twice."""
     ends = [0, *sorted(places), len(table)]
     return [halves(table.iloc[a:b].reset_index(drop=True)) for a, b in pairwise(ends)]
 

@@ -80,7 +80,7 @@ Composition = Literal["joint", "gdp", "classic"]
 class _PrivateBoosting(PrivateEstimator):
     """Base class for the private boosting classifier and regressor."""
 
-    _reads_parts = True
+    _reads_chunks = True
     _hidden_fit = ("_terms", "_released_terms", "_fit", "_noise", "_effect", "_edited")
 
     @answers_interpret_names

@@ -140,8 +140,8 @@ class Crossing:
 class BinnedRecords(Protocol):
     """Interface for binned records, used by the private loop.
 
-    Every answer is an int64 array, and the answers for parts of the records add up exactly in any
-    order, so a fit on parts of a table is identical to a fit on the whole table. A new query of a
+    Every answer is an int64 array, and the answers for chunks of the records add up exactly in any
+    order, so a fit on chunks of a table is identical to a fit on the whole table. A new query of a
     private step must be added both here and in `Records`.
     """
 

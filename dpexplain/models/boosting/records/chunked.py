@@ -18,10 +18,10 @@ from dpexplain.models.boosting.records.source import (
     Encoding,
 )
 from dpexplain.models.boosting.records.spill import Scratch
-from dpexplain.tables.chunked import Part
+from dpexplain.tables.chunked import Chunk
 
-PART_ROWS = 1 << 20
-"""Minimum number of rows per part: smaller parts are joined, because each part needs a separate
+CHUNK_ROWS = 1 << 20
+"""Minimum number of rows per chunk: smaller chunks are joined, because each chunk needs a separate
 pass."""
 
 
@@ -30,7 +30,7 @@ class ChunkedSource:
 
     Parameters
     ----------
-    parts : iterable of (X, y)
+    chunks : iterable of (X, y)
         Chunks of the table and of the target, which are read only once.
     encoding : Encoding
     memory_bytes : int or None, default=None
@@ -38,9 +38,9 @@ class ChunkedSource:
     """
 
     def __init__(
-        self, parts: Iterable[Part], encoding: Encoding, memory_bytes: int | None = None
+        self, chunks: Iterable[Chunk], encoding: Encoding, memory_bytes: int | None = None
     ) -> None:
-        self._parts = parts
+        self._chunks = chunks
         self._encoding = encoding
         self._scratch = Scratch(memory_bytes)
 
@@ -52,11 +52,11 @@ class ChunkedSource:
         n_cells = [grid.n_bins for grid in grids]
         waiting = [_no_records(self._encoding, grids)]
         counts = waiting[0].counts(n_cells)
-        for X, y in self._parts:
+        for X, y in self._chunks:
             found = EncodedRecords.read(X, y, self._encoding, grids)
             counts = [total + new for total, new in zip(counts, found.counts(n_cells), strict=True)]
             waiting.append(found)
-            if sum(map(len, waiting)) >= PART_ROWS:
+            if sum(map(len, waiting)) >= CHUNK_ROWS:
                 self._scratch.add(EncodedRecords.joined(waiting))
                 waiting = []
         if waiting:
@@ -67,14 +67,14 @@ class ChunkedSource:
         """Merge cells into bins and return the records, with scores of zero."""
         return ChunkedRecords(
             [
-                part.binned(bin_of_cell, n_bins, self._encoding.loss)
-                for part in self._scratch.records()
+                chunk.binned(bin_of_cell, n_bins, self._encoding.loss)
+                for chunk in self._scratch.records()
             ]
         )
 
     def close(self) -> None:
         """Free the records and the temporary file."""
-        self._parts = ()
+        self._chunks = ()
         self._scratch.close()
 
 
@@ -90,30 +90,30 @@ class ChunkedRecords:
 
     Parameters
     ----------
-    parts : sequence of BinnedRecords
+    chunks : sequence of BinnedRecords
         Chunks in order; at least one.
     """
 
-    def __init__(self, parts: Sequence[BinnedRecords]) -> None:
-        self._parts = list(parts)
+    def __init__(self, chunks: Sequence[BinnedRecords]) -> None:
+        self._chunks = list(chunks)
 
     def __repr__(self) -> str:
         return "<ChunkedRecords>"
 
     def apply(self, feature: int, update: NDArray[np.float64]) -> None:
         """Store an update per bin, which the next pass adds to the scores of the records."""
-        for part in self._parts:
-            part.apply(feature, update)
+        for chunk in self._chunks:
+            chunk.apply(feature, update)
 
     def leaf_sums(
         self, feature: int, leaf_of_bin: NDArray[np.uint8], n_leaves: int, clip: float
     ) -> NDArray[np.int64]:
         """Sum clipped residuals per leaf, in lattice steps."""
-        return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._parts)
+        return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._chunks)
 
     def within(self, clip: float) -> NDArray[np.int64]:
         """Return the number of residuals within the clip and in total, shape (2,)."""
-        return total(p.within(clip) for p in self._parts)
+        return total(p.within(clip) for p in self._chunks)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
         """Return one sum over the records for each pair of features.
@@ -121,31 +121,31 @@ class ChunkedRecords:
         `upper` marks the bins in the upper half of each feature. A record adds 1 if it is in the
         upper half of both features or in the lower half of both, and -1 otherwise.
         """
-        return total(p.pair_sums(upper) for p in self._parts)
+        return total(p.pair_sums(upper) for p in self._chunks)
 
     def score_counts(self, low: float, width: float, n_cells: int) -> NDArray[np.int64]:
         """Count the records of each class in each score cell, shape (2, n_cells)."""
-        return total(p.score_counts(low, width, n_cells) for p in self._parts)
+        return total(p.score_counts(low, width, n_cells) for p in self._chunks)
 
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record in a crossing of two features."""
-        for part in self._parts:
-            part.cross(crossing)
+        for chunk in self._chunks:
+            chunk.cross(crossing)
 
     def cell_counts(self, column: int, n_cells: int) -> NDArray[np.int64]:
         """Return the number of records in each cell of a crossing, shape (n_cells,)."""
-        return total(p.cell_counts(column, n_cells) for p in self._parts)
+        return total(p.cell_counts(column, n_cells) for p in self._chunks)
 
     def bag(self, share: float, coins: Coins) -> ChunkedRecords:
         """Return a Bernoulli sample of the records, in memory, with zero scores.
 
-        There is one random draw per record, in the order of the parts, as for a single table.
+        There is one random draw per record, in the order of the chunks, as for a single table.
         """
-        return ChunkedRecords([part.bag(share, coins) for part in self._parts])
+        return ChunkedRecords([chunk.bag(share, coins) for chunk in self._chunks])
 
     def local(self) -> list[Records]:
         """Return the blocks of records of all chunks, in order."""
-        return [piece for part in self._parts for piece in part.local()]
+        return [piece for chunk in self._chunks for piece in chunk.local()]
 
 
 def total(answers: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:

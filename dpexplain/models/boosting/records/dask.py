@@ -27,8 +27,8 @@ from dpexplain.mechanisms import Coins
 from dpexplain.models.boosting.records.binned import Crossing, Loss, Records
 from dpexplain.models.boosting.records.chunked import total
 from dpexplain.models.boosting.records.source import EncodedRecords, Encoding
-from dpexplain.tables.chunked import Part, PartError
-from dpexplain.tables.chunked_dask import split_part
+from dpexplain.tables.chunked import Chunk, ChunkError
+from dpexplain.tables.chunked_dask import split_chunk
 
 Update = tuple[int, NDArray[np.float64]] | Crossing
 """Feature of a visit, and the amounts that the visit added to the bins of this feature; or a grid
@@ -60,7 +60,7 @@ def encode_partition(
     the error is returned instead.
     """
     try:
-        X, y = split_part(table, target, encoding.schema)
+        X, y = split_chunk(table, target, encoding.schema)
         return Encoded(EncodedRecords.read(X, y, encoding, grids))
     except Exception as error:
         return Encoded(None, type(error).__name__)
@@ -140,7 +140,7 @@ class Shard:
     ) -> Any:
         assert self._binned is not None
         if first > self._n_applied:
-            raise PartError("updates that are missing")
+            raise ChunkError("updates that are missing")
         for update in updates[self._n_applied - first :]:
             if isinstance(update, Crossing):
                 self._binned.cross(update)
@@ -209,7 +209,7 @@ class Shards:
     """
 
     def __init__(
-        self, client: Any, pairs: Sequence[Part], encoding: Encoding, grids: Sequence[FeatureBins]
+        self, client: Any, pairs: Sequence[Chunk], encoding: Encoding, grids: Sequence[FeatureBins]
     ) -> None:
         self._client, self._pairs = client, pairs
         self._encoding, self._grids = encoding, grids
@@ -270,12 +270,12 @@ class Shards:
             if not lost:
                 return self._complete(answers)
             self._replace(lost)
-        raise PartError("workers that were lost repeatedly")
+        raise ChunkError("workers that were lost repeatedly")
 
     def _complete(self, answers: dict[tuple[int, ...], Any]) -> list[Any]:
         covered = sorted(i for partitions in answers for i in partitions)
         if covered != list(range(len(self._pairs))):
-            raise PartError("a partition that would be counted twice or omitted")
+            raise ChunkError("a partition that would be counted twice or omitted")
         return list(answers.values())
 
     def _replace(self, lost: Sequence[_Member]) -> None:
@@ -296,7 +296,7 @@ class Shards:
             missing = [i for i in partitions if not any(i in m.partitions for m in made)]
             if not missing:
                 return made
-        raise PartError("workers that were lost repeatedly")
+        raise ChunkError("workers that were lost repeatedly")
 
     def _placed(self, partitions: Sequence[int]) -> Iterator[_Member]:
         """Encode partitions, and combine the partitions of each worker into one shard."""
@@ -305,7 +305,7 @@ class Shards:
         futures = dict(zip(partitions, self._encoded(partitions), strict=True))
         wait(list(futures.values()))
         if any(future.status == "error" for future in futures.values()):
-            raise PartError("a partition that could not be read")
+            raise ChunkError("a partition that could not be read")
         holders = self._client.who_has(list(futures.values()))
         by_worker: dict[str, list[int]] = {}
         for i, future in futures.items():
@@ -358,7 +358,7 @@ class Shards:
         found = _value(_called(lambda m: m.actor.digests(), member), member)
         for i, new in zip(member.partitions, found, strict=True):
             if self._digests.setdefault(i, new) != new:
-                raise PartError("a partition that was read again with other records")
+                raise ChunkError("a partition that was read again with other records")
         if self._bins is not None:
             bins = self._bins
             _value(_called(lambda m: m.actor.bin(*bins), member), member)
@@ -397,7 +397,7 @@ def _value(answer: Any, member: _Member) -> Any:
             break
         else:
             if failure:
-                raise PartError(failure)
+                raise ChunkError(failure)
             return value
     raise _LostError
 
@@ -413,7 +413,7 @@ class ClusterSource:
     encoding : Encoding
     """
 
-    def __init__(self, client: Any, pairs: Sequence[Part], encoding: Encoding) -> None:
+    def __init__(self, client: Any, pairs: Sequence[Chunk], encoding: Encoding) -> None:
         self._client, self._pairs, self._encoding = client, pairs, encoding
         self._shards: Shards | None = None
 
@@ -425,7 +425,7 @@ class ClusterSource:
         self._shards = Shards(self._client, self._pairs, self._encoding, grids)
         self._shards.start()
         of_shards = self._shards.counts([grid.n_bins for grid in grids])
-        return [total(parts) for parts in zip(*of_shards, strict=True)]
+        return [total(chunks) for chunks in zip(*of_shards, strict=True)]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int]) -> ClusterRecords:
         """Merge cells into bins and return the records, with scores of zero."""
@@ -489,7 +489,7 @@ class ClusterRecords:
 
     def bag(self, share: float, coins: Coins) -> ClusterRecords:
         """Raise an error, because a lost worker's random draws cannot be reproduced."""
-        raise PartError("bags on a cluster")
+        raise ChunkError("bags on a cluster")
 
     def local(self) -> list[Records]:
         """Return an empty list, because all records are on the workers."""

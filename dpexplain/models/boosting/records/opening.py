@@ -32,4 +32,4 @@ def record_source(X: Any, y: Any, encoding: Encoding) -> RecordSource:
         from dpexplain.models.boosting.records.dask import ClusterSource
 
         return ClusterSource(client, X.pairs(y, encoding.schema), encoding)
-    return ChunkedSource(X.parts(y, encoding.schema), encoding)
+    return ChunkedSource(X.chunks(y, encoding.schema), encoding)

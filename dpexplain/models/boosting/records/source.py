@@ -1,8 +1,8 @@
 """Interface for a private fit's record sources, and the source for one table.
 
-A fit needs only exact integers that can be added up over parts of the records: counts per cell and,
-after cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one
-table, in parts, on disk or on other machines: with the same noise, the models are bit-for-bit
+A fit needs only exact integers that can be added up over chunks of the records: counts per cell
+and, after cells are merged into bins, sums of residuals per leaf. Therefore, records may be in one
+table, in chunks, on disk or on other machines: with the same noise, the models are bit-for-bit
 identical.
 """
 
@@ -105,10 +105,10 @@ class EncodedRecords:
         return cls(cells, encoding.target(y, encoding.schema))
 
     @classmethod
-    def joined(cls, parts: Sequence[EncodedRecords]) -> EncodedRecords:
+    def joined(cls, chunks: Sequence[EncodedRecords]) -> EncodedRecords:
         """Concatenate records into new arrays."""
-        cells = [np.concatenate(column) for column in zip(*(p.cells for p in parts), strict=True)]
-        return cls(cells, np.concatenate([p.target for p in parts]))
+        cells = [np.concatenate(column) for column in zip(*(p.cells for p in chunks), strict=True)]
+        return cls(cells, np.concatenate([p.target for p in chunks]))
 
     def __len__(self) -> int:
         return len(self.target)

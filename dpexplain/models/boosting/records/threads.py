@@ -1,6 +1,6 @@
-"""Multithreaded passes: each thread streams over its own part of the records.
+"""Multithreaded passes: each thread streams over its own chunk of the records.
 
-The answers for the parts are exact integers, so their sum is identical to the answer of a single
+The answers for the chunks are exact integers, so their sum is identical to the answer of a single
 pass: threads affect only how long a fit takes.
 """
 
@@ -129,13 +129,13 @@ class Team:
             The same records, with scores of zero. This is `records` itself if there is only one
             thread, or if the records are not in this process.
         """
-        parts = records.local()
-        n = n_threads(self._n_jobs, sum(map(len, parts)))
-        if n == 1 or not parts:
+        chunks = records.local()
+        n = n_threads(self._n_jobs, sum(map(len, chunks)))
+        if n == 1 or not chunks:
             return records
-        # The calling thread processes a part, too.
+        # The calling thread processes a chunk, too.
         self._pool = ThreadPoolExecutor(n - 1, thread_name_prefix="dpexplain-records")
-        return SharedRecords(_shares(parts, n), self._pool)
+        return SharedRecords(_shares(chunks, n), self._pool)
 
     def close(self) -> None:
         """Wait until all threads end."""
@@ -145,14 +145,14 @@ class Team:
 
 
 class SharedRecords:
-    """Binned records in parts, one part for each thread.
+    """Binned records in chunks, one chunk for each thread.
 
     Parameters
     ----------
     shares : sequence of BinnedRecords
         Parts in the order of the records; at least one. The calling thread processes the first.
     pool : ThreadPoolExecutor
-        Pool with one thread for each of the other parts.
+        Pool with one thread for each of the other chunks.
     """
 
     def __init__(self, shares: Sequence[BinnedRecords], pool: ThreadPoolExecutor) -> None:
@@ -203,7 +203,7 @@ class SharedRecords:
         return SharedRecords([own.bag(share, coins) for own in self._shares], self._pool)
 
     def local(self) -> list[Records]:
-        """Return the blocks of records of all parts, in order."""
+        """Return the blocks of records of all chunks, in order."""
         return [piece for share in self._shares for piece in share.local()]
 
     def _total(self, ask: Callable[[BinnedRecords], NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -211,18 +211,18 @@ class SharedRecords:
         return total([ask(self._shares[0]), *(other.result() for other in others)])
 
 
-def _shares(parts: Sequence[Records], n_shares: int) -> list[ChunkedRecords]:
-    """Split records into contiguous parts of nearly equal length."""
-    ends = np.cumsum([0, *map(len, parts)]).tolist()
+def _shares(chunks: Sequence[Records], n_shares: int) -> list[ChunkedRecords]:
+    """Split records into contiguous chunks of nearly equal length."""
+    ends = np.cumsum([0, *map(len, chunks)]).tolist()
     places = [k * ends[-1] // n_shares for k in range(n_shares + 1)]
     return [
         ChunkedRecords(
             [
-                part.rows(max(first - start, 0), last - start)
-                for part, (start, end) in zip(parts, pairwise(ends), strict=True)
+                chunk.rows(max(first - start, 0), last - start)
+                for chunk, (start, end) in zip(chunks, pairwise(ends), strict=True)
                 if max(first, start) < min(last, end)
             ]
-            or [parts[0].rows(0, 0)]
+            or [chunks[0].rows(0, 0)]
         )
         for first, last in pairwise(places)
     ]
