@@ -239,7 +239,7 @@ def test_relative_file_is_found_from_elsewhere(tmp_path, monkeypatch):
 
 def test_missing_package_is_named_with_its_extra(address, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    with pytest.raises(ImportError, match=r"needs sqlalchemy and psycopg; .*'\.\[database\]'"):
+    with pytest.raises(ImportError, match=r'needs sqlalchemy and psycopg; .*"\.\[database\]"'):
         PrivacyLedger("survey", path=address)
 
 
