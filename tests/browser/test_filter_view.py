@@ -126,7 +126,7 @@ def test_the_map_at_the_pinned_epsilon_stands_next_to_the_chosen_one(open_page, 
 
 def test_weights_are_read_by_keys_and_by_pointer(open_page, pictures_view):
     page = open_page(pictures_view)
-    stage = page.locator(".dpx-filter-main .dpx-picture-stage")
+    stage = page.locator(".dpx-filter-main .dpx-picture-stage").first
     assert "to read a weight" in words(page, ".dpx-filter-main .dpx-readout")
     stage.focus()
     page.keyboard.press("Home")
@@ -216,7 +216,7 @@ def test_tables_are_drawn_as_signed_strips(open_page):
     np.testing.assert_array_equal(signs, bank.class_means()[0] >= 0)
     rows = words(page, ".dpx-filter-main .dpx-picture-rows")
     assert "job=clerk" in rows
-    stage = page.locator(".dpx-filter-main .dpx-picture-stage")
+    stage = page.locator(".dpx-filter-main .dpx-picture-stage").first
     stage.focus()
     page.keyboard.press("End")
     assert words(page, ".dpx-filter-main .dpx-readout").startswith("job=cook: weight ")
@@ -252,7 +252,7 @@ def test_hostile_names_of_filters_stay_text(open_page):
     )
     page = open_page(FilterView(bank))
     page.locator("summary", has_text="Weights as a table").click()
-    page.locator(".dpx-filter-main .dpx-picture-stage").focus()
+    page.locator(".dpx-filter-main .dpx-picture-stage").first.focus()
     page.keyboard.press("Home")
     settle(page)
     assert page.evaluate("window.stolen") is None
