@@ -353,5 +353,5 @@ def test_estimates_of_two_classes_and_numbers_are_those_recorded_before_other_ki
     term = model.explain_global()["job"]
     found = [*term.contribution[:3], *term.effect[:3], *term.effect_std[:3], term.effect_factor]
     np.testing.assert_allclose(found[:-1], recorded[:-1], rtol=1e-5)
-    # The factor is a quantile of draws, which rounding errors in their covariance rotate.
+    # The factor is a quantile of 2,000 draws, so it is compared more loosely.
     np.testing.assert_allclose(found[-1], recorded[-1], rtol=0.02)
