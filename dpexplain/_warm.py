@@ -33,7 +33,6 @@ SLOW_IMPORTS = (
     "dpexplain_widgets",
     "matplotlib.font_manager",
     "matplotlib.pyplot",
-    "statsmodels.datasets",
 )
 
 
