@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import warnings
 from collections.abc import Collection
 from importlib import import_module
 from pathlib import Path
@@ -106,8 +107,10 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 def _warm_all(names: Collection[str], quick: bool) -> None:
     """Compile the kernels of several models without printing a notice."""
     WORD.said = True
-    for name in names:
-        warm_model(name, quick=quick)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about tables of 50 simulated rows
+        for name in names:
+            warm_model(name, quick=quick)
 
 
 def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:
