@@ -164,7 +164,7 @@ def test_the_survey_agrees_with_statsmodels_row_by_row() -> None:
             np.testing.assert_array_equal(ranks, codes, err_msg=name)
         else:
             np.testing.assert_array_equal(data.X[name], raw[name], err_msg=name)
-    assert data.X.dtypes["age"] == float
+    assert data.X["age"].dtype == np.float64
 
 
 def test_the_insurance_data_agree_with_statsmodels_row_by_row() -> None:
@@ -173,7 +173,7 @@ def test_the_insurance_data_agree_with_statsmodels_row_by_row() -> None:
     np.testing.assert_array_equal(data.y, raw["mdvis"])
     for name, feature in data.schema.features.items():
         ours = data.X[name] == "yes" if isinstance(feature, Categorical) else data.X[name]
-        # Before pandas 3.1, statsmodels asks for another parser, which may differ in the last digit.
+        # Before pandas 3.1, statsmodels asks for another parser: the last digit may differ.
         np.testing.assert_allclose(ours, raw[name], rtol=1e-15, err_msg=name)
 
 
