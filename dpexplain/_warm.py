@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import warnings
 from collections.abc import Collection
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +26,8 @@ from dpexplain.models.registry import MODELS
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
 
-N_ROWS = 50
+N_ROWS = 600  # features with more than 256 bins, and those with fewer, have kernels of their own
+WIDE = ("age", "height", "weight")
 QUICK = ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor")
 # The first import of these is slow, because it writes bytecode and lists of fonts.
 SLOW_IMPORTS = (
@@ -33,16 +35,15 @@ SLOW_IMPORTS = (
     "dpexplain_widgets",
     "matplotlib.font_manager",
     "matplotlib.pyplot",
-    "statsmodels.datasets",
 )
 
 
 def simulated_rows() -> pd.DataFrame:
-    """Simulate rows with one numeric and one categorical feature."""
+    """Simulate rows in which a wide feature follows a wide or a narrow one, and the reverse."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {"age": rng.uniform(20, 60, N_ROWS), "job": rng.choice(["clerk", "nurse"], N_ROWS)}
-    )
+    numbers = {name: rng.uniform(20, 60, N_ROWS) for name in WIDE}
+    jobs, sexes = rng.choice(["clerk", "nurse"], N_ROWS), rng.choice(["f", "m"], N_ROWS)
+    return pd.DataFrame({**numbers, "job": jobs, "sex": sexes})
 
 
 def warm_model(name: str, *, quick: bool = False) -> None:
@@ -56,8 +57,9 @@ def warm_model(name: str, *, quick: bool = False) -> None:
         Whether to use only default settings and at most two classes.
     """
     features: dict[str, Numeric | Categorical] = {
-        "age": Numeric(18, 70),
+        **{name: Numeric(18, 70) for name in WIDE},
         "job": Categorical(["clerk", "nurse"]),
+        "sex": Categorical(["f", "m"]),
     }
     X = simulated_rows()
     above = (X["age"] > 40).to_numpy()
@@ -107,8 +109,10 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 def _warm_all(names: Collection[str], quick: bool) -> None:
     """Compile the kernels of several models without printing a notice."""
     WORD.said = True
-    for name in names:
-        warm_model(name, quick=quick)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about small simulated tables
+        for name in names:
+            warm_model(name, quick=quick)
 
 
 def warm(modules: Collection[str] = (), *, quick: bool = False) -> None:

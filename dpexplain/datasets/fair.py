@@ -60,7 +60,7 @@ def load_fair() -> Dataset:
     >>> survey.X.shape, survey.schema.target.names
     ((6366, 8), ('no', 'yes'))
     """
-    frame = statsmodels_frame("fair")
+    frame = statsmodels_frame("fair").astype(float)
     schema = bundled_schema("fair")
     X = frame[list(schema.feature_names)].assign(
         **{name: words(frame[name], names) for name, names in _WORDS.items()}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import accumulate
 
 import numpy as np
 
@@ -14,31 +15,40 @@ _Streams = dict[int, tuple[np.random.Generator, FloatArray]]
 _kept: ContextVar[_Streams | None] = ContextVar("kept_normals", default=None)
 
 
-def normals(seed: int, count: int) -> FloatArray:
-    """Return the first `count` standard normal draws of a seeded random stream.
+def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
+    """Yield standard normal draws of a seeded random stream, part by part.
 
     Parameters
     ----------
     seed : int
-        Seed of the stream; the same seed gives the same draws.
-    count : int
-        Number of draws.
+        Seed of the stream; the same seed gives the same draws, however they are parted.
+    counts : sequence of int
+        Number of draws in each part.
 
-    Returns
-    -------
+    Yields
+    ------
     ndarray of shape (count,)
-        The draws. Inside `keeping_normals`, the array is read-only, because the cache shares it.
+        The next draws. Inside `keeping_normals`, the array is read-only, because the cache shares
+        it; otherwise, only one part at a time is in memory.
     """
     kept = _kept.get()
     if kept is None:
-        return np.random.default_rng(seed).standard_normal(count)
+        rng = np.random.default_rng(seed)
+        yield from map(rng.standard_normal, counts)
+        return
+    numbers = _cached(kept, seed, sum(counts))
+    for end, count in zip(accumulate(counts), counts, strict=True):
+        yield numbers[end - count : end]
+
+
+def _cached(kept: _Streams, seed: int, count: int) -> FloatArray:
     rng, numbers = kept.get(seed) or (np.random.default_rng(seed), np.empty(0))
     if len(numbers) < count:
         more = rng.standard_normal(count - len(numbers))
         numbers = np.concatenate([numbers, more]) if len(numbers) else more
         numbers.flags.writeable = False
         kept[seed] = rng, numbers
-    return numbers[:count]
+    return numbers
 
 
 @contextmanager

@@ -30,6 +30,7 @@ STANDS_OUT_LEVEL = 0.97
 """Probability that no term rises above the noise if the model contains only noise."""
 
 _DRAWS = 4_000
+_BLOCK = 256  # draws at a time
 _SEED = 20210718  # the same explanation always gives the same results
 
 
@@ -208,10 +209,15 @@ class NoiseModel(Record):
             Errors with mean zero, in units of the score.
         """
         n_values, rank = self.factor.shape
-        numbers = normals(seed, n_draws * (rank + n_values))
-        common = numbers[: n_draws * rank].reshape(n_draws, rank) @ self.factor.T
-        common += self.remainder_std * numbers[n_draws * rank :].reshape(n_draws, n_values)
-        return common
+        # In blocks of rows: the draws of all rows at once would take three times the memory.
+        firsts = range(0, n_draws, _BLOCK)
+        heights = (min(_BLOCK, n_draws - first) for first in firsts)
+        numbers = normals(seed, [n_draws * rank, *(height * n_values for height in heights)])
+        errors = next(numbers).reshape(n_draws, rank) @ self.factor.T
+        for first in firsts:
+            rows = errors[first : first + _BLOCK]
+            rows += self.remainder_std * next(numbers).reshape(rows.shape)
+        return errors
 
     def simultaneous_factors(self, level: float = LEVEL) -> FloatArray:
         """Return the half-width of each term's simultaneous band, in standard deviations.

@@ -45,7 +45,7 @@ class Listed:
 _MODELS = "dpexplain.models"
 _COUNTS = {"objective": "poisson"}
 _RISING = {"monotone_constraints": {"age": "increasing"}}
-_PAIRED = {"pairs": [("age", "job")]}
+_PAIRED = {"pairs": [("age", "job"), ("age", "height"), ("age", "weight")]}
 
 MODELS: dict[str, Listed] = {
     "ExplainableBoostingClassifier": Listed(f"{_MODELS}.boosting", "classes", warm=({}, _PAIRED)),

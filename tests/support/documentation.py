@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD_SECONDS = 1_200
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "srcset"}
 NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author"}
 
@@ -31,6 +32,7 @@ def build(pages: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=BUILD_SECONDS,
     )
     if result.returncode != 0:
         raise SystemExit(f"the documentation does not build:\n{result.stdout}{result.stderr}")

@@ -23,6 +23,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MINORS = (11, 12, 13, 14)
+STEP_SECONDS = 900
 PICTURE = 'import matplotlib; matplotlib.use("Agg")\n{}\nimport pathlib, matplotlib.pyplot as plt\n'
 SAVED = 'plt.savefig("picture.png")\nassert pathlib.Path("picture.png").stat().st_size > 5_000\n'
 REST = 'Explorer(comparison).export_html("page.html")\n'
@@ -61,7 +62,7 @@ def works(minor: int, wheel: str, folder: Path) -> bool:
         run(own, "-c", PICTURE.format(first) + SAVED, folder=folder)
         drawn, used = time.monotonic() - started, cpu_seconds() - used
         run(own, "-c", PICTURE.format(first) + rest + REST, folder=folder)
-    except subprocess.CalledProcessError as error:
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"Python 3.{minor}: FAILED\n{error.stdout}{error.stderr}", flush=True)
         return False
     print(
@@ -84,7 +85,7 @@ def found(minor: int) -> str | None:
     candidates = [shutil.which(f"python3.{minor}"), *kept.glob(f"3.{minor}.*/bin/python")]
     asked = ("-c", f"import ensurepip, sys, venv; sys.exit(sys.version_info[1] != {minor})")
     for candidate in map(str, filter(None, candidates)):
-        if subprocess.run([candidate, *asked], capture_output=True, check=False).returncode == 0:
+        if subprocess.run([candidate, *asked], capture_output=True, timeout=60).returncode == 0:
             return candidate
     return None
 
@@ -113,7 +114,10 @@ def quick_start() -> tuple[str, str]:
 def run(*command: str, folder: Path = REPOSITORY) -> None:
     """Run a command in a folder, without the settings of this environment."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
-    subprocess.run(command, cwd=folder, env=inherited, capture_output=True, text=True, check=True)
+    subprocess.run(
+        command, cwd=folder, env=inherited, capture_output=True, text=True, check=True,
+        timeout=STEP_SECONDS,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

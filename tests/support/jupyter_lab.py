@@ -104,7 +104,7 @@ class JupyterLab:
             self._server.wait(timeout=20)
         except subprocess.TimeoutExpired:
             self._server.kill()
-            self._server.wait()
+            self._server.wait(timeout=20)
 
 
 class NotebookSeven(JupyterLab):
@@ -153,7 +153,7 @@ def open_notebook(page: Any, lab: JupyterLab, name: str) -> None:
 
 def run_all_cells(page: Any) -> None:
     """Run the open notebook and wait for every cell."""
-    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.evaluate(_RUN_ALL, RUN_MS)
     page.wait_for_function(_ALL_RUN, timeout=RUN_MS)
 
 
@@ -169,7 +169,7 @@ def change_theme(page: Any, name: str, *, is_light: bool) -> None:
 
 def evaluate_in_kernel(page: Any, expression: str) -> str:
     """Repr of a Python expression in the kernel of the open notebook."""
-    return str(page.evaluate(_EVALUATE, f"print(repr({expression}))")).strip()
+    return str(page.evaluate(_EVALUATE, [f"print(repr({expression}))", RUN_MS])).strip()
 
 
 def wait_for_kernel(page: Any, expression: str, expected: str) -> None:
@@ -187,6 +187,11 @@ _READY = """() => {
   return context?.isReady && context.session?.kernel?.status === "idle";
 }"""
 
+_RUN_ALL = """ms => Promise.race([
+  window.jupyterapp.commands.execute("notebook:run-all-cells"),
+  new Promise((_, fail) => setTimeout(() => fail(new Error(`cells run for over ${ms} ms`)), ms)),
+])"""
+
 _ALL_RUN = """() => {
   const panel = window.jupyterapp.shell.currentWidget;
   const cells = Array.from(panel.content.model.cells).filter((cell) => cell.type === "code");
@@ -194,7 +199,7 @@ _ALL_RUN = """() => {
   return ran && panel.sessionContext.session.kernel.status === "idle";
 }"""
 
-_EVALUATE = """async (code) => {
+_EVALUATE = """async ([code, ms]) => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
   const future = kernel.requestExecute({ code, store_history: false });
   let text = "";
@@ -202,7 +207,10 @@ _EVALUATE = """async (code) => {
     if (message.header.msg_type === "stream") text += message.content.text;
     if (message.header.msg_type === "error") text += message.content.evalue;
   };
-  await future.done;
+  const late = new Promise((_, fail) => {
+    setTimeout(() => fail(new Error(`the kernel is silent for ${ms} ms`)), ms);
+  });
+  await Promise.race([future.done, late]);
   return text;
 }"""
 

@@ -25,4 +25,5 @@ def make(repository: Path, *arguments: str, **environment: str) -> subprocess.Co
         capture_output=True,
         text=True,
         check=False,
+        timeout=900,
     )

@@ -22,7 +22,7 @@ def environment_of_wheel(built: Path, folder: Path) -> dict[str, str]:
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     (wheel,) = built.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
-    subprocess.run([*pip, "-q", "--no-deps", "--no-index", str(wheel)], check=True)
+    subprocess.run([*pip, "-q", "--no-deps", "--no-index", str(wheel)], check=True, timeout=300)
     _lend_kernels(packages / "dpexplain")
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     return {**inherited, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
@@ -46,7 +46,13 @@ def _lend_kernels(installed: Path) -> None:
 def run(folder: Path, environment: dict[str, str], *command: str) -> str:
     """Run a command in a folder; it has to succeed."""
     result = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
     return result.stdout

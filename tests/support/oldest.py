@@ -38,6 +38,7 @@ TESTS = (
     "tests/plotting",
 )
 LOWER_BOUND = re.compile(r"(?P<name>[\w.-]+)(\[[^]]*\])?>=(?P<version>[\w.]+)")
+STEP_SECONDS = 3_600
 LATEST_PYTHON = (3, 12)  # of numpy 1.26
 
 
@@ -74,7 +75,7 @@ def main(*arguments: str) -> int:
 
 def _run(*command: str) -> int:
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
-    result = subprocess.run(command, cwd=REPOSITORY, env=inherited, check=False)
+    result = subprocess.run(command, cwd=REPOSITORY, env=inherited, timeout=STEP_SECONDS)
     if result.returncode != 0 and "pytest" not in command:
         raise SystemExit(f"failed with {result.returncode}: {' '.join(command)}")
     return result.returncode

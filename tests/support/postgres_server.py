@@ -65,7 +65,7 @@ class Server:
         with said.open("w") as words:
             done = subprocess.run(
                 [self.programs / program, "-D", self.data, *arguments],
-                stdout=words, stderr=words, cwd="/", **self._owner,
+                stdout=words, stderr=words, cwd="/", timeout=120, **self._owner,
             )  # fmt: skip
         assert done.returncode == 0, said.read_text()
 
@@ -105,8 +105,9 @@ def queried(folder: Path, sql: str, rows: str = "") -> str:
     """Run SQL on the server of a folder, with rows for a COPY, and return the answer as CSV."""
     command = ["psql", "-h", str(folder), "-U", "owner", "-d", "postgres", "-q", "--csv"]
     answer = subprocess.run(
-        [*command, "-v", "ON_ERROR_STOP=1", "-c", sql], input=rows, capture_output=True, text=True
-    )
+        [*command, "-v", "ON_ERROR_STOP=1", "-c", sql], input=rows, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     return answer.stdout
 

@@ -151,6 +151,7 @@ class Estimate:
             here = np.concatenate([at, correlation[chosen], dispersion])
             fisher = self._fisher(columns, truth, table)
             known = information(found.slopes, found.missing, here, fisher)
+            del found  # large, and not needed while the next one is computed
             after = posterior(
                 known,
                 self._sizes,

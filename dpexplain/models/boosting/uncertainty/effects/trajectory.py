@@ -141,7 +141,9 @@ class Trajectory:
         # An error of the synthetic population is the same in every pass and does not average out.
         std = np.hypot(self._std, MISFIT * np.sqrt(self._n_passes) * reach)
         missing = (self._released - expected) / std
-        return Sums(missing, self._per_leaf(slopes) / std[:, None])
+        per_leaf = self._per_leaf(slopes)
+        per_leaf /= std[:, None]  # in place: this is the largest array of an estimate
+        return Sums(missing, per_leaf)
 
     def _expected(  # type: ignore[no-untyped-def]
         self, population, truth, each, columns, scores, curves, together, expected, slopes, reach
