@@ -105,8 +105,8 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models without printing a notice."""
-    WORD.said = True
+    """Compile the kernels of several models without showing a second progress bar."""
+    WORD.silent = True
     for name in names:
         warm_model(name, quick=quick)
 

@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.compiling import finish_bar
 from dpexplain._utils.validation import check_choice
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
@@ -53,6 +54,8 @@ from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables.encoding import check_columns, encode_features
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpexplain.models.additive.term_noise import NoiseDraws
     from dpexplain.models.additive.terms import AdditiveTerms
     from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
@@ -97,7 +100,11 @@ class AdditiveModel(VersionedEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
-        effects = self._effect if effect else ()
+        explained = self._explained_terms(self._effect if effect else ())
+        finish_bar()
+        return explained
+
+    def _explained_terms(self, effects: Sequence[TermEffect]) -> Any:
         if self._terms.link != "softmax":
             return self._explained(self._terms, effect=effects[0] if effects else None)
         return MulticlassExplanation(
