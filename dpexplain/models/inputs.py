@@ -6,7 +6,7 @@ Lists are kept cell by cell, because numpy would choose one type for all cells o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
-from dpexplain.tables.encoding import encode_classes, encode_range
+from dpexplain.tables.chunked import ChunkError
+from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
 from dpexplain.tables.frames import column_of
+from dpexplain.tables.opening import chunked_table
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
@@ -37,16 +39,13 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     Raises
     ------
     TypeError
-        If `X` is sparse, or if it is read in chunks, which only private boosting models support.
+        If `X` is sparse, or if it is read in chunks.
     ValueError
         If `X` is not two-dimensional or has no columns.
     """
     kind = _tables.kind_in_parts(X)
-    if kind:
-        raise TypeError(
-            f"X is {kind}, which only the fit of a private boosting model can read in chunks; "
-            "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
-        )
+    if kind and not _tables.is_stream(X):
+        raise TypeError(f"X is {kind}, which is read in chunks; pass a table in memory here.")
     table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
         raise ValueError(
@@ -54,6 +53,56 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
             "X needs one column per feature."
         )
     return table
+
+
+def rows_in_chunks(X: Any, schema: Schema) -> Iterator[Any]:
+    """Yield the rows to predict or to explain: a table in memory at once, others in chunks.
+
+    Parameters
+    ----------
+    X : DataFrame, array-like, or any table that is read in chunks
+    schema : Schema
+
+    Yields
+    ------
+    DataFrame or ndarray of shape (n, n_features)
+        The next rows, in order. The first chunk of a table read in chunks is empty, so that there
+        is one even if the table has no rows.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing.
+    RuntimeError
+        If the rows could not be read. The message names the type of the cause only, because a
+        library may show a cell in its message.
+    """
+    if not _tables.kind_in_parts(X):
+        table = as_table(X)
+        check_columns(table, schema)
+        yield table
+        return
+    chunked = chunked_table(X)
+    chunked.check_columns(schema)
+    yield pd.DataFrame({name: np.empty(0, dtype=object) for name in schema.feature_names})
+    chunks, failure = chunked.rows(schema), ""
+    while not failure:
+        try:
+            rows = next(chunks, None)
+        except ChunkError as error:
+            failure = error.kind
+        except Exception as error:
+            failure = type(error).__name__
+        if failure:
+            continue
+        if rows is None:
+            return
+        yield rows
+    # Raised here, so that no chained traceback keeps records in its frames.
+    raise RuntimeError(
+        f"the rows of X could not be read: {failure}. Read them with the library that X comes from "
+        "to find the cause."
+    )
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:

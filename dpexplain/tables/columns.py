@@ -74,7 +74,7 @@ def kind_in_parts(X: object) -> str:
     Returns
     -------
     str
-        "a path", "a Dask collection", "a pyarrow dataset", or "".
+        "a path", "a Dask collection", "a pyarrow dataset", "an Arrow stream", "a lazy query" or "".
     """
     if isinstance(X, str | os.PathLike):
         return "a path"
@@ -82,7 +82,22 @@ def kind_in_parts(X: object) -> str:
         return "a Dask collection"
     if type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "get_fragments"):
         return "a pyarrow dataset"
+    if is_stream(X):
+        return "a lazy query" if hasattr(X, "collect_schema") else "an Arrow stream"
     return ""
+
+
+def is_stream(X: object) -> bool:
+    """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
+
+    Tables in memory also have ``__arrow_c_stream__``, but are converted by ``to_pandas``; in ibis,
+    the method of that name executes a query.
+    """
+    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray):
+        return False
+    in_memory = hasattr(X, "to_pandas") and type(X).__module__.split(".")[0] != "ibis"
+    lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
+    return not in_memory and (lazy or hasattr(X, "__arrow_c_stream__"))
 
 
 def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:
