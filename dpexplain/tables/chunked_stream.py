@@ -19,10 +19,7 @@ from dpexplain._utils.extras import needed
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import Chunk, ChunkedTable, ChunkError, check_name
 from dpexplain.tables.chunked_arrow import BATCH_ROWS, features_and_target, frame_of_batch
-from dpexplain.tables.columns import check_names
-
-_REPEATABLE: Final = frozenset({"duckdb", "ibis", "polars"})
-"""Packages whose queries are executed again each time they are read."""
+from dpexplain.tables.columns import check_names, reads_once
 
 _READ: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
 """Streams that have been read and are therefore empty, by their ids."""
@@ -101,11 +98,6 @@ class StreamTable(ChunkedTable):
                 yield frame_of_batch(batch.slice(start, BATCH_ROWS), names)
 
 
-def reads_once(X: object) -> bool:
-    """Return whether a stream is empty after it has been read; queries are executed again."""
-    return type(X).__module__.split(".")[0].lstrip("_") not in _REPEATABLE
-
-
 def _asked_to_stop(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
 
@@ -128,8 +120,8 @@ def _column_names(X: Any) -> list[str]:
     if hasattr(X, "collect_schema"):
         if not hasattr(X, "collect_batches"):
             raise TypeError(
-                f"X is a {type(X).__name__}, which this version of polars cannot collect in "
-                "batches; update polars, or pass X.collect()."
+                f"X is a {type(X).__name__} that cannot be collected in batches, as a LazyFrame of "
+                "recent versions of polars can; pass X.collect()."
             )
         return _resolved_names(X)
     names = getattr(X, "columns", None)

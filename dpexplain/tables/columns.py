@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,10 @@ from dpexplain.tables.frames import frame_of
 
 Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
 Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
+
+
+_REPEATABLE: Final = frozenset({"duckdb", "ibis", "polars"})
+"""Packages whose queries are executed again each time they are read."""
 
 
 class KnownColumns(Protocol):
@@ -98,6 +102,11 @@ def is_stream(X: object) -> bool:
     in_memory = hasattr(X, "to_pandas") and type(X).__module__.split(".")[0] != "ibis"
     lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
     return not in_memory and (lazy or hasattr(X, "__arrow_c_stream__"))
+
+
+def reads_once(X: object) -> bool:
+    """Return whether a stream is empty after it has been read; queries are executed again."""
+    return type(X).__module__.split(".")[0].lstrip("_") not in _REPEATABLE
 
 
 def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:
