@@ -16,10 +16,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
-from dpexplain.tables.chunked import ChunkError
 from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
 from dpexplain.tables.frames import column_of
-from dpexplain.tables.opening import chunked_table
+from dpexplain.tables.opening import chunks_of_rows
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
@@ -66,43 +65,21 @@ def rows_in_chunks(X: Any, schema: Schema) -> Iterator[Any]:
     Yields
     ------
     DataFrame or ndarray of shape (n, n_features)
-        The next rows, in order. The first chunk of a table read in chunks is empty, so that there
-        is one even if the table has no rows.
+        The next rows, in order; at least one chunk, which may be empty.
 
     Raises
     ------
     SchemaError
         If columns are missing.
     RuntimeError
-        If the rows could not be read. The message names the type of the cause only, because a
-        library may show a cell in its message.
+        If the rows could not be read; see `chunks_of_rows`.
     """
-    if not _tables.kind_in_parts(X):
-        table = as_table(X)
-        check_columns(table, schema)
-        yield table
+    if _tables.kind_in_parts(X):
+        yield from chunks_of_rows(X, schema)
         return
-    chunked = chunked_table(X)
-    chunked.check_columns(schema)
-    yield pd.DataFrame({name: np.empty(0, dtype=object) for name in schema.feature_names})
-    chunks, failure = chunked.rows(schema), ""
-    while not failure:
-        try:
-            rows = next(chunks, None)
-        except ChunkError as error:
-            failure = error.kind
-        except Exception as error:
-            failure = type(error).__name__
-        if failure:
-            continue
-        if rows is None:
-            return
-        yield rows
-    # Raised here, so that no chained traceback keeps records in its frames.
-    raise RuntimeError(
-        f"the rows of X could not be read: {failure}. Read them with the library that X comes from "
-        "to find the cause."
-    )
+    table = as_table(X)
+    check_columns(table, schema)
+    yield table
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:

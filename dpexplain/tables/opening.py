@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from dpexplain.tables.chunked import ChunkedTable
+import numpy as np
+import pandas as pd
+
+from dpexplain.schema import Schema
+from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import is_stream, kind_in_parts
 
 
@@ -44,3 +49,48 @@ def chunked_table(X: Any) -> ChunkedTable:
     from dpexplain.tables.chunked_arrow import ArrowTable
 
     return ArrowTable.open(X)
+
+
+def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:
+    """Yield the features of a table that is read in chunks, to predict or to explain its rows.
+
+    Parameters
+    ----------
+    X : object
+        As in :func:`chunked_table`.
+    schema : Schema
+
+    Yields
+    ------
+    DataFrame or ndarray of shape (n, n_features)
+        The next rows, in order. The first chunk is empty, so that there is one even if the table
+        has no rows.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing.
+    RuntimeError
+        If the rows could not be read. The message names only the type of the cause, because a
+        library may show a cell in its message.
+    """
+    table = chunked_table(X)
+    table.check_columns(schema)
+    yield pd.DataFrame({name: np.empty(0, dtype=object) for name in schema.feature_names})
+    chunks, failure = table.rows(schema), ""
+    while not failure:
+        try:
+            rows = next(chunks, None)
+        except ChunkError as error:
+            failure = error.kind
+        except Exception as error:
+            failure = type(error).__name__
+        else:
+            if rows is None:
+                return
+            yield rows
+    # Raised here, so that no chained traceback keeps records in its frames.
+    raise RuntimeError(
+        f"the rows of X could not be read: {failure}. Read them with the library that X comes from "
+        "to find the cause."
+    )

@@ -29,7 +29,6 @@ IMPORTS = {
     "DPExplainableBoostingClassifier": "from dpexplain import DPExplainableBoostingClassifier",
     "DPLinearRegression": "from dpexplain import DPLinearRegression",
 }
-REPEATS = 5
 
 
 def measure(n_rows: int) -> dict[str, float]:
@@ -62,20 +61,20 @@ def apart(n_rows: int, cache: str) -> dict[str, float]:
     return found
 
 
-def import_seconds(program: str) -> float:
+def import_seconds(program: str, repeats: int) -> float:
     """CPU seconds of a fresh process that runs the program: the least of several, as load adds."""
     found = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         before = sum(os.times()[2:4])  # of children, user and system
         subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
         found.append(sum(os.times()[2:4]) - before)
     return min(found)
 
 
-def print_imports() -> None:
+def print_imports(repeats: int) -> None:
     """Print the CPU seconds of each import."""
-    print(f"CPU s, least of {REPEATS} fresh processes\n\n| import | CPU s |\n| :-- | --: |")
-    found = {name: import_seconds(program) for name, program in IMPORTS.items()}
+    print(f"CPU s, least of {repeats} fresh processes\n\n| import | CPU s |\n| :-- | --: |")
+    found = {name: import_seconds(program, repeats) for name, program in IMPORTS.items()}
     for name, seconds in found.items():
         print(f"| {name} | {seconds:.2f} |")
     floor, ours = (found[name] for name in list(IMPORTS)[3:5])
@@ -99,12 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print both runs beside the target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--repeats", type=int, default=5, help="processes for each import")
     parser.add_argument("--here", action="store_true", help="take the steps, print JSON")
     asked = parser.parse_args(arguments)
     if asked.here:
         print(json.dumps(measure(asked.rows)))
         return
-    print_imports()
+    print_imports(asked.repeats)
     with tempfile.TemporaryDirectory() as cache:
         runs = {kernels: apart(asked.rows, cache) for kernels in ("none on disk", "on disk")}
     first = runs["none on disk"]
