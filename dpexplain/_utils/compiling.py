@@ -63,11 +63,11 @@ class Kernel:
         with _LOCK:
             _waiting.append(self)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled function."""
         if _waiting:
             _make_all()
-        return self.dispatcher(*args)
+        return self.dispatcher(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by name: a worker compiles its own kernel."""
