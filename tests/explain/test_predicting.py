@@ -68,17 +68,6 @@ def test_tables_of_other_libraries_predict_alike(made):
     assert len(set(expected)) == 3
 
 
-def test_a_stream_predicts_as_the_table_in_memory():
-    X = pa.table({"age": [29.5, None, 120.0], "job": ["RN", "cook", None], "not needed": [1, 2, 3]})
-    expected = with_schema().explain_local(X.to_pandas())
-    assert with_schema().predict(X.to_reader(1)).tolist() == list(with_schema().predict(X))
-    local = with_schema().explain_local(X.to_reader(2))
-    assert local.scores.tolist() == expected.scores.tolist()
-    assert local.bin_labels == expected.bin_labels
-    with pytest.raises(TypeError, match=r"no schema; read the table into memory \(X.read_all"):
-        classifier().predict(X.to_reader())
-
-
 def test_without_a_schema_columns_are_named_and_rules_unknown():
     bare = classifier()
     assert bare.predict({"age": [29.0], "job": ["nurse"]}).tolist() == ["low"]
@@ -92,7 +81,8 @@ def test_without_a_schema_columns_are_named_and_rules_unknown():
 @pytest.mark.parametrize(
     ("X", "error", "words"),
     [
-        ("new.csv", ValueError, "no file or folder 'new.csv'"),
+        ("new.csv", TypeError, "X is a path; read the table into memory"),
+        (pa.table({"age": [29]}).to_reader(), TypeError, r"into memory \(X\.read_all\(\)\)"),
         ({"age": 29, "job": "nurse"}, TypeError, "'age' of X is one value"),
         ({"age": [29, 30], "job": ["nurse"]}, ValueError, "different lengths"),
         ({"age": [29]}, ValueError, "X lacks the columns 'job'"),

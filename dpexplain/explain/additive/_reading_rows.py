@@ -15,7 +15,6 @@ from dpexplain.schema import Categorical, Classes, Schema
 from dpexplain.tables.columns import as_table, kind_in_parts, values_of
 from dpexplain.tables.encoding import encode_features
 from dpexplain.tables.frames import in_memory_call
-from dpexplain.tables.opening import chunks_of_rows
 
 FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
 """Function that accepts the bins of a feature and returns the bin of each row, or -1."""
@@ -45,12 +44,10 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
     ValueError
         If a column is missing.
     """
-    if schema is not None:
-        chunks = chunks_of_rows(X, schema) if kind_in_parts(X) else [_table(X)]
-        columns = zip(*(encode_features(rows, schema) for rows in chunks), strict=True)
-        encoded = dict(zip(schema.features, map(np.concatenate, columns), strict=True))
-        return lambda bins: bins.index_of_encoded(encoded[bins.name])
     table = _table(X)
+    if schema is not None:
+        encoded = dict(zip(schema.features, encode_features(table, schema), strict=True))
+        return lambda bins: bins.index_of_encoded(encoded[bins.name])
     if not isinstance(table, pd.DataFrame):
         raise TypeError(
             "X must be a table with named columns, because the explanation has no schema; got "
@@ -65,8 +62,8 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
 def _table(X: Any) -> pd.DataFrame | npt.NDArray[Any]:
     if kind := kind_in_parts(X):
         raise TypeError(
-            f"X is {kind}, and the explanation has no schema; read the table into memory"
-            f"{in_memory_call(X)}, or pass the schema of the fit."
+            f"X is {kind}; read the table into memory{in_memory_call(X)} and pass that. Only models "
+            "predict in chunks."
         )
     if not isinstance(X, Mapping):
         return as_table(X)

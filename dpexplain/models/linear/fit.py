@@ -180,6 +180,7 @@ class _Records:
         n_bins = [b.n_bins for b in self.bins]
         self.histograms = [np.zeros(n, dtype=np.int64) for n in n_bins]
         self._scratch = Scratch()
+        self._chunks: list[tuple[NDArray[Any], NDArray[np.float32]]] = []
         encoding = Encoding(schema, objective.encode_target, objective.loss)
         chunks = X.chunks(y, schema) if isinstance(X, ChunkedTable) else [(X, y)]
         try:
@@ -201,7 +202,7 @@ class _Records:
 
     def close(self) -> None:
         """Free the records and the temporary file."""
-        self._chunks: list[tuple[NDArray[np.uint16], NDArray[np.float32]]] = []
+        self._chunks = []
         self._scratch.close()
 
     def second_moments(self, plan: Design) -> NDArray[np.int64]:
