@@ -62,8 +62,8 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
 def _table(X: Any) -> pd.DataFrame | npt.NDArray[Any]:
     if kind := kind_in_parts(X):
         raise TypeError(
-            f"X is {kind}; read the table into memory{in_memory_call(X)} and pass that. Only models "
-            "predict in chunks."
+            f"X is {kind}; read the table into memory{in_memory_call(X)} and pass that. Only "
+            "models predict in chunks."
         )
     if not isinstance(X, Mapping):
         return as_table(X)
