@@ -353,6 +353,17 @@ def test_an_interrupt_still_interrupts(monkeypatch):
         make_estimator(CLASSIFIER).fit(reader(make_table(CLASSIFIER, 20)), "visits")
 
 
+@pytest.mark.parametrize("name", [CLASSIFIER, "DPLinearRegression", "DPLogisticRegression"])
+def test_streams_of_neighbors_stay_within_the_guarantee(name):
+    table = make_table(name, 60)
+    estimator = make_estimator(name)
+    model, transcript = record(estimator, reader(table, 7), "visits")
+    neighbor = reader(table.drop(index=30), 11)
+    report = replay(estimator, (neighbor, "visits"), model, transcript)
+    assert report.holds, report
+    assert report.spent_mu > 0.0
+
+
 # Planted mistakes.
 
 
