@@ -107,8 +107,8 @@ def _warm_one(model: Any, X: pd.DataFrame, y: pd.Series) -> None:
 
 
 def _warm_all(names: Collection[str], quick: bool) -> None:
-    """Compile the kernels of several models without printing a notice."""
-    WORD.said = True
+    """Compile the kernels of several models without showing a second progress bar."""
+    WORD.silent = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about small simulated tables
         for name in names:

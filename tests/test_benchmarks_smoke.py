@@ -426,11 +426,33 @@ def test_a_fit_on_three_million_rows_of_a_file_needs_less_than_the_table(load, t
     assert beyond.in_process_of_its_own(way, path, 3)["peak"] < 14 * 8 * 3_000_000
 
 
+def test_growing_tables_are_measured_and_extrapolated(load, tmp_path, capsys):
+    beyond = load("beyond_memory")
+    path = tmp_path / "table.parquet"
+    beyond.write_table(path, 300)
+    assert [beyond.repeated(path, n).read_all().num_rows for n in (0, 1, 300, 700)] == [
+        0,
+        1,
+        300,
+        700,
+    ]
+    assert beyond._on_line([1, 2, 3], [5.0, 7.0, 9.0], 10) == pytest.approx(23.0)
+    sizes = ["--sizes", "1000", "2000"]
+    beyond.main(["--scale-only", *sizes, "--models", "linear", "--epochs", "1"])
+    (rows,) = tables(capsys.readouterr().out)
+    n_rows = [row[1] for row in rows[1:]]
+    assert n_rows[:2] == ["1,000", "2,000"]
+    assert n_rows[2:] == [f"{n:,} (extrapolated)" for n in beyond.EXTRAPOLATED]
+
+
 def test_the_cold_start_is_measured_step_by_step_beside_its_target(load, capsys):
     cold_start = load("cold_start")
-    cold_start.main(["--rows", "200"])
+    cold_start.main(["--rows", "200", "--repeats", "1"])
     printed = capsys.readouterr().out
-    (rows,) = tables(printed)
+    imports, rows = tables(printed)
+    assert [row[0] for row in imports[1:]] == list(cold_start.IMPORTS)
+    assert float(imports[1][1]) < float(imports[4][1])  # less than the floor of any estimator
+    assert f"target {cold_start.IMPORT_TARGET:g}" in printed
     assert [row[0] for row in rows] == ["kernels", "none on disk", "on disk"]
     assert rows[0][1:] == list(cold_start.STEPS)
     cold, warm = ([float(cell) for cell in row[1:]] for row in rows[1:])

@@ -1,7 +1,7 @@
-"""Compile kernels on first use, cache them on disk, and notify users.
+"""Compile kernels on first use, cache them on disk, and show a progress bar meanwhile.
 
-All kernels use `njit` from this module, so the notice is shown no matter which kernel is compiled
-first.
+All kernels use `njit` from this module, so numba is imported only when one of them is first called,
+and the bar is shown no matter which kernel is compiled first.
 
 A kernel compiles quickly if it loops over scalars, leaves allocation to its caller, and calls few
 functions, because each function is optimized once on its own and again in its caller. Code that few
@@ -11,53 +11,156 @@ that code.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, Final
 
-import numba
-from numba.core import event
+__all__ = ["SAID", "Kernel", "finish_bar", "njit"]
 
-__all__ = ["SAID", "njit"]
+SAID: Final = "Compiling numeric kernels, once (or run `dpexplain warm`)"
 
-SAID = (
-    "dpexplain: compiling numeric kernels; this takes a few seconds, once after installation "
-    "(`dpexplain warm` does it in advance)."
-)
+USUAL_KERNELS: Final = 6
+"""Number of kernels that the default fit and its explanation compile if none is on disk."""
 
-
-def njit(*functions: Any, **options: Any) -> Any:
-    """Compile like ``numba.njit``, but without the unused entry point for C callers."""
-    return numba.njit(*functions, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
+_LOCK = threading.RLock()
+_waiting: list[Kernel] = []
 
 
-def _ours(given: Any) -> bool:
-    return bool(given.data["dispatcher"].py_func.__module__.startswith("dpexplain."))
+def njit(*functions: Callable[..., Any], **options: Any) -> Any:
+    """Compile like ``numba.njit``, but import numba at the first call.
+
+    The unused entry point for C callers is left out.
+    """
+    if functions:
+        return Kernel(functions[0], options)
+    return lambda function: Kernel(function, options)
 
 
-class Word(event.Listener):
-    """Event listener that prints, once per process, that kernels are being compiled.
+class Kernel:
+    """Function that numba compiles when it is first called.
 
-    The kernels that a fit needs depend only on its settings and schema, so the notice reveals
-    nothing about records. The notice is printed only in a terminal or a notebook, and is never
-    logged.
+    Parameters
+    ----------
+    function : callable
+        Function to compile.
+    options : dict
+        Options of ``numba.njit``.
+
+    Attributes
+    ----------
+    dispatcher : numba dispatcher or None
+        The compiled function; None before the first call of any kernel.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.__wrapped__ = function
+        self.__doc__ = function.__doc__
+        self._options = options
+        self.dispatcher: Any = None
+        with _LOCK:
+            _waiting.append(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the compiled function."""
+        if _waiting:
+            _make_all()
+        return self.dispatcher(*args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name: a worker compiles its own kernel."""
+        function = self.__wrapped__
+        return _named, (function.__module__, function.__name__)
+
+
+def _named(module: str, name: str) -> Any:
+    from importlib import import_module
+
+    return getattr(import_module(module), name)
+
+
+def _make_all() -> None:
+    """Create the dispatchers of all kernels that exist, and give them to each other.
+
+    numba looks a called function up in the globals of its caller, so each `Kernel` there is
+    replaced by its dispatcher.
+    """
+    with _LOCK:
+        import numba
+
+        _listen()
+        made = list(_waiting)
+        for kernel in made:
+            kernel.dispatcher = numba.njit(no_cfunc_wrapper=True, **kernel._options)(  # type: ignore[call-overload]
+                kernel.__wrapped__
+            )
+        for kernel in made:
+            names = kernel.__wrapped__.__globals__
+            for name in kernel.__wrapped__.__code__.co_names:
+                if isinstance(names.get(name), Kernel):
+                    names[name] = names[name].dispatcher
+        # Only now, because other threads may call a kernel as soon as none is waiting.
+        del _waiting[: len(made)]
+
+
+class Word:
+    """Progress bar that shows which part of the usual kernels has been compiled.
+
+    The kernels that a fit needs depend only on its settings and schema, so the bar reveals nothing
+    about records. It is shown only in a terminal or a notebook, and is never logged.
+
+    Attributes
+    ----------
+    silent : bool
+        Whether nothing is shown.
+    n_done : int
+        Number of kernels compiled so far, not counting functions that they call.
     """
 
     def __init__(self) -> None:
-        self.said = False
+        self.silent = False
+        self.n_done = self._depth = 0
+        self._bar: Any = None
 
     def on_start(self, event: Any) -> None:
-        """Print the notice before the first kernel of dpexplain is compiled."""
-        if _ours(event) and not self.said and _somebody_waits():
-            self.said = True
-            print(SAID, file=sys.stderr, flush=True)
+        """Show the bar before the outermost kernel is compiled."""
+        if not _ours(event):
+            return
+        self._depth += 1
+        if self._depth > 1 or self.silent or not _somebody_waits():
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                desc=SAID, total=USUAL_KERNELS, initial=self.n_done, file=sys.stderr,
+                bar_format="{desc} |{bar:12}| {n_fmt}/{total_fmt}", leave=True,
+            )  # fmt: skip
+        self._bar.total = max(self._bar.total, self.n_done + 1)
 
     def on_end(self, event: Any) -> None:
-        """Do nothing."""
+        """Move the bar after the outermost kernel has been compiled."""
+        if not _ours(event):
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self.n_done += 1
+            if self._bar is not None:
+                self._bar.n = self.n_done
+                self._bar.refresh()
+
+    def finish(self) -> None:
+        """End the line of the bar, if there is one."""
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.total = bar.n
+            bar.close()
 
 
-class Pause(event.Listener):
-    """Event listener that pauses garbage collection while a kernel is compiled.
+class Pause:
+    """Listener that pauses garbage collection while a kernel is compiled.
 
     Otherwise, the collector would run hundreds of times and take about a tenth of the compile time.
     """
@@ -81,10 +184,40 @@ class Pause(event.Listener):
                 gc.enable()
 
 
+def _ours(given: Any) -> bool:
+    return bool(given.data["dispatcher"].py_func.__module__.startswith("dpexplain."))
+
+
 def _somebody_waits() -> bool:
     return "ipykernel.zmqshell" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
 WORD = Word()
-event.register("numba:compile", WORD)  # type: ignore[no-untyped-call]
-event.register("numba:compile", Pause())  # type: ignore[no-untyped-call]
+_PAUSE = Pause()
+_listening: list[Any] = []
+
+
+def _listen() -> None:
+    """Register the listeners with numba, once per process."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            WORD.on_start(event)
+            _PAUSE.on_start(event)
+
+        def on_end(self, event: Any) -> None:
+            _PAUSE.on_end(event)
+            WORD.on_end(event)
+
+    if not _listening:
+        _listening.append(Listener())
+        event.register("numba:compile", _listening[0])  # type: ignore[no-untyped-call]
+
+
+def finish_bar() -> None:
+    """End the line of the progress bar; called when a fit or an explanation ends."""
+    WORD.finish()
+
+
+atexit.register(finish_bar)

@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from dpexplain._utils.compiling import finish_bar
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -39,5 +41,7 @@ def without_records(function: Callable[P, T]) -> Callable[P, T]:
             del args, kwargs
             error.__cause__ = error.__context__ = None
             raise error.with_traceback(None)  # noqa: B904 - it is the error itself
+        finally:
+            finish_bar()  # these functions are the calls that users make and wait for
 
     return guarded

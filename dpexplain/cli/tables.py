@@ -33,9 +33,9 @@ class Records(NamedTuple):
 def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     """Read the records for a private fit from the table named on the command line.
 
-    If private boosting protects rows, a Parquet file is not read here, because the model reads it
-    in chunks. If it protects persons, the file is read as a whole, because the rows of a person may
-    be in several chunks.
+    If private boosting or a linear model protects rows, a Parquet file is not read here, because
+    the model reads it in chunks. If it protects persons, the file is read as a whole, because the
+    rows of a person may be in several chunks; so it is for the non-private reference.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Returns
     -------
     Records
-        For private boosting on a Parquet file, its path and the target's name; otherwise, the
-        features and the target.
+        For models that read a Parquet file in chunks, its path and the target's name; otherwise,
+        the features and the target.
 
     Raises
     ------
@@ -126,7 +126,8 @@ def _arrow_table(asked: argparse.Namespace) -> ArrowTable:
 
 def _parquet_records(asked: argparse.Namespace, schema: Schema) -> Records:
     persons = _protects_persons(asked, schema)
-    if asked.model == "boosting" and not persons:
+    whole = persons or getattr(asked, "reference", False)  # the reference needs a table in memory
+    if asked.model in ("boosting", "linear") and not whole:
         return Records(str(asked.table), asked.target)
     table = _arrow_table(asked)
     table.check_columns(schema)

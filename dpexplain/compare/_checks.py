@@ -11,7 +11,8 @@ from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.unit import Unit, unit_of
-from dpexplain.tables.columns import kind_in_parts
+from dpexplain.tables.columns import is_stream, kind_in_parts, reads_once
+from dpexplain.tables.frames import in_memory_call
 from dpexplain.tables.groups import Grouping, grouping_of
 from dpexplain.tables.targets import split_target
 
@@ -88,7 +89,7 @@ def _n_rows(name: str, values: Any) -> int:
     return int(shape[0]) if shape else len(values)
 
 
-def check_parts(X: Any, reference: bool, groups: Any) -> bool:
+def check_parts(X: Any, reference: bool, groups: Any, n_jobs: int | None) -> bool:
     """Return whether `X` is a table in chunks, and check the arguments if it is."""
     kind = kind_in_parts(X)
     if kind and reference:
@@ -100,6 +101,16 @@ def check_parts(X: Any, reference: bool, groups: Any) -> bool:
         raise ValueError(
             f"X is {kind}, and groups= needs a table in memory, because the rows of a person may "
             "be in several chunks."
+        )
+    if is_stream(X) and reads_once(X):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be read only once, but every fit of a sweep "
+            f"reads it; pass a table in memory{in_memory_call(X)} or Parquet files."
+        )
+    if is_stream(X) and n_jobs not in (None, 1):
+        raise ValueError(
+            f"X is a query, which is executed for one fit at a time; use n_jobs=1 instead of "
+            f"{n_jobs}."
         )
     return bool(kind)
 

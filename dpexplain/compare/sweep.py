@@ -157,7 +157,7 @@ def sweep(
     held_out = checked_evaluate(evaluate, schema)
     bound = estimator.get_params(deep=False).get("max_rows_per_person")
     groups = groups_or_declared(groups, bound, schema)
-    in_parts = check_parts(X, reference, groups)
+    in_parts = check_parts(X, reference, groups, n_jobs)
     grouping = None
     if not in_parts:
         X, y = split_target(X, y, schema)

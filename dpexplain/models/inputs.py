@@ -6,7 +6,7 @@ Lists are kept cell by cell, because numpy would choose one type for all cells o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
-from dpexplain.tables.encoding import encode_classes, encode_range
+from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
 from dpexplain.tables.frames import column_of
+from dpexplain.tables.opening import chunks_of_rows
 
 
 def as_table(X: Any, n_columns: int | None = None) -> Any:
@@ -37,16 +38,13 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
     Raises
     ------
     TypeError
-        If `X` is sparse, or if it is read in chunks, which only private boosting models support.
+        If `X` is sparse, or if it is read in chunks.
     ValueError
         If `X` is not two-dimensional or has no columns.
     """
     kind = _tables.kind_in_parts(X)
-    if kind:
-        raise TypeError(
-            f"X is {kind}, which only the fit of a private boosting model can read in chunks; "
-            "pass a table in memory here (for each partition: X.map_partitions(model.predict))."
-        )
+    if kind and not _tables.is_stream(X):
+        raise TypeError(f"X is {kind}, which is read in chunks; pass a table in memory here.")
     table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
         raise ValueError(
@@ -54,6 +52,34 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
             "X needs one column per feature."
         )
     return table
+
+
+def rows_in_chunks(X: Any, schema: Schema) -> Iterator[Any]:
+    """Yield the rows to predict or to explain: a table in memory at once, others in chunks.
+
+    Parameters
+    ----------
+    X : DataFrame, array-like, or any table that is read in chunks
+    schema : Schema
+
+    Yields
+    ------
+    DataFrame or ndarray of shape (n, n_features)
+        The next rows, in order; at least one chunk, which may be empty.
+
+    Raises
+    ------
+    SchemaError
+        If columns are missing.
+    RuntimeError
+        If the rows could not be read; see `chunks_of_rows`.
+    """
+    if _tables.kind_in_parts(X):
+        yield from chunks_of_rows(X, schema)
+        return
+    table = as_table(X)
+    check_columns(table, schema)
+    yield table
 
 
 def as_column(name: str, values: Any, X: Any) -> Any:

@@ -41,6 +41,7 @@ from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, ChunkError
 from dpexplain.tables.columns import kind_in_parts
 from dpexplain.tables.encoding import check_columns
+from dpexplain.tables.frames import in_memory_call
 from dpexplain.tables.groups import groups_or_declared
 from dpexplain.tables.opening import chunked_table
 from dpexplain.tables.targets import split_target
@@ -69,14 +70,16 @@ class PrivateEstimator(PrivateHooks):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             Table with the columns of the schema. In a DataFrame, they are found by name, and other
-            columns are ignored; in an array, they are found by position. Explainable boosting also
-            accepts tables that do not fit in memory: a path to a Parquet file or to a folder of
-            Parquet files, a pyarrow dataset, or a Dask DataFrame or Array. See Notes.
+            columns are ignored; in an array, they are found by position. Explainable boosting and
+            linear models also accept tables that do not fit in memory: a path to a Parquet file or
+            to a folder of Parquet files, a pyarrow dataset, a Dask DataFrame or Array, an object
+            with ``__arrow_c_stream__`` (such as a DuckDB relation or a pyarrow
+            ``RecordBatchReader``), or a lazy frame of polars. See Notes.
         y : str or array-like of shape (n_samples,)
             Target, or the name of its column in `X`. Each value is a number, which is clipped to
             the public range, or one of the public classes. A row is dropped if its target is empty,
-            not a number or not one of the classes. For files and datasets, pass the name; for Dask,
-            pass the name, or a Series or Array that is partitioned like `X`.
+            not a number or not one of the classes. For files, datasets and streams, pass the name;
+            for Dask, pass the name, or a Series or Array that is partitioned like `X`.
         groups : str, (str, array-like), array-like of shape (n_samples,) or None, default=None
             The person each row belongs to, given as the name of a column of `X` (which is then not
             a feature), as a pair of a name and the person IDs, or as the person IDs alone. The
@@ -119,7 +122,8 @@ class PrivateEstimator(PrivateHooks):
         used. Partitioned tables need a schema, and `groups` needs a table in memory, because the
         rows of a person may be in several parts.
 
-        Files are read once, in batches; untyped formats (CSV) are rejected. One small integer per
+        Files and streams are read once, in batches; untyped formats (CSV) are rejected. A query is
+        executed after the charge, because it may fail on a record. One small integer per
         cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
         file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
         the system allows it, the file has no name. Its content is as confidential as the rows.
@@ -189,11 +193,20 @@ class PrivateEstimator(PrivateHooks):
     _reads_chunks: ClassVar[bool] = False
     """Whether a fit accepts tables that are read in chunks."""
 
+    _why_in_memory: ClassVar[str] = "the fit goes through all records many times"
+    """Reason why a fit does not read chunks, for the error message."""
+
     def _as_table(self, X: Any) -> Any:
         if isinstance(X, ChunkedTable):
             return X
-        if self._reads_chunks and kind_in_parts(X):
-            return chunked_table(X)
+        if kind := kind_in_parts(X):
+            if self._reads_chunks:
+                return chunked_table(X)
+            raise TypeError(
+                f"X is {kind}, which a {type(self).__name__} cannot read in chunks, because "
+                f"{self._why_in_memory}; pass a table in memory{in_memory_call(X)}, or fit private "
+                "boosting or a private linear model."
+            )
         return as_table(X, getattr(self.schema, "n_features", None))
 
     def _as_target(self, y: Any, X: Any) -> Any:

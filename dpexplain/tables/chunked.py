@@ -36,7 +36,7 @@ class ChunkedTable(ABC):
     """Base class for tables read in chunks.
 
     The checks made before the ledger is charged for a fit use only public metadata: the names and
-    number of columns. Only `chunks` reads values.
+    number of columns. Only `chunks` and `rows` read values.
     """
 
     on_cluster: bool = False
@@ -53,6 +53,10 @@ class ChunkedTable(ABC):
     @abstractmethod
     def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Yield the chunks of the table, with only the features and the target."""
+
+    @abstractmethod
+    def rows(self, schema: Schema) -> Iterator[Any]:
+        """Yield the chunks of the table in order, with only the features."""
 
 
 def in_one_piece(chunks: Iterable[Chunk], names: Sequence[str]) -> Chunk:

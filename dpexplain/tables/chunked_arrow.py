@@ -16,6 +16,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -118,17 +119,21 @@ class ArrowTable(ChunkedTable):
 
     def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
         """Read the files in order, in batches."""
-        yield from self._chunks([*schema.feature_names, y])
+        yield from map(features_and_target, self._frames([*schema.feature_names, y]))
+
+    def rows(self, schema: Schema) -> Iterator[pd.DataFrame]:
+        """Read the features of the files in order, in batches."""
+        yield from self._frames(list(schema.feature_names))
 
     def in_memory(self, y: Any, columns: Sequence[str]) -> Chunk:
         """Read some columns and the target of all files; cells keep their stored values."""
-        return in_one_piece(self._chunks([*columns, y]), columns)
+        return in_one_piece(map(features_and_target, self._frames([*columns, y])), columns)
 
-    def _chunks(self, names: list[str]) -> Iterator[Chunk]:
+    def _frames(self, names: list[str]) -> Iterator[pd.DataFrame]:
         for fragment, keys in zip(self._fragments, self._keys, strict=True):
             stored = set(fragment.physical_schema.names)
             for batch in _batches(fragment, [name for name in names if name in stored]):
-                yield _chunk(batch, names, keys)
+                yield frame_of_batch(batch, names, keys)
 
 
 def _cannot_match(kind: Any, schema: Schema) -> bool:
@@ -218,7 +223,23 @@ def _names(fragment: Any, keys: Mapping[str, object]) -> list[str]:
     return [*fragment.physical_schema.names, *keys]
 
 
-def _chunk(batch: Any, names: list[str], keys: Mapping[str, object]) -> Chunk:
+def frame_of_batch(
+    batch: Any, names: Sequence[str], keys: Mapping[str, object] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Convert columns of a record batch to a DataFrame, with their stored values.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+    names : sequence of str
+        Columns of the result.
+    keys : mapping of str to object, default={}
+        Columns that the batch does not hold, and the value of all their cells.
+
+    Returns
+    -------
+    DataFrame
+    """
     columns: dict[str, Any] = {}
     for name in names:
         if name in keys:
@@ -226,8 +247,12 @@ def _chunk(batch: Any, names: list[str], keys: Mapping[str, object]) -> Chunk:
         else:
             cells = arrow_cells(batch.column(name))
         columns[name] = pd.Series(cells, dtype=cells.dtype, copy=False)
-    y = columns.pop(names[-1])
-    return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows), copy=False), y
+    return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows), copy=False)
+
+
+def features_and_target(frame: pd.DataFrame) -> Chunk:
+    """Split the last column, which is the target, from the features."""
+    return frame.iloc[:, :-1], frame.iloc[:, -1]
 
 
 def arrow_cells(column: Any) -> Column:
@@ -254,6 +279,8 @@ def arrow_cells(column: Any) -> Column:
         return _masked(column)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _texts(column, pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
+    if str(kind) == "string_view":  # of polars; the oldest pyarrow has no is_string_view
+        return _texts(column, pa.large_binary())
     return _one_by_one(column)
 
 

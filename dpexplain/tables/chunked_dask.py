@@ -103,6 +103,15 @@ class DaskTable(ChunkedTable):
             table, target = dask.compute(*pair)
             yield split_chunk(table, target, schema)
 
+    def rows(self, schema: Schema) -> Iterator[Any]:
+        """Compute the features of the partitions in order, and bring them to this process."""
+        import dask
+
+        X = self._collection.rechunk({1: -1}) if _is_array(self._collection, 2) else None
+        for part in np.ravel((self._collection if X is None else X).to_delayed()):
+            (table,) = dask.compute(part)
+            yield _features(table, schema)
+
 
 def split_chunk(table: Any, target: Any, schema: Schema) -> Chunk:
     """Return the features and the target of one computed partition.
@@ -120,12 +129,20 @@ def split_chunk(table: Any, target: Any, schema: Schema) -> Chunk:
         if isinstance(target, str):
             check_name(target, names, schema)
             target = table.iloc[:, names.index(target)]
-        table = table.iloc[:, [names.index(name) for name in schema.feature_names]]
+        table = _features(table, schema)
     if isinstance(target, pd.DataFrame) or getattr(target, "ndim", 1) != 1:
         target = np.asarray(target)[:, 0]
     if len(table) != len(target):
         raise ValueError("a partition must contain one target per row.")
     return table, target
+
+
+def _features(table: Any, schema: Schema) -> Any:
+    if not isinstance(table, pd.DataFrame):
+        return table
+    names = [str(name) for name in table.columns]
+    check_names(names, schema)
+    return table.iloc[:, [names.index(name) for name in schema.feature_names]]
 
 
 def _default_client() -> Any | None:

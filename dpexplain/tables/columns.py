@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,10 @@ from dpexplain.tables.frames import frame_of
 
 Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
 Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
+
+
+_REPEATABLE: Final = frozenset({"duckdb", "ibis", "polars"})
+"""Packages whose queries are executed again each time they are read."""
 
 
 class KnownColumns(Protocol):
@@ -74,7 +78,7 @@ def kind_in_parts(X: object) -> str:
     Returns
     -------
     str
-        "a path", "a Dask collection", "a pyarrow dataset", or "".
+        "a path", "a Dask collection", "a pyarrow dataset", "an Arrow stream", "a lazy query" or "".
     """
     if isinstance(X, str | os.PathLike):
         return "a path"
@@ -82,7 +86,27 @@ def kind_in_parts(X: object) -> str:
         return "a Dask collection"
     if type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "get_fragments"):
         return "a pyarrow dataset"
+    if is_stream(X):
+        return "a lazy query" if hasattr(X, "collect_schema") else "an Arrow stream"
     return ""
+
+
+def is_stream(X: object) -> bool:
+    """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
+
+    Tables in memory also have ``__arrow_c_stream__``, but are converted by ``to_pandas``; in ibis,
+    the method of that name executes a query.
+    """
+    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray):
+        return False
+    in_memory = hasattr(X, "to_pandas") and type(X).__module__.split(".")[0] != "ibis"
+    lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
+    return not in_memory and (lazy or hasattr(X, "__arrow_c_stream__"))
+
+
+def reads_once(X: object) -> bool:
+    """Return whether a stream is empty after it has been read; queries are executed again."""
+    return type(X).__module__.split(".")[0].lstrip("_") not in _REPEATABLE
 
 
 def as_table(X: ArrayLike, n_columns: int | None = None) -> pd.DataFrame | NDArray[Any]:

@@ -46,7 +46,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
         return None
     if call := _executed_by(X):
         raise TypeError(
-            f"X is a {type(X).__name__}, a query that has not been executed; pass X.{call}."
+            f"X is a {type(X).__name__}, a query that has not been executed; pass {call}."
         )
     if not hasattr(X, "to_pandas"):
         return None
@@ -96,17 +96,23 @@ def _of_chunks(values: Any) -> Any:
 
 
 def _executed_by(X: object) -> str:
-    """Return the call that executes a query; "" if `X` is not a query.
+    """Return the expression that reads a query or stream into memory; "" if `X` is neither.
 
-    Queries are not executed here: rows could be in a different order each time.
+    They are not executed here: rows could be in a different order each time.
     """
-    if hasattr(X, "to_pandas"):
+    lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
+    if type(X).__module__.split(".")[0] == "ibis":
+        return "X.to_pandas()"
+    if hasattr(X, "to_pandas") or not (lazy or hasattr(X, "__arrow_c_stream__")):
         return ""
-    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # polars
-        return "collect()"
-    stream = hasattr(X, "__arrow_c_stream__")
-    calls = {"fetchdf": "df()", "read_all": "read_all()"}  # DuckDB, Arrow
-    return next((call for name, call in calls.items() if stream and hasattr(X, name)), "")
+    calls = {"collect": "X.collect()", "fetchdf": "X.df()", "read_all": "X.read_all()"}
+    return next((call for name, call in calls.items() if hasattr(X, name)), "pyarrow.table(X)")
+
+
+def in_memory_call(X: object) -> str:
+    """Return the expression that reads a query or stream, in parentheses, for error messages."""
+    call = _executed_by(X)
+    return f" ({call})" if call else ""
 
 
 def _cells(column: Any) -> NDArray[Any]:

@@ -240,15 +240,24 @@ def test_other_models_are_fitted_explained_and_reported(folder, capsys, model):
     assert main(["report", "sweep.json", "--out", "report.html"]) == 0
 
 
-def test_models_that_need_a_table_in_memory_take_parquet_too(folder, capsys):
+@pytest.mark.parametrize("model", ["random-forest", "linear"])
+def test_models_that_need_a_table_in_memory_take_parquet_too(model, folder, capsys):
     pytest.importorskip("pyarrow")
     pd.read_csv("data.csv").to_parquet("data.parquet")
-    fit = ["fit", "data.parquet", *FIT[2:], "--model", "linear"]
+    fit = ["fit", "data.parquet", *FIT[2:], "--model", model]
     assert main([*fit, "--out", "model.json"]) == 0
     assert "age" in dpexplain.io.load("model.json")
     (folder / "data.parquet").write_text("Ms Smith")
     assert main([*fit, "--out", "model.json"]) == 2
     assert "is not Parquet" in capsys.readouterr().err
+
+
+def test_a_sweep_of_a_parquet_file_reads_it_whole_for_the_reference(folder):
+    pytest.importorskip("pyarrow")
+    pd.read_csv("data.csv").to_parquet("data.parquet")
+    sweep = ["sweep", "data.parquet", *SWEEP[2:], "--model", "linear", "--reference"]
+    assert main([*sweep, "--out", "sweep.json"]) == 0
+    assert dpexplain.io.load("sweep.json").reference is not None
 
 
 def test_a_model_of_classes_is_refused_for_a_range(folder, capsys):

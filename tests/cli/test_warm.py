@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import pickle
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -24,7 +27,7 @@ def warmed(monkeypatch):
     monkeypatch.setattr(warming, "delayed", lambda run: lambda *a: (run, a))
     monkeypatch.setattr(warming, "warm_model", lambda name, quick: found.append(name))
     monkeypatch.setattr(warming, "warm_imports", lambda: None)
-    monkeypatch.setattr(compiling.WORD, "said", True)
+    monkeypatch.setattr(compiling.WORD, "silent", True)
     return found
 
 
@@ -60,18 +63,95 @@ def compiled(module):
     return SimpleNamespace(data={"dispatcher": dispatcher})
 
 
-@pytest.mark.parametrize(
-    ("stream", "modules", "said"),
-    [
-        (Terminal, ["dpexplain.x", "dpexplain.y"], f"{compiling.SAID}\n"),
-        (Terminal, ["numpy"], ""),
-        (io.StringIO, ["dpexplain.x"], ""),
-    ],
-    ids=["once to a terminal", "of our kernels alone", "never into a log"],
-)
-def test_what_is_compiled_at_first_use_is_said(monkeypatch, stream, modules, said):
-    monkeypatch.setattr(sys, "stderr", stream())
-    word = compiling.Word()
+def lines_of(stream):
+    """What stands in a terminal in the end: of each line, what was written last."""
+    return [line.split("\r")[-1].rstrip() for line in stream.getvalue().split("\n")[:-1]]
+
+
+def compile_all(word, modules):
     for module in modules:
         word.on_start(compiled(module))
-    assert sys.stderr.getvalue() == said
+        word.on_start(compiled(module))  # a function that the first one calls
+        word.on_end(compiled(module))
+        word.on_end(compiled(module))
+
+
+@pytest.mark.parametrize("n_kernels", [1, compiling.USUAL_KERNELS, 2 * compiling.USUAL_KERNELS])
+def test_what_is_compiled_at_first_use_is_said_in_one_line_with_a_bar(monkeypatch, n_kernels):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    word = compiling.Word()
+    compile_all(word, ["dpexplain.x"] * n_kernels)
+    half_way = sys.stderr.getvalue().count("\r")
+    word.finish()
+    word.finish()
+    (line,) = lines_of(sys.stderr)
+    assert line.startswith(compiling.SAID)
+    assert line.endswith(f"{n_kernels}/{n_kernels}")
+    assert half_way >= n_kernels  # it moved with every kernel
+    assert len(line) < 80
+
+
+@pytest.mark.parametrize(
+    ("stream", "module"),
+    [(Terminal, "numpy"), (io.StringIO, "dpexplain.x")],
+    ids=["of our kernels alone", "never into a log"],
+)
+def test_what_is_compiled_is_said_to_who_waits_for_it(monkeypatch, stream, module):
+    monkeypatch.setattr(sys, "stderr", stream())
+    word = compiling.Word()
+    compile_all(word, [module])
+    word.finish()
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_kernel_calls_another_and_is_pickled_by_name():
+    from dpexplain.mechanisms import _kernels_gaussian
+
+    kernel = _kernels_gaussian.run_trials
+    assert pickle.loads(pickle.dumps(kernel)) is kernel
+
+
+TWO_KERNELS = """
+from dpexplain._utils.compiling import njit
+
+@njit(inline="always")
+def twice(x):
+    return 2 * x
+
+@njit(nogil=True)
+def four_times(x):
+    return twice(twice(x))
+"""
+
+
+def test_numba_is_imported_by_the_first_call_of_a_kernel_and_kernels_may_call_each_other(tmp_path):
+    (tmp_path / "dpexplain_kernels.py").write_text(TWO_KERNELS)
+    program = (
+        "import sys, dpexplain_kernels as k\n"
+        "print('numba' in sys.modules, k.four_times(3), k.twice(3), 'numba' in sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert result.stdout.split() == ["False", "12", "6", "True"], result.stderr
+
+
+FIRST_FIT = """
+from dpexplain import Categorical, Classes, DPExplainableBoostingClassifier, Numeric, Schema
+from dpexplain._utils.compiling import WORD
+
+features = {"age": Numeric(0, 9), "job": Categorical(["a"])}
+model = DPExplainableBoostingClassifier(schema=Schema(features, target=Classes([0, 1])))
+model.fit([[k % 9, "a"] for k in range(200)], [k % 2 for k in range(200)]).explain_global()
+print(WORD.n_done)
+"""
+
+
+@pytest.mark.full
+def test_a_first_fit_and_its_explanation_compile_the_usual_kernels(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-c", FIRST_FIT], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert result.stdout.split() == [str(compiling.USUAL_KERNELS)], result.stderr

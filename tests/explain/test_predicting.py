@@ -82,6 +82,7 @@ def test_without_a_schema_columns_are_named_and_rules_unknown():
     ("X", "error", "words"),
     [
         ("new.csv", TypeError, "X is a path; read the table into memory"),
+        (pa.table({"age": [29]}).to_reader(), TypeError, r"into memory \(X\.read_all\(\)\)"),
         ({"age": 29, "job": "nurse"}, TypeError, "'age' of X is one value"),
         ({"age": [29, 30], "job": ["nurse"]}, ValueError, "different lengths"),
         ({"age": [29]}, ValueError, "X lacks the columns 'job'"),

@@ -16,9 +16,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from chunked_tables import (
+    ALL,
+    LINEAR,
     NAMES,
     ListTable,
     assert_same_fit,
+    assert_same_predictions,
     cut,
     halves,
     make_estimator,
@@ -46,17 +49,18 @@ def storage(request, monkeypatch, tmp_path):
     return request.param
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 @examples(15, HealthCheck.function_scoped_fixture)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1), data=st.data())
 def test_parts_of_any_size_give_the_model_of_the_whole(name, n, seed, data, storage):
     places = data.draw(st.lists(st.integers(0, n), max_size=6))
     table = make_table(name, n, seed)
-    estimator = make_estimator(name, preset=data.draw(st.sampled_from(["default", "paper"])))
+    presets = {} if name in LINEAR else {"preset": data.draw(st.sampled_from(["default", "paper"]))}
+    estimator = make_estimator(name, **presets)
     assert_same_fit(estimator, table, ListTable(cut(table, places)), None)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("size", [1, _BLOCK - 1, _BLOCK, _BLOCK + 1])
 def test_parts_longer_than_a_block_of_the_kernel_give_the_model_of_the_whole(name, size, storage):
     table = make_table(name, 5000)
@@ -102,7 +106,7 @@ def files_of(table, folder, sizes=(400, 0, 1, 599)):
     return folder
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_parquet_files_give_the_model_of_the_table_in_memory(name, tmp_path, storage):
     table = make_table(name, 1000)
     folder = tmp_path / "table"
@@ -137,7 +141,7 @@ def test_folders_named_by_a_column_hold_that_column(tmp_path):
         assert_same_fit(make_estimator(name), kept, folder, "visits")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("n_partitions", [1, 7])
 def test_dask_frames_give_the_model_of_the_table_in_memory(name, n_partitions):
     table = make_table(name, 700)
@@ -150,7 +154,7 @@ def test_dask_frames_give_the_model_of_the_table_in_memory(name, n_partitions):
     assert_same_fit(estimator, table, X, y.to_dask_array(lengths=True).reshape((-1, 1)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_dask_arrays_give_the_model_of_the_table_in_memory(name):
     table = make_table(name, 700)
     table["job"] = np.arange(700) % 2  # no category: the column of others, and numbers alone
@@ -284,16 +288,28 @@ def test_a_schema_cannot_be_read_from_parts(tmp_path):
         estimator.fit(write(table, tmp_path / "good.parquet"), "visits")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_references_and_predictions_take_tables_in_memory(name, tmp_path):
+@pytest.mark.parametrize("name", ALL)
+def test_references_take_tables_in_memory(name, tmp_path):
     table = make_table(name, 20)
     path = write(table, tmp_path / "good.parquet")
     estimator = make_estimator(name)
     for X in (path, ds.dataset(path), dd.from_pandas(table, npartitions=2)):
         with pytest.raises(TypeError, match="table in memory"):
             estimator.reference_estimator().fit(X, "visits")
-        with pytest.raises(TypeError, match="table in memory"):
-            estimator.fit(*halves(table)).predict(X)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_predictions_and_explanations_of_parts_are_those_of_the_table(name, tmp_path):
+    table = make_table(name, 200)
+    rows, y = halves(table)
+    folder = tmp_path / "table"
+    folder.mkdir()
+    files_of(table, folder, sizes=(120, 0, 80))
+    model = make_estimator(name).fit(rows, y)
+    cells = da.from_array(rows.assign(job=np.nan).to_numpy(dtype=float), chunks=(70, 2))
+    for X in (folder, ds.dataset(folder), dd.from_pandas(table, npartitions=3)):
+        assert_same_predictions(model, rows, X)
+    assert_same_predictions(model, rows.assign(job=np.nan), cells)
 
 
 # Failures after the charge.
@@ -370,7 +386,7 @@ def test_a_part_that_is_counted_twice_is_seen(monkeypatch):
     honest = boosting_chunks.ChunkedRecords.leaf_sums
 
     def twice(self, *arguments):
-        return honest(self, *arguments) + self._parts[0].leaf_sums(*arguments)
+        return honest(self, *arguments) + self._chunks[0].leaf_sums(*arguments)
 
     name = "DPExplainableBoostingRegressor"
     table = make_table(name, 200)

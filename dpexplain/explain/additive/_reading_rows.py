@@ -14,6 +14,7 @@ from dpexplain.explain.additive._binned import Binned
 from dpexplain.schema import Categorical, Classes, Schema
 from dpexplain.tables.columns import as_table, kind_in_parts, values_of
 from dpexplain.tables.encoding import encode_features
+from dpexplain.tables.frames import in_memory_call
 
 FindsBins: TypeAlias = Callable[[Binned], npt.NDArray[np.int64]]
 """Function that accepts the bins of a feature and returns the bin of each row, or -1."""
@@ -60,7 +61,10 @@ def bins_of_rows(features: Iterable[Binned], schema: Schema | None, X: Any) -> F
 
 def _table(X: Any) -> pd.DataFrame | npt.NDArray[Any]:
     if kind := kind_in_parts(X):
-        raise TypeError(f"X is {kind}; read the table into memory and pass that.")
+        raise TypeError(
+            f"X is {kind}; read the table into memory{in_memory_call(X)} and pass that. Only "
+            "models predict in chunks."
+        )
     if not isinstance(X, Mapping):
         return as_table(X)
     if single := [name for name, column in X.items() if np.ndim(column) == 0]:

@@ -7,7 +7,7 @@ import html
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.blas import one_blas_thread
+from dpexplain._utils.compiling import finish_bar
 from dpexplain._utils.validation import check_choice
 from dpexplain.binning.bins import Encoded
 from dpexplain.explain import (
@@ -46,16 +47,21 @@ from dpexplain.models.additive.term_noise import (
     term_noise,
     with_pairs,
 )
-from dpexplain.models.inputs import as_table
+from dpexplain.models.inputs import rows_in_chunks
 from dpexplain.models.interpret_names import missing_attribute
 from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
-from dpexplain.tables.encoding import check_columns, encode_features
+from dpexplain.tables.encoding import encode_features
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from dpexplain.models.additive.term_noise import NoiseDraws
     from dpexplain.models.additive.terms import AdditiveTerms
     from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
+
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class AdditiveModel(VersionedEstimator):
@@ -72,14 +78,25 @@ class AdditiveModel(VersionedEstimator):
 
     def _columns(self, X: Any) -> list[Encoded]:
         check_is_fitted(self, "schema_")
-        X = as_table(X)
-        check_columns(X, self.schema_)
-        return encode_features(X, self.schema_)
+        chunks = [encode_features(rows, self.schema_) for rows in rows_in_chunks(X, self.schema_)]
+        if len(chunks) == 1:
+            return chunks[0]
+        return [np.concatenate(column) for column in zip(*chunks, strict=True)]
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
+    def _by_chunks(self, X: Any, computed: Callable[[list[Encoded]], Floats]) -> Floats:
+        """Compute rows of an array from the rows of a table, which may be read in chunks."""
+        check_is_fitted(self, "schema_")
+        found = [
+            computed(encode_features(rows, self.schema_))
+            for rows in rows_in_chunks(X, self.schema_)
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _scores(self, X: Any) -> Floats:
         """Return the score of each row on the link scale."""
-        columns = self._columns(X)
-        return total_score(self._terms.contributions(columns), self.intercept_)
+        return self._by_chunks(
+            X, lambda columns: total_score(self._terms.contributions(columns), self.intercept_)
+        )
 
     def explain_global(self, *, effect: bool = True) -> Any:
         """Return the shape functions of all terms, with the model's guarantee.
@@ -97,7 +114,11 @@ class AdditiveModel(VersionedEstimator):
             ``for_class(label)`` returns the explanation of one class.
         """
         check_is_fitted(self, "schema_")
-        effects = self._effect if effect else ()
+        explained = self._explained_terms(self._effect if effect else ())
+        finish_bar()
+        return explained
+
+    def _explained_terms(self, effects: Sequence[TermEffect]) -> Any:
         if self._terms.link != "softmax":
             return self._explained(self._terms, effect=effects[0] if effects else None)
         return MulticlassExplanation(
@@ -263,15 +284,14 @@ class AdditiveModel(VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
             On the link scale, in the order of `term_names_`.
         """
-        columns = self._columns(X)
-        return self._terms.contributions(columns)
+        return self._by_chunks(X, lambda columns: self._terms.contributions(columns))
 
     def explain_local(self, X: Any, y: Any = None, *, samples_public: bool = False) -> Any:
         """Explain the score of each row by the contributions of the terms.
@@ -280,7 +300,7 @@ class AdditiveModel(VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
             Rows to explain. They are not protected by the model's guarantee.
         y : object, default=None
             Ignored; present for compatibility with scikit-learn.
@@ -435,7 +455,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -450,7 +470,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -464,7 +484,7 @@ class AdditiveClassifier(ClassifierMixin, AdditiveModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -487,7 +507,7 @@ class AdditiveRegressor(RegressorMixin, AdditiveModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------

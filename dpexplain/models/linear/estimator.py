@@ -26,6 +26,7 @@ Scaling = Literal["released", "public"]
 class _PrivateLinear(PrivateEstimator, AdditiveModel):
     """Base class for the private linear models."""
 
+    _reads_chunks = True
     _hidden_fit = ("_terms", "_fit", "_noise", "_edited")
     _target_label: str
     _moment_share: float

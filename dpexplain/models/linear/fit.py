@@ -17,6 +17,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +28,12 @@ from dpexplain.binning import FeatureBins, declared_cells, release_histograms
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.records.source import EncodedRecords, Encoding
+from dpexplain.models.boosting.records.spill import Scratch
 from dpexplain.models.linear import _kernels_moments as _kernels
 from dpexplain.models.linear.design import Design, cells_of, design
 from dpexplain.schema import Schema
-from dpexplain.tables.encoding import encoded_columns
+from dpexplain.tables.chunked import ChunkedTable
 
 FloatArray = NDArray[np.float64]
 
@@ -166,48 +169,71 @@ def _inverse(moments: FloatArray, ridge: float) -> FloatArray:
 
 
 class _Records:
-    """Binned records with their targets; discarded after the fit."""
+    """Binned records with their targets, in chunks; close them after the fit.
+
+    A table in memory is one chunk. Other tables are read once, and kept as small integers, which go
+    to a temporary file beyond the limit of `Scratch`. Answers are exact sums over the chunks.
+    """
 
     def __init__(self, X: Any, y: Any, schema: Schema, objective: Objective) -> None:
-        grid = [declared_cells(n, f, N_CELLS) for n, f in schema.features.items()]
-        columns = encoded_columns(X, schema)
-        index = [b.index(next(columns)) for b in grid]  # one column at a time
-        self.bins = tuple(grid)
-        self.histograms = [
-            np.bincount(i, minlength=b.n_bins).astype(np.int64)
-            for i, b in zip(index, grid, strict=True)
+        self.bins = tuple(declared_cells(n, f, N_CELLS) for n, f in schema.features.items())
+        n_bins = [b.n_bins for b in self.bins]
+        self.histograms = [np.zeros(n, dtype=np.int64) for n in n_bins]
+        self._scratch = Scratch()
+        self._chunks: list[tuple[NDArray[Any], NDArray[np.float32]]] = []
+        encoding = Encoding(schema, objective.encode_target, objective.loss)
+        chunks = X.chunks(y, schema) if isinstance(X, ChunkedTable) else [(X, y)]
+        try:
+            for rows, target in chunks:
+                found = EncodedRecords.read(rows, target, encoding, self.bins)
+                for total, new in zip(self.histograms, found.counts(n_bins), strict=True):
+                    total += new
+                self._scratch.add(EncodedRecords([cells_of(found.cells).ravel()], found.target))
+        except BaseException:
+            self.close()
+            raise
+        self._chunks = [
+            (kept.cells[0].reshape(-1, len(self.bins)), kept.target)
+            for kept in self._scratch.records()
         ]
-        self._cells = cells_of(index)
-        self._target = objective.encode_target(y, schema)
 
     def __repr__(self) -> str:
         return f"<_Records of {len(self.bins)} features>"
 
+    def close(self) -> None:
+        """Free the records and the temporary file."""
+        self._chunks = []
+        self._scratch.close()
+
     def second_moments(self, plan: Design) -> NDArray[np.int64]:
         kernel: Callable[..., Any] = _kernels.second_moments
-        sums = kernel(self._cells, *_layout(plan), plan.n_coordinates)
+        sums = np.zeros(plan.together.shape, dtype=np.int64)
+        for cells, _ in self._chunks:
+            sums += kernel(cells, *_layout(plan), plan.n_coordinates)
         return np.ascontiguousarray(sums[plan.together])
 
     def target_moments(self, plan: Design) -> NDArray[np.int64]:
         kernel: Callable[..., Any] = _kernels.target_moments
-        sums: NDArray[np.int64] = kernel(
-            self._cells, *_layout(plan), self._target, plan.n_coordinates
-        )
+        sums = np.zeros(plan.n_coordinates + 1, dtype=np.int64)
+        for cells, target in self._chunks:
+            sums += kernel(cells, *_layout(plan), target, plan.n_coordinates)
         return sums
 
     def gradient(self, plan: Design, weights: FloatArray, clip: float) -> NDArray[np.int64]:
         kernel: Callable[..., Any] = (
             _kernels.logistic_gradient if weights.shape[1] == 1 else _kernels.softmax_gradient
         )
-        sums: NDArray[np.int64] = kernel(
-            self._cells,
-            *_layout(plan),
-            self._target,
-            np.ascontiguousarray(weights[0], dtype=np.float32),
-            np.ascontiguousarray(plan.tables(weights), dtype=np.float32),
-            np.float32(1.0 / clip),
-            plan.n_coordinates,
-        )
+        sums = np.zeros(weights.shape, dtype=np.int64)
+        for cells, target in self._chunks:
+            sums += kernel(
+                cells,
+                *_layout(plan),
+                target,
+                np.ascontiguousarray(weights[0], dtype=np.float32),
+                np.ascontiguousarray(plan.tables(weights), dtype=np.float32),
+                np.float32(1.0 / clip),
+                plan.n_coordinates,
+            )
         return sums.ravel()
 
 
@@ -229,7 +255,7 @@ def fit_regression(
 
     Parameters
     ----------
-    X, y : array-like
+    X, y : array-like, or ChunkedTable and its target
         Private records.
     schema : Schema
     objective : Objective
@@ -244,12 +270,12 @@ def fit_regression(
     -------
     LinearFit
     """
-    records = _Records(X, y, schema, objective)
-    fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
-    plan = fit.design
-    phase = budget.target_phase(plan.n_features, plan.n_coordinates + 1)
-    with mechanism.phase(phase):
-        released = mechanism.release(records.target_moments(plan)) / (_VALUE * _RESIDUAL)
+    with closing(_Records(X, y, schema, objective)) as records:
+        fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
+        plan = fit.design
+        phase = budget.target_phase(plan.n_features, plan.n_coordinates + 1)
+        with mechanism.phase(phase):
+            released = mechanism.release(records.target_moments(plan)) / (_VALUE * _RESIDUAL)
     products, squares = released[:-1], float(released[-1])
     weights = np.clip(fit.inverse @ products, -objective.bound, objective.bound)
     left = squares - 2.0 * weights @ products + weights @ fit.moments @ weights
@@ -278,7 +304,7 @@ def fit_classification(
 
     Parameters
     ----------
-    X, y : array-like
+    X, y : array-like, or ChunkedTable and its target
         Private records.
     schema : Schema
     objective : Objective
@@ -297,18 +323,18 @@ def fit_classification(
     -------
     LinearFit
     """
-    records = _Records(X, y, schema, objective)
-    fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
-    plan, n_scores = fit.design, objective.loss.n_scores
-    step = learning_rate * fit.inverse / hessian_bound(n_scores)
-    weights = np.zeros((plan.n_coordinates, n_scores))
-    unit = clip / (_VALUE * _RESIDUAL)
-    phase = budget.gradient_phase(plan.n_features, budget.n_steps * weights.size)
-    with mechanism.phase(phase):
-        for _ in range(budget.n_steps):
-            released = mechanism.release(records.gradient(plan, weights, clip))
-            update = step @ (unit * released.reshape(weights.shape))
-            weights = np.clip(weights + update, -objective.bound, objective.bound)
+    with closing(_Records(X, y, schema, objective)) as records:
+        fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
+        plan, n_scores = fit.design, objective.loss.n_scores
+        step = learning_rate * fit.inverse / hessian_bound(n_scores)
+        weights = np.zeros((plan.n_coordinates, n_scores))
+        unit = clip / (_VALUE * _RESIDUAL)
+        phase = budget.gradient_phase(plan.n_features, budget.n_steps * weights.size)
+        with mechanism.phase(phase):
+            for _ in range(budget.n_steps):
+                released = mechanism.release(records.gradient(plan, weights, clip))
+                update = step @ (unit * released.reshape(weights.shape))
+                weights = np.clip(weights + update, -objective.bound, objective.bound)
     return _with(fit, weights=weights, target_std=phase.sigma_int * unit)
 
 

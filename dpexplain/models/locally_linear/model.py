@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.explain import FilterBank, FilterExplanation, FilterNoise, Guarantee
-from dpexplain.models.inputs import as_table, rows_of
+from dpexplain.models.inputs import rows_in_chunks, rows_of
 from dpexplain.models.locally_linear.gradients import FilterShape
 from dpexplain.models.locally_linear.inputs import (
     Features,
@@ -30,7 +30,7 @@ from dpexplain.models.locally_linear.recipe import PRESETS, Recipe, recipe_for
 from dpexplain.models.locally_linear.training import Progress, Trained
 from dpexplain.models.pickles import VersionedEstimator
 from dpexplain.schema import Classes, Numeric, Schema
-from dpexplain.tables.encoding import check_columns, encode_classes, encoded_columns
+from dpexplain.tables.encoding import encode_classes, encoded_columns
 
 if TYPE_CHECKING:
     from dpexplain.explain import InputPreparation
@@ -221,15 +221,13 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
     def _bank_of(self) -> FilterBank:
         return FilterBank.from_weights(guarantee=self.guarantee_, **self._parts)
 
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "schema_")
-        X = as_table(X)
-        check_columns(X, self.schema_)
-        return X
-
     def _scores(self, X: Any) -> Floats:
-        X = self._checked(X)
+        check_is_fitted(self, "schema_")
         bank = self._bank_of()
+        found = [self._scores_of(rows, bank) for rows in rows_in_chunks(X, self.schema_)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _scores_of(self, X: Any, bank: FilterBank) -> Floats:
         found = np.empty((len(X), len(bank.classes)))
         with one_blas_thread():
             for start in range(0, len(X), _ROWS):
@@ -242,7 +240,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -257,7 +255,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -273,7 +271,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -299,7 +297,7 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or chunked table of shape (n_samples, n_features)
             Rows to explain. They are not protected by the model's guarantee.
         samples_public : bool, default=False
             Whether the rows may be shown to anyone (public records, what-if inputs).
@@ -308,8 +306,9 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
         -------
         FilterExplanation
         """
-        X = self._checked(X)
-        return self._bank_of().explain(self._inputs(X), samples_public=samples_public)
+        check_is_fitted(self, "schema_")
+        inputs = [self._inputs(rows) for rows in rows_in_chunks(X, self.schema_)]
+        return self._bank_of().explain(np.concatenate(inputs), samples_public=samples_public)
 
     def __sklearn_tags__(self) -> Any:
         """Declare support for missing values and categories."""

@@ -174,6 +174,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """
 
     _target_kind = Classes
+    _why_in_memory = "each step draws a random sample of all records"
     _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person")
 
     def __init__(

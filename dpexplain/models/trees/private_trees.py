@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.guarantee_words import TREES_NOTE, TREES_SAMPLER
 from dpexplain._utils.validation import check_count
-from dpexplain.binning.bins import FeatureBins, index_dtype
+from dpexplain.binning.bins import Encoded, FeatureBins, index_dtype
 from dpexplain.explain import Guarantee
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.links import Link
@@ -45,6 +45,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     noise_backend = "exact"
     n_public: int | None = None
     _has_delta = False
+    _why_in_memory = "its trees need the cells of all records at once"
     depth: int
     max_bins: int
     _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_n_records", "_offset", "_noise")
@@ -151,7 +152,9 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the score of each row on the link scale."""
-        columns = self._columns(X)
+        return self._by_chunks(X, self._scores_of_columns)
+
+    def _scores_of_columns(self, columns: list[Encoded]) -> FloatArray:
         index = [b.index(c) for b, c in zip(self._bins, columns, strict=True)]
         cells = np.ascontiguousarray(np.stack(index, axis=1).astype(np.uint16))
         score = self._offset + self._trees.scores(cells, candidates_of(self._bins))

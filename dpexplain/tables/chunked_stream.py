@@ -1,0 +1,147 @@
+"""Arrow streams and lazy queries, read in batches.
+
+Any object with ``__arrow_c_stream__`` is a stream: a relation of DuckDB, a reader of pyarrow or
+ADBC, a table of ibis. A lazy query of polars is collected in batches. The library that makes the
+batches declares one type for each column, and missing cells are stored separately, so each cell is
+read independently.
+
+Nothing is executed before the ledger is charged, because a query may fail on a record (a text that
+is cast to a number). So the names of the columns must be known from the object itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from dpexplain._utils.extras import needed
+from dpexplain.schema import Schema
+from dpexplain.tables.chunked import Chunk, ChunkedTable, ChunkError, check_name
+from dpexplain.tables.chunked_arrow import BATCH_ROWS, features_and_target, frame_of_batch
+from dpexplain.tables.columns import check_names, reads_once
+
+_READ: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
+"""Streams that have been read and are therefore empty, by their ids."""
+
+
+class StreamTable(ChunkedTable):
+    """Chunked table that reads an Arrow stream or a lazy query once.
+
+    Parameters
+    ----------
+    X : object
+        An object with ``__arrow_c_stream__`` that says its column names, or a lazy frame of polars.
+
+    Raises
+    ------
+    ImportError
+        If pyarrow is not installed.
+    TypeError
+        If the column names are not known before the stream is read, or if the version of polars
+        cannot collect in batches.
+    ValueError
+        If the stream can be read only once, and an earlier call has read it.
+    """
+
+    def __init__(self, X: Any) -> None:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise ImportError(needed("reading Arrow streams", "pyarrow", "dask")) from error
+        if _READ.get(id(X)) is X:
+            raise ValueError(
+                f"X is a {type(X).__name__} that an earlier call has read, so it has no rows left; "
+                "create it again for each call."
+            )
+        self._stream = X
+        self._names = _column_names(X)
+
+    def __repr__(self) -> str:
+        return "<StreamTable>"
+
+    def check_columns(self, schema: Schema) -> None:
+        """Check that no column of the schema is missing, without reading values."""
+        check_names(self._names, schema)
+
+    def check_target(self, y: Any, schema: Schema) -> None:
+        """Check that `y` names one column of the stream, without reading values."""
+        check_name(y, self._names, schema)
+
+    def chunks(self, y: Any, schema: Schema) -> Iterator[Chunk]:
+        """Read the stream, in batches."""
+        for frame in self._frames([*schema.feature_names, y]):
+            yield features_and_target(frame)
+
+    def rows(self, schema: Schema) -> Iterator[Any]:
+        """Read the features of the stream, in batches."""
+        yield from self._frames(list(schema.feature_names))
+
+    def _frames(self, names: list[str]) -> Iterator[Any]:
+        batches = _batches(self._stream, names)
+        if reads_once(self._stream):
+            _READ[id(self._stream)] = self._stream
+        while True:
+            try:
+                batch = next(batches, None)
+            except BaseException as error:  # polars raises panics, which are no Exception
+                if not isinstance(error, Exception) and _asked_to_stop(error):
+                    raise
+                failure = type(error).__name__
+            else:
+                failure = ""
+            if failure:  # raised here, so that the error refers to no other, which may show a cell
+                raise ChunkError(failure)
+            if batch is None:
+                return
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield frame_of_batch(batch.slice(start, BATCH_ROWS), names)
+
+
+def _asked_to_stop(error: BaseException) -> bool:
+    return isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
+
+
+def _batches(X: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the record batches of a stream."""
+    from pyarrow import RecordBatchReader
+
+    if hasattr(X, "collect_batches"):
+        from polars import selectors
+
+        for frame in X.select(selectors.by_name(*names)).collect_batches():
+            yield from RecordBatchReader.from_stream(frame)
+    else:
+        yield from RecordBatchReader.from_stream(X)
+
+
+def _column_names(X: Any) -> list[str]:
+    """Return the column names that a stream declares, without executing it."""
+    if hasattr(X, "collect_schema"):
+        if not hasattr(X, "collect_batches"):
+            raise TypeError(
+                f"X is a {type(X).__name__} that cannot be collected in batches, as a LazyFrame of "
+                "recent versions of polars can; pass X.collect()."
+            )
+        return _resolved_names(X)
+    names = getattr(X, "columns", None)
+    if not isinstance(names, list | tuple):
+        names = getattr(getattr(X, "schema", None), "names", None)
+    if not isinstance(names, list | tuple):
+        raise TypeError(
+            f"X is a {type(X).__name__}, whose columns are known only once it is read; pass "
+            "pyarrow.RecordBatchReader.from_stream(X)."
+        )
+    return [str(name) for name in names]
+
+
+def _resolved_names(X: Any) -> list[str]:
+    """Return the column names of a lazy query; an error names only its type."""
+    try:
+        return [str(name) for name in X.collect_schema().names()]
+    except Exception as error:
+        failure = type(error).__name__
+    raise ValueError(
+        f"X is a {type(X).__name__} whose columns polars cannot resolve ({failure}); call "
+        "X.collect_schema() to see why."
+    )
