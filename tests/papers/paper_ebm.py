@@ -231,8 +231,8 @@ _HALF_NOISE = (
     "measured apart, and california, with half the noise too, agrees"
 )
 _COPIES = (
-    "no record has a copy in the test part; where some have (wine), boosted trees agree, so the "
-    "paper's rows probably hold copies"
+    "no record has a copy in the test part; where some have (wine), boosted trees agree, as if the "
+    "paper's rows held copies, but their number, 5,297, is nearly that of the distinct ones, 5,318"
 )
 _NO_PAIRS = (
     "not settled: ours has only curves of single features, as the paper's text says; the paper's "
@@ -251,7 +251,13 @@ _LEVELS_OFF = (
     "not settled: the published error levels off above that of a constant prediction, ours goes "
     "on falling with epsilon"
 )
+_STOPPED = (
+    "not settled; perhaps the paper's EBM stopped early: its error without privacy is that of "
+    "DP-EBM at epsilon 4 and 8, and a tolerance in absolute squared error is large for a target of "
+    "this small scale"
+)
 CAUSES: list[Row] = [
+    {"data": "elevators", "model": "EBM", "cause": _STOPPED},
     *(
         {"data": data, "model": f"DP-EBM, {way}", "cause": _HALF_NOISE}
         for data in ("wine", "wine-distinct", "elevators")
