@@ -217,7 +217,7 @@ CLAIMS = (
             _smoother(t)[["epsilon 4", "epsilon 1"]].max(axis=1)
             < _smoother(t)[["single", "bagged"]].min(axis=1)
         ),
-        f"smoother means less total variation; {_BAGS}",
+        f"smoother means less total variation; section 5.3 asks whether noise is why; {_BAGS}",
     ),
     Claim(
         PAPER,
