@@ -441,3 +441,19 @@ def test_curves_are_read_at_public_points_with_a_band_where_there_is_one(load, m
     assert len(table) <= 64
     assert np.all((table["lower"] <= table["score"]) & (table["score"] <= table["upper"]))
     assert set(table["guarantee"]) == {"delta 1e-06"}
+
+
+@pytest.mark.named_entropy
+@pytest.mark.filterwarnings("ignore::dpexplain.exceptions.PrivacyWarning")
+def test_curves_with_next_to_no_noise_repeat_and_those_with_noise_do_not(load, monkeypatch):
+    figures, data = load("paper_ebm_figures"), load("bench_data")
+    monkeypatch.setattr(figures, "loaded", lambda name: data.load_simulated(300))
+
+    spread = {}
+    for epsilon in (0.1, figures.NO_NOISE):
+        rows = pd.DataFrame(figures.measure_travel(epsilon, 4))
+        assert set(rows["repeat"]) == {0, 1, 2, 3}
+        assert set(rows["feature"]) == {"age"}
+        spread[epsilon] = rows["value"].std() / rows["value"].mean()
+
+    assert spread[figures.NO_NOISE] < 0.2 < 4 * spread[0.1]

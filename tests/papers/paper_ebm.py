@@ -31,8 +31,6 @@ from study import Cell, Row, Study
 
 DATA = ("adult", "telco", "california", "elevators", "pol", "wine", "wine-distinct")
 FAST_EPSILONS = (1.0,)
-WAITING = {("elevators", "EBM"), ("elevators", "gradient boosting")}
-"""Data and models of the tables that wait for a run."""
 
 
 # --- models ----------------------------------------------------------------------------------
@@ -158,7 +156,7 @@ def published_rows(model_of: Callable[[str, bool], str | None]) -> list[Row]:
         for model, figures in known.figures.items():
             for epsilon, (mean, sd) in zip((*EPSILONS, None), figures, strict=True):
                 name = model_of(model, epsilon is not None)
-                if name and (data, name) not in WAITING:
+                if name:
                     row = {"data": data, "model": name, "epsilon": epsilon}
                     rows.append(row | {"published": mean, "published_sd": sd or LEAST_SD})
     return rows
@@ -214,13 +212,13 @@ rounded outward from the data where nobody documents them (elevators, pol). DP-E
 {N_EPOCHS} epochs, learning rate {LEARNING_RATE:g}, 3 leaves, 32 bins, {100 * BIN_SHARE:.0f}% of
 epsilon to the bins, composed by Gaussian DP or by strong composition (the paper's theorem 2, from
 Kairouz et al.). DPBoost: square loss, 50 trees in one ensemble, depth 6, learning rate 0.1, lambda
-0.1; the paper prints none of its settings. The paper's non-private DPBoost is LightGBM;
-scikit-learn's histogram gradient boosting is listed next to it, and so is our DPBoost without
-noise. Linear: logistic or linear regression as a careful analyst would prepare it; ebm_diffprivlib
-has it as published. Nothing is tuned. Wine has 6,497 rows here, 5,318 of them distinct
-(wine-distinct), and 5,297 in the paper; California has 20,640 here and 20,499 in the paper;
-elevators 16,599 and 16,598; pol has 48 features here, 49 in the paper. A deviation printed as 0.000
-counts as 0.0005. Not measured: the EBM and gradient boosting without privacy on elevators;
+0.1; of its settings the paper prints only the leaves of a tree, up to 31. The paper's non-private
+DPBoost is LightGBM; scikit-learn's histogram gradient boosting is listed next to it, and so is our
+DPBoost without noise. Linear: logistic or linear regression as a careful analyst would prepare it;
+ebm_diffprivlib has it as published. Nothing is tuned. Wine has 6,497 rows here, 5,318 of them
+distinct (wine-distinct), and 5,297 in the paper; California has 20,640 here and 20,499 in the
+paper; elevators 16,599 and 16,598; pol has 48 features here, 49 in the paper. A deviation printed
+as 0.000 counts as 0.0005. Not measured:
 credit-fraud, which is public but in no package that we found; and the healthcare records, which are
 not public."""
 NOISE_PROTOCOL = """The paper's noise on a leaf's sum, sigma * eta * R with R the width of the
@@ -233,8 +231,8 @@ _HALF_NOISE = (
     "measured apart, and california, with half the noise too, agrees"
 )
 _COPIES = (
-    "no record has a copy in the test part; where some have (wine), boosted trees agree, so the "
-    "paper's rows probably hold copies"
+    "no record has a copy in the test part; where some have (wine), boosted trees agree, as if the "
+    "paper's rows held copies, but their number, 5,297, is nearly that of the distinct ones, 5,318"
 )
 _NO_PAIRS = (
     "not settled: ours has only curves of single features, as the paper's text says; the paper's "
@@ -253,7 +251,13 @@ _LEVELS_OFF = (
     "not settled: the published error levels off above that of a constant prediction, ours goes "
     "on falling with epsilon"
 )
+_STOPPED = (
+    "not settled; perhaps the paper's EBM stopped early: its error without privacy is that of "
+    "DP-EBM at epsilon 4 and 8, and a tolerance in absolute squared error is large for a target of "
+    "this small scale"
+)
 CAUSES: list[Row] = [
+    {"data": "elevators", "model": "EBM", "cause": _STOPPED},
     *(
         {"data": data, "model": f"DP-EBM, {way}", "cause": _HALF_NOISE}
         for data in ("wine", "wine-distinct", "elevators")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+import ebm_figure_claims
 from dpexplain import ExplainableBoostingClassifier, Numeric, Schema
 from dpexplain.datasets import SimulatedDataset, make_additive
 from dpexplain.explain import GlobalExplanation, ShapeFunction
@@ -24,6 +25,9 @@ N_BAGS = 16
 N_PATIENTS = 10_000
 PRIVATE = ("DP-EBM, GDP", "DP-EBM, default recipe")
 BAGGED, SINGLE, TRUTH = "bagged EBM", "single EBM", "truth"
+N_FITS = 10
+NO_NOISE = 10_000.0
+"""An epsilon so large that next to no noise is added."""
 EACH_WAY = 24
 """Points of a grid at equal distances, and as many at equal ratios from the lower bound."""
 
@@ -129,6 +133,30 @@ def _with_band(term: ShapeFunction, points: Values) -> dict[str, Values]:
     return {name: at(term, values, points) for name, values in curves.items()}
 
 
+# --- smoothness with and without noise ---------------------------------------------------------
+
+
+def measure_travel(epsilon: float, n_fits: int) -> list[Row]:
+    """How far each private curve of adult goes up and down in all, over fits."""
+    table, rows = loaded("adult"), []
+    for repeat in range(n_fits):
+        start = time.process_time()
+        model = estimator(PRIVATE[0], table.schema, epsilon).set_params(allow_weak=True)
+        terms = model.fit(table.X, table.y).explain_global()
+        common: Row = {"data": "adult", "model": PRIVATE[0], "epsilon": epsilon, "repeat": repeat}
+        common |= {"metric": "total variation", "cpu_s": time.process_time() - start}
+        for name in _numeric(table.schema):
+            points = grid(_feature(table.schema, name))
+            scores = at(terms[name], terms[name].contribution, points)
+            rows.append(common | {"feature": name, "value": float(np.abs(np.diff(scores)).sum())})
+    return rows
+
+
+def travel_cells(fast: bool) -> list[Cell]:
+    """One cell per epsilon."""
+    return [{"epsilon": e, "n_fits": 1 if fast else N_FITS} for e in (*EPSILONS, NO_NOISE)]
+
+
 # --- tables and studies ----------------------------------------------------------------------
 
 
@@ -186,4 +214,16 @@ STUDIES = (
         measure=measure,
         table=wide,
     ),
+    Study(
+        name="ebm_smoothness",
+        paper=PAPER_NAME,
+        shows="section 5.3: how smooth the curves of adult are with next to no noise",
+        protocol=f"Total variation in log-odds at the points of ebm_curves_adult, {N_FITS} fits of "
+        f"DP-EBM in the settings of the paper; at epsilon {NO_NOISE:,.0f} the same settings have "
+        "next to no noise.",
+        cells=travel_cells,
+        measure=measure_travel,
+    ),
 )
+
+CLAIMS = ebm_figure_claims.CLAIMS

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+import curve_pictures as curves
+from panels import keyed, lines, panels
 from results import varied
 
-PUBLISHED_LABEL = "published, ± 2 sd where printed"
 _STYLE = {
     "svg.fonttype": "none",  # text as text: small files, readable by search
     "svg.hashsalt": "papers",
@@ -22,8 +23,6 @@ _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-_NONE = 32.0
-"""Where models without privacy stand on an axis of epsilon."""
 
 
 @dataclass(frozen=True)
@@ -70,47 +69,6 @@ def drawn(picture: Picture, folder: Path) -> Figure | None:
         return picture.draw(*map(pd.read_csv, paths))
 
 
-# --- lines over epsilon ----------------------------------------------------------------------
-
-
-def _panels(count: int, across: int = 3) -> tuple[Figure, list[Any]]:
-    across = min(across, count)
-    down = -(-count // across)
-    figure = Figure(figsize=(3.1 * across, 2.3 * down + 0.6), layout="constrained")
-    axes = figure.subplots(down, across, squeeze=False)
-    for ax in axes.flat[count:]:
-        ax.axis("off")
-    return figure, list(axes.flat[:count])
-
-
-def lines(ax: Any, table: pd.DataFrame, models: Sequence[str], ends: float = 2.0) -> None:
-    """Our means over epsilon as lines; published means as hollow marks with their deviations."""
-    for place, model in enumerate(models):
-        rows = table[table["model"] == model].sort_values("epsilon", na_position="last")
-        if rows.empty:
-            continue
-        color, x = f"C{place}", rows["epsilon"].fillna(_NONE)
-        private = rows["epsilon"].notna()
-        ax.plot(x[private], rows["mean"][private], ".-", color=color, lw=1, label=model)
-        ax.plot(x[~private], rows["mean"][~private], ".", color=color)
-        if "published" in rows:
-            error = ends * rows["published_sd"].fillna(0.0)
-            marks = {"mfc": "none", "elinewidth": 1, "ms": 6}
-            ax.errorbar(x * 1.06, rows["published"], error, fmt="o", color=color, **marks)
-    ax.set_xscale("log", base=2)
-    known = sorted(table["epsilon"].dropna().unique())
-    ticks = [*known, _NONE] if table["epsilon"].isna().any() else known
-    ax.set_xticks(ticks, [f"{t:g}" if t != _NONE else "none" for t in ticks])
-    ax.minorticks_off()
-
-
-def _keyed(figure: Figure, ax: Any) -> Figure:
-    """One key for all panels, with what the hollow marks are."""
-    ax.plot([], [], "o", mfc="none", color="gray", label=PUBLISHED_LABEL)
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
-
-
 # --- DP-EBM ----------------------------------------------------------------------------------
 
 
@@ -118,7 +76,7 @@ def _ebm_tables(tables: pd.DataFrame, linear: pd.DataFrame) -> Figure:
     linear = linear[linear["model"] == "diffprivlib, as published"]
     both = pd.concat([tables, linear], ignore_index=True)
     data = [d for d in both["data"].unique() if d != "wine-distinct"]
-    figure, axes = _panels(len(data))
+    figure, axes = panels(len(data))
     models = ("DP-EBM, GDP", "DP-EBM, classic", "DPBoost", "diffprivlib, as published", "EBM")
     for ax, name in zip(axes, data, strict=True):
         rows = both[both["data"] == name]
@@ -129,11 +87,11 @@ def _ebm_tables(tables: pd.DataFrame, linear: pd.DataFrame) -> Figure:
             shown = rows.loc[rows["model"].isin(models), "published"]
             ax.set(yscale="log", ylim=(shown.min() / 1.5, shown.max() * 2))
         ax.set_xlabel("ε")
-    return _keyed(figure, axes[0])
+    return keyed(figure, axes[0])
 
 
 def _ebm_spread(table: pd.DataFrame) -> Figure:
-    figure, (ax,) = _panels(1)
+    figure, (ax,) = panels(1)
     rows = table[table["metric"] == "AUROC"]
     for place, (model, part) in enumerate(rows.groupby("model", sort=False)):
         epsilon = part["epsilon"].iloc[0]
@@ -146,7 +104,7 @@ def _ebm_spread(table: pd.DataFrame) -> Figure:
 
 
 def _isotonic(table: pd.DataFrame) -> Figure:
-    figure, axes = _panels(2)
+    figure, axes = panels(2)
     for ax, metric in zip(axes, ("distance to the truth", "sum of falls"), strict=True):
         lines(ax, table[table["metric"] == metric], ("as released", "monotone"))
         ax.set(title=f"{metric}, log-odds", xlabel="ε")
@@ -172,7 +130,7 @@ def _dots(ax: Any, labels: Sequence[str], ours: pd.DataFrame) -> None:
 
 def _dotted(*tables: pd.DataFrame) -> Figure:
     """A panel per table, with a row per published number."""
-    figure, axes = _panels(len(tables), across=2)
+    figure, axes = panels(len(tables), across=2)
     figure.set_size_inches(4.4 * len(tables), 3.2)
     for ax, table in zip(axes, tables, strict=True):
         rows = table[table["published"].notna() & (table["published"] > 0)]
@@ -191,18 +149,18 @@ def _dotted(*tables: pd.DataFrame) -> Figure:
 def _recreated(table: pd.DataFrame) -> Figure:
     from slides_claims import RECREATED
 
-    figure, axes = _panels(2)
+    figure, axes = panels(2)
     for ax, (model, printed) in zip(axes, RECREATED.items(), strict=True):
         rows = table.query("data == 'adult' and model == @model").sort_values("epsilon")
         means, sds = zip(*printed, strict=True)
         rows = rows.assign(published=means, published_sd=sds, model="here")
         lines(ax, rows, ("here",))
         ax.set(title=f"adult, {model}: AUROC", xlabel="ε")
-    return _keyed(figure, axes[0])
+    return keyed(figure, axes[0])
 
 
 def _boosted_errors(table: pd.DataFrame) -> Figure:
-    figure, axes = _panels(table["data"].nunique(), across=2)
+    figure, axes = panels(table["data"].nunique(), across=2)
     for ax, (name, rows) in zip(axes, table.groupby("data"), strict=True):
         lines(ax, rows, ("DPBoost", "SEQ", "PARA", "NP"))
         ax.set(title=f"{name}: {rows['metric'].iloc[0]}", xlabel="ε", yscale="log")
@@ -213,21 +171,21 @@ def _boosted_errors(table: pd.DataFrame) -> Figure:
 def _wins(table: pd.DataFrame) -> Figure:
     rows = table.query("metric == 'share best' and budget == 'paper' and n_cuts == 10")
     rows = rows.assign(published_sd=np.nan)
-    figure, axes = _panels(rows["model"].nunique())
+    figure, axes = panels(rows["model"].nunique())
     for ax, (model, part) in zip(axes, rows.groupby("model", sort=False), strict=True):
         lines(ax, part.assign(model="here"), ("here",))
         ax.set(title=f"{model} is best", xlabel="ε", ylabel="share of domains", ylim=(0, 1))
         ax.set_xscale("log", base=10)
         ax.set_xticks(part["epsilon"], [f"{e:g}" for e in part["epsilon"]])
         ax.minorticks_off()
-    return _keyed(figure, axes[0])
+    return keyed(figure, axes[0])
 
 
 def _leaf_bounds(table: pd.DataFrame) -> Figure:
     rows = table.query("model == 'O.C'")
     best = rows.groupby(["data", "budget", "epsilon", "largest_leaf"])["mean"].min().reset_index()
     means = best.groupby(["budget", "epsilon", "largest_leaf"])["mean"].mean().reset_index()
-    figure, axes = _panels(2)
+    figure, axes = panels(2)
     for ax, (budget, part) in zip(axes, means.groupby("budget"), strict=True):
         part = part.assign(model=part["largest_leaf"].map("M = {:g}".format))
         lines(ax, part, tuple(part["model"].unique()))
@@ -240,7 +198,7 @@ def _leaf_bounds(table: pd.DataFrame) -> Figure:
 
 
 def _projections(*tables: pd.DataFrame) -> Figure:
-    figure, axes = _panels(len(tables))
+    figure, axes = panels(len(tables))
     kinds = {"per_filter": "random projection", "none": "no projection", "frequency": "our recipe"}
     for ax, table in zip(axes, tables, strict=True):
         usual = table["projection"] != "per_filter"
@@ -253,7 +211,7 @@ def _projections(*tables: pd.DataFrame) -> Figure:
 
 
 def _maps(table: pd.DataFrame) -> Figure:
-    figure, (ax,) = _panels(1)
+    figure, (ax,) = panels(1)
     rows = table[table["n_filters"].notna()]
     for place, (epsilon, part) in enumerate(rows.groupby("epsilon", dropna=False)):
         label = "no privacy" if np.isnan(epsilon) else f"ε {epsilon:g}"
@@ -276,10 +234,22 @@ PICTURES = {
             _ebm_tables,
         ),
         Picture(
+            "ebm_curves_clinical",
+            f"Figure 3, on simulated patients: the curve of age in log-odds; {_ONLY_CURVES}",
+            ("ebm_curves_clinical",),
+            curves.shapes,
+        ),
+        Picture(
             "ebm_isotonic",
             f"Figure 4: the private curve of age before and after isotonic repair; {_ONLY_CURVES}",
             ("ebm_isotonic",),
             _isotonic,
+        ),
+        Picture(
+            "ebm_curves_adult",
+            f"Figure 5: curves of adult in log-odds; {_ONLY_CURVES}",
+            ("ebm_curves_adult",),
+            curves.shapes,
         ),
         Picture(
             "ebm_auroc_spread",
@@ -317,6 +287,18 @@ PICTURES = {
             ("dpboost_error",),
             _boosted_errors,
         ),
+        Picture(
+            "dpboost_convergence",
+            f"Figure 3: error over the number of trees, 50 in an ensemble; {_ONLY_CURVES}",
+            ("dpboost_convergence",),
+            curves.convergence,
+        ),
+        Picture(
+            "dpboost_sizes",
+            f"Figures 5 and 6: error over epsilon with 20 and 40 trees; {_ONLY_CURVES}",
+            ("dpboost_sizes",),
+            curves.sizes,
+        ),
     ),
     "objective_calibration": (
         Picture(
@@ -325,6 +307,13 @@ PICTURES = {
             "as lines, the printed counts of 19 as circles",
             ("objective_calibration",),
             _wins,
+        ),
+        Picture(
+            "objective_calibration_runs",
+            "Figure 2 in part: error of single runs on banknote under strong privacy; "
+            f"{_ONLY_CURVES}",
+            ("objective_calibration_runs",),
+            curves.single_runs,
         ),
         Picture(
             "objective_calibration_settings",

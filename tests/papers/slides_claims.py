@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from claims import FAILS, HOLDS, NOT_TESTABLE, Claim, NotMeasuredError, Tables, of_all, untested
+from claims import NOT_TESTABLE, Claim, NotMeasuredError, Tables, of_all, untested
 from sources import SLIDES as PAPER
 
 _PLAIN = {
@@ -110,6 +110,10 @@ def _taught_words(tables: Tables, data: str = "adult") -> str:
     )
 
 
+_UNPRINTED = (
+    "learning rate, rounds and bins of the variant are not printed; the paper's are used; within "
+    "0.02 for the variant, which has no printed deviation, and two of those printed for DP-EBM"
+)
 _NO_DATA = "public, but in no package that we found"
 
 CLAIMS = (
@@ -147,8 +151,13 @@ CLAIMS = (
         "list of custom and official",
         "On adult at epsilon 4, a simplified variant has AUROC 0.8435, DP-EBM 0.889",
         _taught_words,
-        lambda t: FAILS if abs(_taught(t)[_TAUGHT] - 0.8435) > 0.02 else HOLDS,
-        "learning rate, rounds and bins of the variant are not printed; the paper's are used",
+        lambda t: of_all(
+            [
+                abs(_taught(t)[_TAUGHT] - 0.8435) <= 0.02,
+                abs(_taught(t)["DP-EBM, GDP"] - 0.889) <= 0.008,
+            ]
+        ),
+        _UNPRINTED,
     ),
     Claim(
         PAPER,
@@ -169,7 +178,7 @@ CLAIMS = (
                 abs(_taught(t, data="telco")["DP-EBM, GDP"] - 0.839) <= 0.022,
             ]
         ),
-        "learning rate, rounds and bins of the variant are not printed; the paper's are used",
+        _UNPRINTED,
     ),
     Claim(
         PAPER,
@@ -194,6 +203,14 @@ CLAIMS = (
             f"{_taught(t, 'epsilon of all releases')[_TAUGHT]:,.0f} where 4 is meant"
         ),
         lambda t: bool(_taught(t, "epsilon of all releases")[_TAUGHT] > 4),
+    ),
+    untested(
+        PAPER,
+        "differences from algorithm 2",
+        "The paper reduces variance by outer and inner bagging, and has monotonicity",
+        "about another source, which says otherwise: it bags EBMs without privacy only, and makes "
+        "curves monotone after the fit",
+        NOT_TESTABLE,
     ),
     untested(
         PAPER,

@@ -71,7 +71,7 @@ SOURCES = (
         "DPBoost",
         "Li, Wu, Wen and He, AAAI 2020",
         (*_numbered("table", 3), *_numbered("figure", 8)),
-        ("section 4.1", "appendix B"),
+        ("section 4.1", "section 4.2", "appendix B"),
     ),
     Source(
         NOCK,
@@ -87,7 +87,7 @@ SOURCES = (
         "Locally linear maps",
         "Harder, Bauer and Park, AAAI 2020",
         _numbered("figure", 10),
-        ("section 4.1", "section 4.2", "section 5"),
+        ("section 3.1", "section 4.1", "section 4.2", "section 5"),
     ),
 )
 BY_KEY = {source.key: source for source in SOURCES}

@@ -1,0 +1,75 @@
+"""Pictures of curves that the papers show without numbers, so that only ours are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from panels import lines, panels
+
+_SHAPES = ("truth", "single EBM", "bagged EBM", "DP-EBM, GDP")
+_BOOSTED = ("DPBoost", "SEQ", "PARA", "NP")
+_WIDE = 1000
+"""Beyond such a value the axis of a feature is logarithmic."""
+
+
+def shapes(table: pd.DataFrame) -> Figure:
+    """Curves of each feature without privacy and at two values of epsilon."""
+    figure, axes = panels(table["feature"].nunique())
+    table = table[table["model"].isin(_SHAPES)]
+    labels = table["model"] + table["epsilon"].map(lambda e: "" if np.isnan(e) else f", ε {e:g}")
+    for ax, (name, rows) in zip(axes, table.groupby("feature", sort=False), strict=True):
+        for label, part in rows.sort_values("x").groupby(labels, sort=False):
+            ax.plot(part["x"], part["score"], lw=1, label=label)
+        if rows["x"].max() > _WIDE:
+            ax.set_xscale("symlog", linthresh=_WIDE / 10)
+        ax.set_title(name)
+    return _named(figure, axes)
+
+
+def convergence(table: pd.DataFrame) -> Figure:
+    """Error over the number of trees, by data."""
+    figure, axes = panels(table["data"].nunique(), across=2)
+    table = table[table["trees_per_ensemble"] == 50]
+    for ax, (name, rows) in zip(axes, table.groupby("data"), strict=True):
+        for model in _BOOSTED:
+            part = rows[rows["model"] == model].sort_values("n_trees")
+            ax.plot(part["n_trees"], part["mean"], ".-", lw=1, ms=3, label=model)
+        ax.set(title=f"{name}: {rows['metric'].iloc[0]}", xlabel="trees", yscale="log")
+    return _named(figure, axes)
+
+
+def sizes(table: pd.DataFrame) -> Figure:
+    """Error over epsilon of one ensemble, by data and number of trees."""
+    groups = list(table.groupby(["data", "n_trees"]))
+    figure, axes = panels(len(groups), across=2)
+    for ax, ((name, n_trees), rows) in zip(axes, groups, strict=True):
+        lines(ax, rows, _BOOSTED)
+        title = f"{name}, {n_trees:g} trees: {rows['metric'].iloc[0]}"
+        ax.set(title=title, xlabel="ε", yscale="log")
+    return _named(figure, axes)
+
+
+def single_runs(table: pd.DataFrame) -> Figure:
+    """Share of runs on banknote with at most an error, by epsilon and budget."""
+    rows = table.query("data == 'banknote' and metric == 'test error'")
+    groups = list(rows.groupby(["epsilon", "budget"]))
+    figure, axes = panels(len(groups), across=2)
+    for ax, ((epsilon, budget), part) in zip(axes, groups, strict=True):
+        for model, line in part.groupby("model", sort=False):
+            ax.plot(line["mean"], line["quantile"], ".-", lw=1, ms=3, label=model)
+        ax.set(title=f"ε {epsilon:g}, budget {budget}", xlabel="test error", ylabel="share of runs")
+    return _named(figure, axes)
+
+
+def _named(figure: Figure, axes: list[Any]) -> Figure:
+    """One key for all panels."""
+    if len(axes) == 1:
+        axes[0].legend(fontsize=6)
+    else:
+        named = axes[0].get_legend_handles_labels()
+        figure.legend(*named, loc="outside lower center", ncols=3)
+    return figure
