@@ -247,6 +247,7 @@ def _calibration(rows: list[Row]) -> Row:
         "change": f"{by:+.4f} ({error:.4f})",
         "calibration slope": both("slope", 2),
         "ECE": both("ECE", 3),
+        "ECE by chance": f"{of('calibrated', 'ECE by chance').mean():.3f}",
         "AUROC": both("AUROC", 4),
         "change of AUROC": "{:+.4f} ({:.4f})".format(*change("AUROC")),
         "worse": "worse" if by > error else "",
