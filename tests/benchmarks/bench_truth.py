@@ -391,6 +391,7 @@ def _rows_of_score(name: str, model: Any, explanation: Any, c: int) -> list[dict
             "ranks": [float(ranks["rank_low"]), float(ranks["rank_high"])],
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
             "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
+            "certain": term.name in explanation.terms_with_effect,
             "claims": claims_of_term(explanation, term, curve, share),
         }  # fmt: skip
         rows.append(row)

@@ -107,9 +107,7 @@ def row_of_calibration(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     }  # fmt: skip
     for calibrated in (False, True):
         # The same seed twice; with calibration, the trees have 5% less of the budget.
-        model = estimator(
-            data, epsilon, reproducible_seed=seed, calibrated=calibrated, pairs=pairs
-        )
+        model = estimator(data, epsilon, reproducible_seed=seed, calibrated=calibrated, pairs=pairs)
         model.fit(data.X.iloc[train], data.y.iloc[train])
         chance = model.predict_proba(data.X.iloc[test])[:, 1]
         is_second = data.y.iloc[test].to_numpy() == model.classes_[1]

@@ -201,6 +201,8 @@ def _claims(rows: list[Row]) -> Row:
     right = [(r["direction"] == "rising") == (r["true slope"] > 0) for r in sure]
     return {
         **_name(rows),
+        "real effect certain": _share_certain(real),
+        "null effect certain": _share_certain(null),
         "real marked": _both(real, "marked"),
         "null marked": _both(null, "marked") if null else "",
         "hatched, truth outside": _both(rows, "hatched and wrong"),
@@ -208,6 +210,11 @@ def _claims(rows: list[Row]) -> Row:
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
     }
+
+
+def _share_certain(rows: list[Row]) -> str:
+    """Share of the terms that are said to have an effect."""
+    return f"{np.mean([row['certain'] for row in rows]):.2f}" if rows else ""
 
 
 def _table_row(rows: list[Row]) -> Row:
