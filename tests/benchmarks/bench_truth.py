@@ -240,6 +240,40 @@ def _real_table() -> Problem:
     return Problem(19_000, draw, curves, dict(data.schema.features), -0.5)
 
 
+def _adult() -> Problem:
+    """Records of adult, whose features depend on each other, with simulated labels."""
+    from bench_data import found
+
+    ((_, data),) = found(["adult"], ["adult"])
+    table, rng = data.X.reset_index(drop=True), np.random.default_rng(7)
+
+    def of_category(names: list[Any]) -> Curve:
+        effects = dict(zip(map(str, names), rng.normal(0.0, 0.6, len(names)), strict=True))
+        return lambda x: np.array([effects.get(str(v), 0.0) for v in x])
+
+    def of_rank(name: str, slope: float, wave: float) -> Curve:
+        values = np.sort(table[name].to_numpy(dtype=np.float64))
+
+        def curve(x: Any) -> FloatArray:
+            t = np.searchsorted(values, np.asarray(x, dtype=np.float64)) / len(values)
+            return np.asarray(slope * (t - 0.5) + 0.5 * np.sin(wave * t))
+
+        return curve
+
+    curves: dict[str, Curve] = {}
+    for name, feature in data.schema.features.items():
+        if isinstance(feature, Categorical):
+            curves[name] = of_category(list(feature.categories))
+        else:
+            curves[name] = of_rank(name, *rng.normal(0.0, (1.2, 4.0)))
+
+    def draw(rng: np.random.Generator, n: int) -> dict[str, Any]:
+        rows = rng.integers(0, len(table), n)
+        return {name: table[name].to_numpy()[rows] for name in table.columns}
+
+    return Problem(30_000, draw, curves, dict(data.schema.features), -1.0)
+
+
 def _number() -> Problem:
     curves: dict[str, Curve] = {
         "x0": lambda x: 3.0 * x, "x1": lambda x: 2.0 * np.sin(1.5 * x),
@@ -283,6 +317,7 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "interactions": _interactions,
     "400 people": _few,
     "real table": _real_table,
+    "adult": _adult,
     "regression": _number,
     "counts": _counts,
     "correlated counts": lambda: _counts(0.9),
