@@ -391,8 +391,13 @@ def _projected(
     return curves
 
 
-def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[dict[str, Any]]:
+def rows_of_fit(
+    name: str, epsilon: float, seed: int, *, claims: bool = True, **settings: Any
+) -> list[dict[str, Any]]:
     """Fit once, and hold both bands of each term against the truth.
+
+    Claims about bins, ranges, ranks and decisions take most of the time; `claims` says whether
+    they are made.
 
     Returns
     -------
@@ -408,12 +413,14 @@ def rows_of_fit(name: str, epsilon: float, seed: int, **settings: Any) -> list[d
     parts = getattr(explanation, "by_class", (explanation,))
     rows = []
     for c, part in enumerate(parts):
-        rows += _rows_of_score(name, model, part, c)
+        rows += _rows_of_score(name, model, part, c, claims=claims)
     cell = {"problem": name, "epsilon": epsilon, "seed": seed, "seconds": seconds}
     return [cell | row for row in rows]
 
 
-def _rows_of_score(name: str, model: Any, explanation: Any, c: int) -> list[dict[str, Any]]:
+def _rows_of_score(
+    name: str, model: Any, explanation: Any, c: int, *, claims: bool
+) -> list[dict[str, Any]]:
     curves, shares = truth(name, model, c)
     ranking, needed = explanation.ranking(), epsilons_to_stand_out(explanation)
     of_class = explanation.of_class
@@ -427,12 +434,15 @@ def _rows_of_score(name: str, model: Any, explanation: Any, c: int) -> list[dict
             "direction": ranks["direction"], "sure": float(ranks["direction_certainty"]),
             "needed": needed[term.name], "above": term.name in explanation.terms_above_noise,
             "certain": term.name in explanation.terms_with_effect,
-            "claims": claims_of_term(explanation, term, curve, share),
         }  # fmt: skip
+        if claims:
+            row["claims"] = claims_of_term(explanation, term, curve, share)
         rows.append(row)
     order = np.argsort(np.argsort([-r["true importance"] for r in rows]))
     for row, place in zip(rows, order, strict=True):
         row["true rank"] = int(place) + 1
+    if not claims:
+        return rows
     for row, term in zip(rows, explanation, strict=True):
         row["claims"]["rank"] = claims_of_rank(explanation, term, row["true rank"])
     made = problem(name)

@@ -34,7 +34,7 @@ def main(given: Sequence[str] | None = None) -> None:
     wanted = [cell for part in arguments.parts for cell in _cells(arguments, part)]
     kept = _kept(arguments.results)
     missing = [] if arguments.measure_nothing else [cell for cell in wanted if cell not in kept]
-    for cell, rows in _measured(missing, arguments.jobs):
+    for cell, rows in _measured(missing, arguments.jobs, claims=not arguments.without_claims):
         kept[cell] = rows
         if arguments.results is not None:
             with arguments.results.open("a") as file:
@@ -76,10 +76,10 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     ]
 
 
-def _rows(cell: Cell) -> list[Row]:
+def _rows(cell: Cell, *, claims: bool) -> list[Row]:
     part, *rest = cell
     if part == "simulated":
-        return rows_of_fit(*rest)
+        return rows_of_fit(*rest, claims=claims)
     if part == "planner":
         return rows_above_noise(*rest)
     return [row_of_table(*rest) if part == "tables" else row_of_calibration(*rest)]
@@ -98,6 +98,9 @@ def _print_simulated(cells: list[list[Row]]) -> None:
     _print([_coverage(rows) for rows in cells])
     print("\nWhat is said about people, with the estimate of the effect (of noise in brackets).\n")
     _print([_claims(rows) for rows in cells])
+    cells = [rows for rows in cells if all("claims" in row for row in rows)]
+    if not cells:
+        return
     print("\nClaims that hold, how many of them are true, and terms with true ones only.\n")
     _print([{**_name(rows), **claims_row(rows)} for rows in cells])
 
@@ -118,6 +121,7 @@ def _arguments(given: Sequence[str] | None) -> Any:
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--results", type=Path, help="file that keeps rows, to go on later")
+    parser.add_argument("--without-claims", action="store_true", help="leave out claims: faster")
     parser.add_argument("--measure-nothing", action="store_true", help="print what was kept")
     return parser.parse_args(given)
 
@@ -132,13 +136,13 @@ def _kept(path: Path | None) -> dict[Cell, list[Row]]:
     return kept
 
 
-def _measured(cells: list[Cell], n_jobs: int) -> Iterator[tuple[Cell, list[Row]]]:
+def _measured(cells: list[Cell], n_jobs: int, *, claims: bool) -> Iterator[tuple[Cell, list[Row]]]:
     if n_jobs == 1:
         for cell in cells:
-            yield cell, _rows(cell)
+            yield cell, _rows(cell, claims=claims)
         return
     with ProcessPoolExecutor(n_jobs) as pool:
-        waiting = {pool.submit(_rows, cell): cell for cell in cells}
+        waiting = {pool.submit(_rows, cell, claims=claims): cell for cell in cells}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
 
