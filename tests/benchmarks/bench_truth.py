@@ -240,11 +240,11 @@ def _real_table() -> Problem:
     return Problem(19_000, draw, curves, dict(data.schema.features), -0.5)
 
 
-def _adult() -> Problem:
-    """Records of adult, whose features depend on each other, with simulated labels."""
+def _known(table_name: str) -> Problem:
+    """Records of a real table, whose features depend on each other, with simulated labels."""
     from bench_data import found
 
-    ((_, data),) = found(["adult"], ["adult"])
+    ((_, data),) = found([table_name], [table_name])
     table, rng = data.X.reset_index(drop=True), np.random.default_rng(7)
 
     def of_category(names: list[Any]) -> Curve:
@@ -271,7 +271,7 @@ def _adult() -> Problem:
         rows = rng.integers(0, len(table), n)
         return {name: table[name].to_numpy()[rows] for name in table.columns}
 
-    return Problem(30_000, draw, curves, dict(data.schema.features), -1.0)
+    return Problem(len(table), draw, curves, dict(data.schema.features), -1.0)
 
 
 def _number() -> Problem:
@@ -317,7 +317,8 @@ _MAKERS: dict[str, Callable[[], Problem]] = {
     "interactions": _interactions,
     "400 people": _few,
     "real table": _real_table,
-    "adult": _adult,
+    "adult": lambda: _known("adult"),
+    "telco": lambda: _known("telco"),
     "regression": _number,
     "counts": _counts,
     "correlated counts": lambda: _counts(0.9),
