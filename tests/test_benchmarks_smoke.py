@@ -322,7 +322,7 @@ def test_repairs_beside_a_partner_print_how_often_they_lead_away(load, monkeypat
     assert "The repair led away in" in printed
 
 
-def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch, capsys):
+def test_objectives_print_a_table_for_counts_classes_bags_and_pair_sums(load, monkeypatch, capsys):
     objectives = load("objectives")
     data, digits = objectives.load_randhie(), objectives.load_digits()
     small = replace(data, X=data.X.head(400), y=data.y.head(400))
@@ -331,7 +331,7 @@ def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch,
     monkeypatch.setattr(objectives, "load_digits", lambda: digits)
     monkeypatch.delenv("DPEXPLAIN_DATA", raising=False)
     objectives.main(["--splits", "2", "--epsilons", "8"])
-    counts, classes, bags = tables(capsys.readouterr().out)
+    counts, classes, bags, pair_sums = tables(capsys.readouterr().out)
     assert [row[0] for row in counts[1:]] == [
         "constant", "scikit-learn, additive Poisson trees", "not private, squared",
         "ε = 8, squared", "not private, poisson", "ε = 8, poisson",
@@ -342,6 +342,9 @@ def test_objectives_print_a_table_for_counts_classes_and_bags(load, monkeypatch,
     assert [row[0] for row in bags[1:]] == ["fair, ε = 8"]
     for line in (*counts[1:], *classes[1:], *bags[1:]):
         assert all(re.fullmatch(r"\d+\.\d{3} ± \d+\.\d{3}", cell) for cell in line[1:])
+    ((name, without, with_, change),) = pair_sums[1:]
+    assert name == "insurance, Poisson deviance, ε = 8"
+    assert float(change.split(",")[0]) == pytest.approx(float(with_) - float(without), abs=2e-4)
 
 
 def test_a_fit_on_files_is_measured_and_gives_the_model_of_the_table(load, monkeypatch, tmp_path):

@@ -29,6 +29,12 @@ LEVEL = 0.95
 STANDS_OUT_LEVEL = 0.97
 """Probability that no term rises above the noise if the model contains only noise."""
 
+_TIE = 1e-6
+"""Relative difference below which entries of a factor count as equal."""
+
+_NOTHING = 1e-9
+"""Standardized error below which a value counts as free of an error."""
+
 _DRAWS = 4_000
 _BLOCK = 256  # draws at a time
 _SEED = 20210718  # the same explanation always gives the same results
@@ -83,6 +89,23 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
     ratio = np.divide(center, std, out=np.full(center.shape, np.inf), where=std > 0)
     spread = std * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * np.minimum(np.abs(ratio), 40.0) ** 2)
     return np.asarray(spread + np.abs(center) * (2.0 * normal_certainty(ratio) - 1.0))
+
+
+def _uncorrelated(errors: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return the values whose errors have no draw in common with those of another value.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_draws, n_values)
+        Standardized errors.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_values,)
+    """
+    there = np.abs(errors) > _NOTHING
+    shared = there[there.sum(axis=1) > 1]
+    return np.asarray(~shared.any(axis=0))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -160,6 +183,8 @@ class NoiseModel(Record):
         # The values are standardized first, so that the correlations of values with small
         # standard deviations are preserved, too.
         scaled = stacked / np.where(std > 0, std, 1.0)
+        # Values without any correlation have equal eigenvalues, and rounding would mix them.
+        scaled[:, _uncorrelated(scaled)] = 0.0
         by_value = scaled.shape[1] <= scaled.shape[0]
         values, vectors = np.linalg.eigh(scaled.T @ scaled if by_value else scaled @ scaled.T)
         kept = np.argsort(values)[::-1][:rank]
@@ -167,8 +192,10 @@ class NoiseModel(Record):
         factor = (
             vectors[:, kept] * np.sqrt(values[kept]) if by_value else scaled.T @ vectors[:, kept]
         )
-        # The sign of an eigenvector is arbitrary; make its largest entry positive.
-        largest = np.abs(factor).argmax(axis=0)
+        # The sign of an eigenvector is arbitrary; make its largest entry positive. Entries may be
+        # equally large, as those of a feature with two values; then it is the first of them.
+        size = np.abs(factor)
+        largest = (size >= (1.0 - _TIE) * size.max(axis=0)).argmax(axis=0)
         factor = factor * np.sign(factor[largest, np.arange(factor.shape[1])]) * std[:, None]
         left = np.sqrt(np.maximum(std**2 - (factor**2).sum(axis=1), 0.0))
         return cls(tuple(sizes), factor, left)

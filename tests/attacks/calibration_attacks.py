@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ def _tipped_scales(name: str) -> Iterator[Finding]:
         rows = [*[_LOW] * n, *[_HIGH] * (n + 1)]
         X = pd.DataFrame(rows, columns=list(_FEATURES))
         y = pd.Series([labels[k % 2] for k in range(len(rows))])
-        for seed in (None, 1, 2):
-            fitted = estimator(name, features=_FEATURES)
+        for seed, pairs in product((None, 1, 2), (0, [("age", "dose")])):
+            fitted = estimator(name, features=_FEATURES, pairs=pairs)
             yield replayed(fitted, (X, y), without((X, y), len(X) - 1), extreme_seed=seed)
 
 

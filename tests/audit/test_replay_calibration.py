@@ -51,7 +51,7 @@ def driven(transcript, seed):
     most = 2 ** rng.integers(21, 35)
     return [
         rng.choice([-1, 1], a.shape) * rng.integers(0, most, a.shape)
-        if p.label in ("boosting", "pairs", "calibration")
+        if p.label not in ("count", "histograms")
         else a
         for p, a in zip(transcript.phases, transcript.answers, strict=True)
     ]
@@ -63,11 +63,13 @@ def driven(transcript, seed):
     seed=st.integers(0, 2**32 - 1),
     adjacency=st.sampled_from(["add_remove", "replace"]),
     epsilon=st.sampled_from([0.1, 1.0, 20.0]),
-    n_bags=st.sampled_from([1, 3]),
+    settings_=st.sampled_from(
+        [{}, {"outer_bags": 3}, {"pairs": [("age", "ward")]}, {"pairs": "auto"}]
+    ),
 )
 @pytest.mark.filterwarnings("ignore:epsilon")
-def test_calibration_stays_within_the_guarantee(n, seed, adjacency, epsilon, n_bags):
-    estimator = make(adjacency=adjacency, epsilon=epsilon, outer_bags=n_bags)
+def test_calibration_stays_within_the_guarantee(n, seed, adjacency, epsilon, settings_):
+    estimator = make(adjacency=adjacency, epsilon=epsilon, **settings_)
     data = make_data(n, seed)
     model, transcript = record(estimator, *data)
     assert transcript.phases[-1].label == "calibration"
@@ -127,6 +129,7 @@ def cells_around_the_median_of_the_records(monkeypatch):
     monkeypatch.setattr(Records, "score_counts", of_records)
 
 
+@pytest.mark.parametrize("pairs", [0, [("age", "dose")]], ids=["curves", "pairs"])
 @pytest.mark.parametrize(
     "mutant",
     [
@@ -137,11 +140,11 @@ def cells_around_the_median_of_the_records(monkeypatch):
     ],
     ids=lambda m: m.__name__,
 )
-def test_replay_catches_a_planted_mistake_about_calibration(mutant, monkeypatch):
+def test_replay_catches_a_planted_mistake_about_calibration(mutant, pairs, monkeypatch):
     data = make_data(31, 5)
     for name, both in (("age", [5.0, 95.0]), ("dose", [0.1, 0.9]), ("ward", ["a", "c"])):
         data[0][name] = [*both * 15, both[0]]  # two crowds; the median moves with any record
-    estimator = make()
+    estimator = make(pairs=pairs)
 
     def holds(seed):
         _, drawn = record(estimator, *data)

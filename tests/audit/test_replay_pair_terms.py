@@ -138,7 +138,7 @@ def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
 def test_pairs_are_paid_for_by_the_curves():
     X, _ = make_data(2, 0)
     bought = {e.label: e for e in make(pairs="auto").planned_events(X)}
-    none = {e.label: e for e in make(pairs=0, calibrated=False).planned_events(X)}
+    none = {e.label: e for e in make(pairs=0).planned_events(X)}
     paid = bought["boosting"].mu ** 2 + bought["pair choice"].mu ** 2
     assert paid == pytest.approx(none["boosting"].mu ** 2)
     assert bought["pair choice"].mu ** 2 == pytest.approx(0.1 * paid)

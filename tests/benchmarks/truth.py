@@ -34,7 +34,7 @@ def main(given: Sequence[str] | None = None) -> None:
     wanted = [cell for part in arguments.parts for cell in _cells(arguments, part)]
     kept = _kept(arguments.results)
     missing = [] if arguments.measure_nothing else [cell for cell in wanted if cell not in kept]
-    for cell, rows in _measured(missing, arguments.jobs):
+    for cell, rows in _measured(missing, arguments.jobs, claims=not arguments.without_claims):
         kept[cell] = rows
         if arguments.results is not None:
             with arguments.results.open("a") as file:
@@ -76,10 +76,10 @@ def _cells(arguments: Any, part: str) -> list[Cell]:
     ]
 
 
-def _rows(cell: Cell) -> list[Row]:
+def _rows(cell: Cell, *, claims: bool) -> list[Row]:
     part, *rest = cell
     if part == "simulated":
-        return rows_of_fit(*rest)
+        return rows_of_fit(*rest, claims=claims)
     if part == "planner":
         return rows_above_noise(*rest)
     return [row_of_table(*rest) if part == "tables" else row_of_calibration(*rest)]
@@ -98,6 +98,9 @@ def _print_simulated(cells: list[list[Row]]) -> None:
     _print([_coverage(rows) for rows in cells])
     print("\nWhat is said about people, with the estimate of the effect (of noise in brackets).\n")
     _print([_claims(rows) for rows in cells])
+    cells = [rows for rows in cells if all("claims" in row for row in rows)]
+    if not cells:
+        return
     print("\nClaims that hold, how many of them are true, and terms with true ones only.\n")
     _print([{**_name(rows), **claims_row(rows)} for rows in cells])
 
@@ -118,6 +121,7 @@ def _arguments(given: Sequence[str] | None) -> Any:
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--results", type=Path, help="file that keeps rows, to go on later")
+    parser.add_argument("--without-claims", action="store_true", help="leave out claims: faster")
     parser.add_argument("--measure-nothing", action="store_true", help="print what was kept")
     return parser.parse_args(given)
 
@@ -132,13 +136,13 @@ def _kept(path: Path | None) -> dict[Cell, list[Row]]:
     return kept
 
 
-def _measured(cells: list[Cell], n_jobs: int) -> Iterator[tuple[Cell, list[Row]]]:
+def _measured(cells: list[Cell], n_jobs: int, *, claims: bool) -> Iterator[tuple[Cell, list[Row]]]:
     if n_jobs == 1:
         for cell in cells:
-            yield cell, _rows(cell)
+            yield cell, _rows(cell, claims=claims)
         return
     with ProcessPoolExecutor(n_jobs) as pool:
-        waiting = {pool.submit(_rows, cell): cell for cell in cells}
+        waiting = {pool.submit(_rows, cell, claims=claims): cell for cell in cells}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
 
@@ -201,6 +205,8 @@ def _claims(rows: list[Row]) -> Row:
     right = [(r["direction"] == "rising") == (r["true slope"] > 0) for r in sure]
     return {
         **_name(rows),
+        "real effect certain": _share_certain(real),
+        "null effect certain": _share_certain(null),
         "real marked": _both(real, "marked"),
         "null marked": _both(null, "marked") if null else "",
         "hatched, truth outside": _both(rows, "hatched and wrong"),
@@ -208,6 +214,11 @@ def _claims(rows: list[Row]) -> Row:
         "signs that are sure": f"{len(sure) / max(len(real), 1):.2f}",
         "of these right": f"{np.mean(right):.3f}" if right else "",
     }
+
+
+def _share_certain(rows: list[Row]) -> str:
+    """Share of the terms that are said to have an effect."""
+    return f"{np.mean([row['certain'] for row in rows]):.2f}" if rows else ""
 
 
 def _table_row(rows: list[Row]) -> Row:
@@ -247,6 +258,7 @@ def _calibration(rows: list[Row]) -> Row:
         "change": f"{by:+.4f} ({error:.4f})",
         "calibration slope": both("slope", 2),
         "ECE": both("ECE", 3),
+        "ECE by chance": f"{of('calibrated', 'ECE by chance').mean():.3f}",
         "AUROC": both("AUROC", 4),
         "change of AUROC": "{:+.4f} ({:.4f})".format(*change("AUROC")),
         "worse": "worse" if by > error else "",

@@ -47,6 +47,22 @@ def test_causes_add_up_and_a_value_without_scatter_stays_without():
     assert both.std[2] == 0
 
 
+def test_rounding_errors_of_the_simulated_errors_do_not_change_the_draws():
+    """Four values are independent of all others, and two are opposites, as in a binary feature."""
+    joint = np.zeros((9, 9))
+    joint[:5, :3] = RNG.standard_normal((5, 3))
+    joint[:5, 3] = -joint[:5, 2]
+    joint[5:, 4:8] = np.diag(STD[4:8])
+    joint[:5, 8] = RNG.standard_normal(5)
+    model = NoiseModel.from_draws((4, 4), [joint])
+    assert model.factor.shape == (9, 4)
+    np.testing.assert_allclose(model.remainder_std[4:8], STD[4:8] / 3.0, rtol=1e-6)
+    for _ in range(20):
+        moved = joint * (1.0 + 1e-15 * RNG.standard_normal(joint.shape))
+        rounded = NoiseModel.from_draws((4, 4), [moved])
+        np.testing.assert_allclose(rounded.draws(50), model.draws(50), rtol=1e-4, atol=1e-5)
+
+
 def test_draws_come_back_from_their_seed_and_have_the_covariance():
     """A correlation of 20,000 draws has a standard error below 0.0071; five of them."""
     model = NoiseModel.from_draws((4, 4), [correlated()])

@@ -179,14 +179,13 @@ def test_noise_of_the_line_is_that_of_repeated_releases():
 # Fits.
 
 
-@pytest.mark.parametrize("n_bags", [1, 3])
-def test_scores_are_a_rising_line_of_the_released_ones(n_bags):
+@pytest.mark.parametrize("settings", [{}, {"outer_bags": 3}, {"pairs": [("x", "z")]}])
+def test_scores_are_a_rising_line_of_the_released_ones(settings):
     X, y = draw(3_000, 0)
-    model = make(epsilon=2.0, reproducible_seed=1, outer_bags=n_bags).fit(X, y)
+    model = make(epsilon=2.0, reproducible_seed=1, **settings).fit(X, y)
     released, line = model._released_terms, model._fit.line
     assert line.scale > 1.05  # a short fit leaves scores too close to the average
-    columns = [b.index(c) for b, c in zip(released.bins, model._columns(X), strict=True)]
-    before = released.intercept + sum(s[i] for s, i in zip(released.scores, columns, strict=True))
+    before = released.intercept + released.contributions(model._columns(X)).sum(axis=1)
     scores = model.decision_function(X)
     np.testing.assert_allclose(scores, line.scale * before + line.shift, atol=1e-9)
     explanation = model.explain_global()
@@ -195,16 +194,46 @@ def test_scores_are_a_rising_line_of_the_released_ones(n_bags):
     np.testing.assert_array_equal(model.explain_local(X).scores, scores)
 
 
+def slope_of_records(model, X, y):
+    """Slope of the best line from scores to log-odds, after one Newton step."""
+    score = model.decision_function(X)
+    p = 1 / (1 + np.exp(-score))
+    won = (y == "yes").to_numpy()
+    return 1 + ((won - p) @ score) / ((p * (1 - p)) @ (score - score.mean()) ** 2)
+
+
+def test_scores_of_pairs_are_calibrated_with_the_curves():
+    X, y = draw(20_000, 0, strength=2.0)
+    rng = np.random.default_rng(1)
+    joint = np.where((X["x"] > 0.5) == (X["z"] > 0.5), 2.5, -2.5)
+    y = pd.Series(np.where(rng.random(len(X)) < 1 / (1 + np.exp(-joint)), "yes", "no"))
+    found = {
+        calibrated: make(
+            epsilon=4.0, reproducible_seed=1, pairs=[("x", "z")], calibrated=calibrated
+        ).fit(X, y)
+        for calibrated in (False, True)
+    }
+    slopes = {kind: slope_of_records(model, X, y) for kind, model in found.items()}
+    assert slopes[False] > 1.1
+    assert slopes[True] == pytest.approx(1.0, abs=0.05)
+    model = found[True]
+    line, (before,), (after,) = model._fit.line, model._released_terms.pairs, model._terms.pairs
+    np.testing.assert_allclose(after.scores, line.scale * before.scores)
+    np.testing.assert_allclose(after.sampling_std, line.scale * before.sampling_std)
+    of_line = (line.scale * before.scores) ** 2 * line.noise[1, 1]
+    variance = line.scale**2 * before.noise_std**2 + of_line
+    np.testing.assert_allclose(after.noise_std, np.sqrt(variance))
+    (pair,) = model.explain_global(effect=False).pairs
+    np.testing.assert_array_equal(pair.contribution, after.scores)
+
+
 def test_records_of_several_bags_get_the_score_of_the_mean_curves():
     """Otherwise, the sums would be about the scores of other curves."""
     X, y = draw(20_000, 0)
     slopes = []
     for n_bags in (1, 4):
         model = make(epsilon=8.0, reproducible_seed=1, outer_bags=n_bags).fit(X, y)
-        score = model.decision_function(X)
-        p = 1 / (1 + np.exp(-score))
-        won = (y == "yes").to_numpy()
-        slopes.append(1 + ((won - p) @ score) / ((p * (1 - p)) @ (score - score.mean()) ** 2))
+        slopes.append(slope_of_records(model, X, y))
     np.testing.assert_allclose(slopes, 1.0, atol=0.05)
 
 
@@ -276,7 +305,6 @@ def test_trees_keep_budget_if_pair_sums_take_almost_all(share):
         {"calibrated": False},
         {"preset": "paper"},
         {"composition": "gdp"},
-        {"pairs": [("x", "z")]},
         {"schema": Schema(FEATURES, target=Classes(["no", "yes", "other"]))},
     ],
 )

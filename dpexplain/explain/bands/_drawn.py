@@ -81,6 +81,39 @@ def rank_intervals(
     return low, high
 
 
+def bins_and_slopes(
+    scatter: NoiseModel, slopes: Sequence[FloatArray], level: float
+) -> tuple[float, float, FloatArray]:
+    """Return how far bins and slopes vary if all effects are zero.
+
+    Parameters
+    ----------
+    scatter : NoiseModel
+        Errors of the estimates.
+    slopes : sequence of ndarray of shape (n_bins,)
+        For each term, the coefficients of its slope; all zero if the term has no slope.
+    level : float
+        Probability that all bins and all slopes stay within the two factors.
+
+    Returns
+    -------
+    of_bins, of_slopes : float
+        Largest ratio of a bin or of a slope to its standard deviation. Bins exceed theirs as often
+        as slopes exceed theirs.
+    stds : ndarray of shape (n_terms,)
+        Standard deviation of each slope.
+    """
+    errors = scatter.draws(DRAWS)
+    ratios = errors / np.where(scatter.std > 0, scatter.std, np.inf)
+    bins = np.abs(ratios[:, :-1]).max(axis=1)
+    found = np.stack([errors[:, scatter.term(k)] @ loads for k, loads in enumerate(slopes)], axis=1)
+    stds = np.sqrt((found**2).mean(axis=0))
+    slope = np.abs(found / np.where(stds > 0, stds, np.inf)).max(axis=1)
+    ranks = np.maximum(*(np.searchsorted(np.sort(each), each) for each in (bins, slope)))
+    both = min(float(np.quantile(ranks, level)) / (DRAWS - 1), 1.0)
+    return float(np.quantile(bins, both)), float(np.quantile(slope, both)), stds
+
+
 def drawn_effects(terms: Sequence[ShapeFunction], scatter: NoiseModel, n_draws: int) -> FloatArray:
     """Draw plausible true curves, given the estimated effects and their errors.
 

@@ -18,6 +18,7 @@ from dpexplain.explain.bands._cautions import (
 )
 from dpexplain.explain.bands._drawn import (
     DRAWS,
+    bins_and_slopes,
     drawn_effects,
     drawn_importances,
     rank_intervals,
@@ -154,9 +155,11 @@ class NoisyModel:
     def terms_with_effect(self) -> tuple[str, ...] | None:
         """Terms with a significant effect, largest effect first.
 
-        If no term has an effect, the probability that any term is listed is 3%: the rule covers all
-        bins of all terms jointly. The corresponding list for the released curves is
-        `terms_above_noise`. The result is None if there are no effect estimates.
+        A term is listed if its effect differs from zero in some bin, or if its effect rises or
+        falls overall (like `direction` in :meth:`ranking`), even if no single bin is certain. If no
+        term has an effect, the probability that any term is listed is 3%: the rule covers all bins
+        and slopes of all terms jointly. The list `terms_above_noise` is about the released curves,
+        and covers only bins. The result is None if there are no effect estimates.
         """
         found = self.terms_with_effect_at(STANDS_OUT_LEVEL)
         if found is None:
@@ -178,8 +181,13 @@ class NoisyModel:
         """
         if self.effect_scatter is None:
             return None
-        factor = self.effect_scatter.overall_factor(level)
-        return [t for t in self.terms if _largest_effect(t) > factor]
+        slopes = [_direction(term)[2] for term in self.terms]
+        of_bins, of_slopes, stds = bins_and_slopes(self.effect_scatter, slopes, level)
+        return [
+            term
+            for term, loads, std in zip(self.terms, slopes, stds, strict=True)
+            if _largest_effect(term) > of_bins or _slope_of_effect(term, loads) > of_slopes * std
+        ]
 
     @property
     def shown_share(self) -> float | None:
@@ -435,6 +443,11 @@ def _direction(term: ShapeFunction) -> tuple[str | None, float, FloatArray]:
     loads[:n] = weights * (place - weights @ place / weights.sum())
     slope = float(loads @ term.contribution)
     return ("rising" if slope > 0 else "falling") if slope else None, slope, loads
+
+
+def _slope_of_effect(term: ShapeFunction, loads: FloatArray) -> float:
+    """Return the absolute slope of an effect; 0 if there is no estimate or no slope."""
+    return 0.0 if term.effect is None else abs(float(loads @ term.effect))
 
 
 def _largest_effect(term: ShapeFunction) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,29 @@ class PairTable:
         """Return the row-major index of each record's cell, given its two bins."""
         cells: NDArray[np.intp] = self.rows[0][first] * self.scores.shape[1] + self.rows[1][second]
         return cells
+
+    def scaled(self, factor: float, relative_error: float) -> PairTable:
+        """Multiply the scores of a private model by a factor.
+
+        Parameters
+        ----------
+        factor : float
+        relative_error : float
+            Standard deviation of the privacy noise in the logarithm of `factor`.
+
+        Returns
+        -------
+        PairTable
+        """
+        assert self.noise_std is not None
+        assert self.sampling_std is not None
+        scores = factor * self.scores
+        return replace(
+            self,
+            scores=scores,
+            noise_std=np.hypot(factor * self.noise_std, relative_error * np.abs(scores)),
+            sampling_std=factor * self.sampling_std,
+        )
 
     def name(self, names: Sequence[str]) -> str:
         """Return the name of the pair, such as ``"age & job"``, given all feature names."""

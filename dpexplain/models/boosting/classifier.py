@@ -189,7 +189,7 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         chosen pairs take 20%; if no pair is chosen, these 20% are spent on the curves. The curves
         are fitted before the pairs, so their bands and effect estimates do not include the pairs.
         Pairs need joint composition, a single bag and two classes, and cannot contain a feature
-        with a monotone constraint. With pairs, probabilities are not calibrated.
+        with a monotone constraint.
     outer_bags : int, default=1
         Number of fits on random subsets of the records (bags), whose curves are averaged;
         explanations then show how much the bags differ. Each record may be in every bag, so for the
@@ -208,8 +208,8 @@ class DPExplainableBoostingClassifier(_PrivateBoosting, AdditiveClassifier):
         the shift are computed from sums over the records, which take 5% of the boosting phase's mu
         squared, or half of what `pair_budget_frac` leaves if that is less. If these sums are mostly
         noise, the scores hardly change. The order of the predictions stays the same. This has no
-        effect and costs nothing with more than two classes, with pairs, without a schema, with the
-        paper preset, or if composition is not joint.
+        effect and costs nothing with more than two classes, without a schema, with the paper
+        preset, or if composition is not joint.
 
     Attributes
     ----------

@@ -333,7 +333,7 @@ class _PrivateBoosting(PrivateEstimator):
         pairs = None if schema is None else self._pair_plan()
         if pairs is None:
             return budget
-        left = 1.0 - pair_share
+        left = 1.0 - pair_share - line_share
         return replace(
             budget, choice_share=left * pairs.choice_share, grid_share=left * pairs.grid_share
         )
@@ -344,7 +344,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     def _is_calibrated(self) -> bool:
         """Whether the fit spends budget on calibration, if the recipe sets any aside."""
-        if not self.calibrated or self.schema is None or self._pair_plan() is not None:
+        if not self.calibrated or self.schema is None:
             return False
         return self._objective(self.schema).loss is LOGISTIC
 
@@ -416,7 +416,8 @@ class _PrivateBoosting(PrivateEstimator):
         line = fit.line
         self._terms = self._released_terms
         if line is not None:
-            self._terms = self._released_terms.on_line(line.scale, line.shift)
+            error = line.noise[1, 1] ** 0.5
+            self._terms = self._released_terms.on_line(line.scale, line.shift, error)
         self.intercept_ = self._terms.intercept
         self.n_rounds_ = fit.schedule.n_epochs
         self.learning_rate_ = fit.schedule.learning_rate

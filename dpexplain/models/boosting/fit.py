@@ -26,6 +26,7 @@ from dpexplain.binning import (
 from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
 from dpexplain.mechanisms import Coins, Mechanism, Phase
+from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.additive.terms import Direction
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import release_line
@@ -322,7 +323,15 @@ def fit_private(
     if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
-    line = release_line(records, binned.counts, curves, binned.n_samples, budget, mechanism)
+    tables = [_as_one_feature(table) for table in fit.pair_tables]
+    line = release_line(
+        records,
+        [*binned.counts, *(cells for cells, _ in tables)],
+        [*curves, *(scores for _, scores in tables)],
+        binned.n_samples,
+        budget,
+        mechanism,
+    )
     return replace(fit, pairs=pairs, line=line)
 
 
@@ -386,6 +395,12 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
     """
     sensitivity = budget.leaf_factor * LATTICE
     return Phase("boosting", sensitivity, budget.leaf_multiplier(n_visits) * sensitivity, n_values)
+
+
+def _as_one_feature(table: PairTable) -> tuple[BinCounts, NDArray[np.float64]]:
+    """Return the noisy counts and the scores of a pair as if its cells were bins of a feature."""
+    counts = table.counts.ravel()
+    return BinCounts(counts, np.zeros(len(counts)), 0, False), table.scores.ravel()
 
 
 def _bin_counts(

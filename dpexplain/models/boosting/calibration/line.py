@@ -175,9 +175,9 @@ def release_line(
     records : BinnedRecords
         Records whose scores are the sums of the curves.
     counts : sequence of BinCounts
-        Noisy number of records in each bin of each feature.
+        Noisy number of records in each bin of each feature, and in each cell of each pair.
     curves : sequence of ndarray of shape (n_bins,)
-        Released curves, in log-odds.
+        Released curves, in log-odds, and the scores of the cells of each pair.
     n_samples : float
         Noisy number of records.
     budget : Budget

@@ -49,7 +49,8 @@ class PairPlan:
     def choice_share(self) -> float:
         """Share of mu squared spent on choosing pairs.
 
-        This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
+        This is a share of the boosting phase's mu squared, excluding the parts for pair sums and
+        calibration.
         """
         return 0.0 if self.declared else _CHOICE_SHARE
 
@@ -57,7 +58,8 @@ class PairPlan:
     def grid_share(self) -> float:
         """Share of mu squared spent on the grids.
 
-        This is a share of the boosting phase's mu squared, excluding the part for the pair sums.
+        This is a share of the boosting phase's mu squared, excluding the parts for pair sums and
+        calibration.
         """
         return _DECLARED_GRID_SHARE if self.declared else _GRID_SHARE
 

@@ -25,6 +25,7 @@ from dpexplain.models.boosting.uncertainty.effects.estimate import (
     EffectDraws,
     Effort,
     centering_weights,
+    error_ratios,
     expected_squares,
     pairs_that_matter,
     projected,
@@ -65,6 +66,7 @@ class ClassEstimate:
         order = [order_of_bins(c, s) for c, s in zip(counts, first, strict=True)]
         self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         self._known = correlations(fit.pairs, counts, fit.binned.n_samples)
+        self._error_ratio = error_ratios(counts)
 
     def result(self) -> tuple[EffectDraws, ...]:
         """Run the Gauss-Newton steps and return one estimate for each class."""
@@ -87,7 +89,7 @@ class ClassEstimate:
                 self._places,
                 self._population.score_functions(chosen),
                 np.concatenate(self._curves(at)),
-                together,
+                together * self._error_ratio**2,
             )
             here = np.concatenate([at, correlation[chosen]])
             known = information_of(

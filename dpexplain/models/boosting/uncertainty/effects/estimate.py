@@ -10,11 +10,13 @@ correlations, and everything that a short fit leaves undetermined.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpexplain.binning.counts import BinCounts
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
@@ -49,6 +51,10 @@ SHRINKAGE = 1.0
 WIDER = 0.6
 """Prior scales of correlated terms are increased by up to this fraction, because another term can
 hide the missing part of a term, and the scale of the term is then underestimated."""
+
+CATEGORIES = 20.0
+"""Factor by which errors of the synthetic population are larger for a feature with three or more
+unordered categories: one correlation says little about how such a feature depends on another."""
 
 LARGEST_CORRELATION = 0.98
 USUAL = 0.7
@@ -120,6 +126,7 @@ class Estimate:
         self._population = Population(order, [b.shares for b in self._bases], effort.n_records)
         n_samples = fit.binned.n_samples
         self._known = correlations(fit.pairs, counts, n_samples)
+        self._error_ratio = error_ratios(counts)
 
     def result(self) -> EffectDraws:
         """Run the Gauss-Newton steps and return the estimate."""
@@ -145,7 +152,7 @@ class Estimate:
                 columns,
                 self._population.score_functions(chosen),
                 curves,
-                together,
+                together * self._error_ratio**2,
                 table,
             )
             here = np.concatenate([at, correlation[chosen], dispersion])
@@ -282,6 +289,22 @@ def expected_squares(correlation: FloatArray, std: FloatArray, n: int) -> FloatA
     squares = np.zeros((n, n))
     squares[first, second] = squares[second, first] = correlation**2 + std**2
     return squares
+
+
+def error_ratios(counts: Sequence[BinCounts]) -> FloatArray:
+    """Return the size of an error of the synthetic population for each pair of features.
+
+    Parameters
+    ----------
+    counts : sequence of BinCounts
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_features)
+        Relative to a pair of features that have an order or at most two categories.
+    """
+    many = np.array([not c.ordered and len(c.counts) - c.n_special > 2 for c in counts])
+    return np.where(many[:, None] | many, CATEGORIES, 1.0)
 
 
 def pairs_that_matter(sizes: FloatArray, std: FloatArray, most: int) -> NDArray[np.intp]:

@@ -111,7 +111,8 @@ class Trajectory:
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
-            Square of the correlation of each pair, zero on the diagonal.
+            Square of the correlation of each pair, times that of its `error_ratios`; zero on the
+            diagonal.
         table : CountTable or None, default=None
             Distribution of the counts, if the target is a count.
 
