@@ -108,6 +108,10 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
         Standard deviation of each contribution due to sampling the records; None if unknown.
+    effect_std : array-like of the same shape or None, default=None
+        Standard deviation of the true contributions in the population around the released ones,
+        which estimate them, due to noise, sampling, and what the shrinkage of the fit hides. A true
+        contribution is the mean over a cell of the released grid. None if unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.
@@ -145,6 +149,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     score_unit: str = ""
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
+    effect_std: FloatArray | None = None
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
@@ -169,7 +174,9 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def _check_noise(self, shape: tuple[int, int]) -> None:
         if self.sampling_std is not None and self.noise_std is None:
             raise ValueError("sampling_std needs noise_std: a model without noise has no band.")
-        for name in ("noise_std", "sampling_std"):
+        if self.effect_std is not None and self.noise_std is None:
+            raise ValueError("effect_std needs noise_std: without noise, no effect is estimated.")
+        for name in ("noise_std", "sampling_std", "effect_std"):
             if getattr(self, name) is None:
                 continue
             std = read_only(name, getattr(self, name), shape)
