@@ -81,7 +81,7 @@ def test_the_likely_prior_has_the_largest_likelihood_of_all(seed):
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + sums @ np.linalg.solve(total, sums))
 
-    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
     others = [
         posterior.Prior(size, (length, posterior.LENGTHS[0]))
         for size in posterior.SIZES
@@ -99,10 +99,12 @@ def test_any_released_numbers_give_finite_scores(size):
     sums = size * rng.normal(0, 1, grid.n_cells)
     curvature = np.abs(size * rng.normal(0, 1, grid.n_cells))
     variance = np.full(grid.n_cells, 1.0)
-    prior = posterior.likely_prior(grid, sums, curvature, variance)
-    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    priors = posterior.likely_priors(grid, sums, curvature, variance)
+    found = posterior.posterior(grid, sums, curvature, variance, priors[0][0])
     assert np.isfinite(found.scores).all()
     assert np.isfinite(found.std(variance)).all()
+    error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
+    assert np.isfinite(error).all()
     assert np.isfinite(choice.log_p_value(grid, sums, curvature, variance))
 
 
@@ -173,7 +175,7 @@ def test_joined_groups_add_their_sums_and_average_their_scores(seed):
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + join @ sums @ np.linalg.solve(total, join @ sums))
 
-    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
     others = [
         posterior.Prior(size, lengths)
         for size in posterior.SIZES

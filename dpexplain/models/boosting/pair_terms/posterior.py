@@ -21,7 +21,7 @@ from dpexplain.models.boosting.pair_terms.grids import Grid, Side
 
 FloatArray = NDArray[np.float64]
 
-SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Prior standard deviations of the scores that are tried, in score units of the loop."""
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
@@ -178,8 +178,9 @@ def likely_priors(
     """Return the likeliest prior of each size, and the probability of the size.
 
     The likelihood is the marginal likelihood of the sums. Before the sums are seen, all sizes up to
-    the largest are equally probable, and so are all lengths. If a side has many ordered groups, neighboring groups are joined first. The sums of the joined
-    cells add up, and their scores are the weighted means of the scores of their cells.
+    the largest are equally probable, and so are all lengths. If a side has many ordered groups,
+    neighboring groups are joined first. The sums of the joined cells add up, and their scores are
+    the weighted means of the scores of their cells.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ def likely_priors(
             evidence = -0.5 * float((squared / spread + np.log(spread)).sum())
             found[size].append((evidence, Prior(size, (along, across))))
     best = [max(each, key=lambda one: one[0]) for each in found.values()]
-    # Equal probabilities of the logarithms of sizes would lose half of all true scores in the noise.
+    # If all logarithms of sizes were equally probable, most of them would mean no effect.
     log_weight = np.array([logsumexp([one[0] for one in each]) for each in found.values()])
     log_weight += np.log(SIZES)
     weight = np.exp(log_weight - logsumexp(log_weight))
