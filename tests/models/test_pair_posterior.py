@@ -105,7 +105,7 @@ def test_any_released_numbers_give_finite_scores(size):
     assert np.isfinite(found.std(variance)).all()
     error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
     assert np.isfinite(error).all()
-    assert np.isfinite(choice.log_p_value(grid, sums, curvature, variance))
+    assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
 
 
 def test_cells_of_rare_special_bins_have_no_score():
@@ -126,7 +126,7 @@ def test_the_test_of_a_pair_rejects_as_often_as_it_states_if_there_are_curves_on
         rows, columns = (rng.normal(0, 1, n) for n in grid.shape)
         curves = curvature * np.add.outer(rows, columns).ravel()
         sums = curves + np.sqrt(variance) * rng.normal(0, 1, grid.n_cells)
-        log_p.append(choice.log_p_value(grid, sums, curvature, variance))
+        log_p.append(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
     share = np.mean(np.exp(log_p) < 0.1)
     assert 0.1 - 5 * np.sqrt(0.09 / 2000) < share < 0.1 + 5 * np.sqrt(0.09 / 2000)
 
