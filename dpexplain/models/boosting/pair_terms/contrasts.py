@@ -3,8 +3,9 @@
 If the sum of each cell were released, an interaction, which is spread over all cells, would collect
 the noise of all of them. A contrast collects it once: the sum of two opposite quarters of the grid,
 minus that of the other two, has the noise of a single number. The contrasts of one side are its
-mean, the difference between its halves, and cosines. Differences between halves have the largest
-weight, as most interactions show in them, and means the smallest: they show errors of the curves.
+mean, the difference between its halves, and faster waves. Differences between halves have the
+largest weight, as most interactions show in them, and means the smallest: they show errors of the
+curves.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SIDE_UNIT = 20
 UNIT = _SIDE_UNIT**2
 """Contrasts are multiples of 1 / `UNIT`, so that sums of integers stay integers."""
 
-_MEAN, _HALVES, _COSINES = 0.25, 1.0, 0.5
+_MEAN, _HALVES, _WAVES = 0.25, 1.0, 0.5
 
 
 def contrasts(grid: Grid) -> IntArray:
@@ -97,9 +98,11 @@ def _of_side(side: Side) -> IntArray:
     if upper.all() or not upper.any():  # one group has most of the records
         upper = np.arange(n) > 0
     place = np.pi * (np.arange(n) + 0.5) / n
-    cosines = [_COSINES * np.cos(k * place) for k in range(2, n)]
-    rows = [np.full(n, _MEAN), _HALVES * np.where(upper, 1.0, -1.0), *cosines][:n]
+    # Zeros are rounded, so that their signs do not depend on the machine.
+    waves = [_WAVES * np.sign(np.round(np.cos(k * place), 6)) for k in range(2, n)]
+    rows = [np.full(n, _MEAN), _HALVES * np.where(upper, 1.0, -1.0), *waves][:n]
     found = np.array(rows)
     found *= _SIDE_UNIT / np.sqrt((found**2).sum(axis=0).max())
     # Rounding toward zero never increases the norm of a column.
-    return np.pad(np.trunc(found), ((0, 0), (0, int(side.has_rest)))).astype(np.int64)
+    found = np.trunc(found + 1e-9 * np.sign(found))
+    return np.pad(found, ((0, 0), (0, int(side.has_rest)))).astype(np.int64)
