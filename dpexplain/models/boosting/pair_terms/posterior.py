@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from dpexplain.models.boosting.pair_terms.grids import Grid, Side
@@ -37,7 +38,7 @@ _MOST_CERTAIN = 1e5
 of actual fits, and it keeps the equations well conditioned for any released numbers."""
 
 
-_LEAST_PROBABILITY = 1e-3
+_LEAST_PROBABILITY = 0.01
 """Sizes of the scores that are less probable than this are left out of their errors."""
 
 
@@ -98,10 +99,10 @@ class Posterior:
 
         It contains the errors in the sums and what the prior smooths away.
         """
-        seen = (self.response * self.noise * self.shared).sum(axis=1)
-        # Rounding can make the difference smaller than the part that is due to the sums alone.
-        least = self.response**2 @ self.noise**2
-        return np.asarray(np.maximum(self.prior_variance - seen, least))
+        half = solve_triangular(np.linalg.cholesky(self.total), self.shared.T, lower=True)
+        # Rounding must not make a variance zero or negative.
+        least = 1e-9 * self.prior_variance
+        return np.asarray(np.maximum(self.prior_variance - (half**2).sum(axis=0), least))
 
 
 def covariance(side: Side, length: float) -> FloatArray:
