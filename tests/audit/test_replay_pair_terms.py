@@ -167,6 +167,23 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
 
 
+@pytest.mark.parametrize("pairs", [DECLARED, "auto"])
+def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
+    """Other records with the same answers give the same numbers, so they are no new release."""
+    estimator = make(pairs=pairs, epsilon=8.0)
+
+    def forge(phase, answer):
+        if phase.label != "pair choice":
+            return answer
+        return np.random.default_rng(1).integers(-(2**44), 2**44, answer.shape)
+
+    model, transcript = record(estimator, *make_data(300, 1), answers=forge)
+    again, _ = record(estimator, *make_data(300, 2), answers=transcript.answers)
+    own, others = (m.explain_global(effect=False).pairs for m in (model, again))
+    assert len(own) > 0
+    assert own == others
+
+
 # Planted mistakes. An audit that misses one of them proves nothing.
 
 
@@ -190,7 +207,7 @@ def choice_without_noise(monkeypatch):
     def choose(*parts, mechanism, **settings_):
         exact = Exact(mechanism)
         honest(*parts, mechanism=exact, **settings_)
-        return [candidates[exact.seen % len(candidates)]]
+        return {candidates[exact.seen % len(candidates)]: 1.0}
 
     monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
 

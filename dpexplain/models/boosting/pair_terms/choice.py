@@ -144,7 +144,7 @@ def choose_pairs(
     clip: float,
     budget: Budget,
     mechanism: Mechanism,
-) -> list[tuple[int, int]]:
+) -> dict[tuple[int, int], float]:
     """Choose pairs whose residuals differ between cells by more than noise explains.
 
     Parameters
@@ -167,8 +167,9 @@ def choose_pairs(
 
     Returns
     -------
-    list of (int, int)
-        At most ``plan.most`` pairs, in the order of the features; possibly none.
+    dict of (int, int) to float
+        At most ``plan.most`` pairs, in the order of the features; possibly none. The value is the
+        evidence for the pair: the size of its log p-value.
     """
     pairs = candidate_pairs(
         counts, terms.scores, plan.candidates, n_samples, budget.choice_multiplier
@@ -207,7 +208,8 @@ def choose_pairs(
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    return sorted(pair for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
+    kept = sorted((pair, -log_p) for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
+    return dict(kept)
 
 
 def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:
