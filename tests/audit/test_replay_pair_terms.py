@@ -207,7 +207,7 @@ def choice_without_noise(monkeypatch):
     def choose(*parts, mechanism, **settings_):
         exact = Exact(mechanism)
         honest(*parts, mechanism=exact, **settings_)
-        return {candidates[exact.seen % len(candidates)]: 1.0}
+        return [candidates[exact.seen % len(candidates)]]
 
     monkeypatch.setattr("dpexplain.models.boosting.pair_terms.stage.choose_pairs", choose)
 

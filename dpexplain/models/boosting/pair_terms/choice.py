@@ -144,7 +144,7 @@ def choose_pairs(
     clip: float,
     budget: Budget,
     mechanism: Mechanism,
-) -> dict[tuple[int, int], float]:
+) -> list[tuple[int, int]]:
     """Choose pairs whose residuals differ between cells by more than noise explains.
 
     Parameters
@@ -167,9 +167,8 @@ def choose_pairs(
 
     Returns
     -------
-    dict of (int, int) to float
-        At most ``plan.most`` pairs, in the order of the features; possibly none. The value is the
-        evidence for the pair: the size of its log p-value.
+    list of (int, int)
+        At most ``plan.most`` pairs, in the order of the features; possibly none.
     """
     pairs = candidate_pairs(
         counts, terms.scores, plan.candidates, n_samples, budget.choice_multiplier
@@ -208,8 +207,7 @@ def choose_pairs(
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
-    kept = sorted((pair, -log_p) for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
-    return dict(kept)
+    return sorted(pair for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
 
 
 def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:

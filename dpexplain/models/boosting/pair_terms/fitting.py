@@ -7,7 +7,7 @@ grid. The residual of a record is in one cell, so the sensitivity is that of a t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ N_GROUPS = 24
 grids cost only time: solving the equations for 24 by 24 cells takes a fraction of a second."""
 
 N_ROUNDS = 4
-"""Mean number of visits of a pair."""
+"""Number of visits of each pair."""
 
 _COUNT_SHARE = 0.1
 """Share of the mu squared of the grids that is spent on counting the records in their cells."""
@@ -126,7 +126,6 @@ class _Pair:
 def fit_pairs(
     records: BinnedRecords,
     grids: Sequence[Grid],
-    visits: Sequence[int],
     terms: AdditiveTerms,
     objective: Objective,
     plan: Schedule,
@@ -145,8 +144,6 @@ def fit_pairs(
     grids : sequence of Grid
         Grid of each pair. The columns of the grids come after the columns of the features, in the
         order of this sequence.
-    visits : sequence of int
-        Number of visits of each pair, from `visits_of`.
     terms : AdditiveTerms
         Released curves.
     objective : Objective
@@ -178,45 +175,20 @@ def fit_pairs(
         shape = curvature_of_cells(grid, counts, terms, objective, plan, clip)
         pairs.append(_Pair(grid, counts, *shape, np.zeros(grid.n_cells), np.zeros(grid.n_cells)))
     phase = budget.sum_phase(n_cells)
-    n_values = sum(n * times for n, times in zip(n_cells, visits, strict=True))
-    phase = replace(phase, n_values=n_values)
     step = clip / LATTICE
     with mechanism.phase(phase), one_blas_thread():
-        for visit in range(max(visits)):
-            for pair, times in zip(pairs, visits, strict=True):
-                if visit >= times:
-                    continue
+        for visit in range(N_ROUNDS):
+            for pair in pairs:
                 column, n = pair.grid.column, pair.grid.n_cells
                 sums = records.leaf_sums(column, pair.grid.leaf_of_cell, n, clip)
                 released: FloatArray = mechanism.release(sums) * np.float64(step)
-                found = pair.take(released, (phase.sigma_int * step) ** 2, last=visit == times - 1)
+                found = pair.take(
+                    released, (phase.sigma_int * step) ** 2, last=visit == N_ROUNDS - 1
+                )
                 table = np.clip(found, -objective.bound, objective.bound)
                 records.apply(column, table - pair.table)
                 pair.table = table
     return tuple(_table(pair, terms, objective.scale) for pair in pairs)
-
-
-def visits_of(evidence: Sequence[float]) -> list[int]:
-    """Divide the visits among the pairs: the clearer a pair, the more visits it gets.
-
-    A weak pair thus takes little of the budget that it shares with a strong one.
-
-    Parameters
-    ----------
-    evidence : sequence of float
-        Positive evidence for each pair.
-
-    Returns
-    -------
-    list of int
-        At least 1 for each pair, and `N_ROUNDS` on average.
-    """
-    share = np.asarray(evidence, dtype=np.float64) / sum(evidence)
-    wanted = 1.0 + (N_ROUNDS - 1) * len(share) * share
-    visits = np.floor(wanted).astype(int)
-    most_lacking = np.argsort(visits - wanted, kind="stable")
-    visits[most_lacking[: N_ROUNDS * len(share) - visits.sum()]] += 1
-    return [int(n) for n in visits]
 
 
 def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:

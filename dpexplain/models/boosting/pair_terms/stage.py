@@ -6,7 +6,7 @@ from dpexplain.mechanisms import Mechanism
 from dpexplain.models.additive.pair_tables import PairTable
 from dpexplain.models.boosting.objectives import Objective, centered_terms
 from dpexplain.models.boosting.pair_terms.choice import choose_pairs
-from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS, GridBudget, fit_pairs, visits_of
+from dpexplain.models.boosting.pair_terms.fitting import N_GROUPS, GridBudget, fit_pairs
 from dpexplain.models.boosting.pair_terms.grids import Grid, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.records.binned import BinnedRecords
@@ -48,7 +48,7 @@ def private_pairs(
         neutral=[c.perhaps_nobody for c in counts],
         monotone=fit.monotone,
     )
-    evidence = dict.fromkeys(plan.declared, 1.0) or choose_pairs(
+    pairs = plan.declared or choose_pairs(
         records,
         counts,
         terms,
@@ -60,14 +60,13 @@ def private_pairs(
         budget=budget.budget,
         mechanism=mechanism,
     )
-    if not evidence:
+    if not pairs:
         return ()
     sides = sides_of(counts, terms.scores, N_GROUPS)
-    grids = [Grid((sides[i], sides[j]), len(counts) + k) for k, (i, j) in enumerate(evidence)]
+    grids = [Grid((sides[i], sides[j]), len(counts) + k) for k, (i, j) in enumerate(pairs)]
     return fit_pairs(
         records,
         grids,
-        visits_of(list(evidence.values())),
         terms,
         objective,
         fit.schedule,
