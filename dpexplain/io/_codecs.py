@@ -159,7 +159,7 @@ def pair_to_plain(pair: PairCurve) -> dict[str, Any]:
         "guarantee": guarantee_to_plain(pair.guarantee),
         "score_unit": pair.score_unit,
     }
-    for name in ("noise_std", "sampling_std", "released"):
+    for name in ("noise_std", "sampling_std", "effect_std", "released"):
         if getattr(pair, name) is not None:
             plain[name] = getattr(pair, name).tolist()
     if pair.edits:
@@ -179,6 +179,7 @@ def pair_from_plain(value: Any, path: str = "pair") -> PairCurve:
         score_unit=fields.take("score_unit", text),
         noise_std=fields.maybe("noise_std", items(_numbers)),  # type: ignore[arg-type]
         sampling_std=fields.maybe("sampling_std", items(_numbers)),  # type: ignore[arg-type]
+        effect_std=fields.maybe("effect_std", items(_numbers)),  # type: ignore[arg-type]
         released=fields.maybe("released", items(_numbers)),  # type: ignore[arg-type]
         edits=tuple(fields.maybe("edits", _texts) or ()),
     )

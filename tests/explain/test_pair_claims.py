@@ -116,3 +116,16 @@ def test_every_claim_about_regions_is_true_in_95_percent_of_draws(fit, alike):
         true += right
     assert true >= stats.binom.ppf(1e-6, n_draws, 0.95)
     assert held > 0
+
+
+def test_a_claim_about_a_pair_whose_effect_is_estimated_covers_shrinkage(fit):
+    pair = fit.pair("age & children")
+    wide = dataclasses.replace(pair, effect_std=3.0 * pair.total_std)
+    others = tuple(wide if each is pair else each for each in fit.pairs)
+    said = claim(dataclasses.replace(fit, pairs=others), pair.name, 0, 16)
+    noise = claim(fit, pair.name, 0, 16)
+    assert (said.basis, noise.basis) == ("effect", "noise")
+    assert said.estimate == noise.estimate
+    assert said.std == pytest.approx(3.0 * noise.std)
+    assert said.high - said.estimate == pytest.approx(wide.effect_factor * said.std)
+    assert "hidden by shrinkage" not in said.words

@@ -155,3 +155,48 @@ def test_a_sample_gets_the_noise_of_its_cell():
 def test_the_table_of_terms_shows_the_importance_from_noise_alone():
     shown = classifier(terms=(age(noise_std=None),), pairs=(age_and_job(),))._repr_html_()
     assert "from noise alone" in shown
+
+
+def test_the_effect_band_of_cells_contains_what_shrinkage_hides():
+    std = np.full((3, 3), 0.2)
+    pair = age_and_job(effect_std=std)
+    np.testing.assert_array_equal(pair.effect, pair.contribution)
+    assert pair.effect_factor == pytest.approx(naive_factor([[1] * 9], 0.95))
+    low, high = pair.effect_band
+    np.testing.assert_allclose(high - low, 2 * pair.effect_factor * std)
+    assert pair.effect_signal.sum() < pair.signal.sum()
+    assert pair.effect_importance > pair.importance
+    table = pair.frame()
+    np.testing.assert_array_equal(table["effect_low"], low.ravel())
+    np.testing.assert_array_equal(table["effect_signal"], pair.effect_signal.ravel())
+    plain = age_and_job()
+    assert plain.effect is plain.effect_band is plain.effect_importance is None
+    assert "effect" not in plain.frame()
+
+
+def test_the_effect_of_an_edited_pair_is_that_of_the_released_one():
+    pair = age_and_job(effect_std=np.full((3, 3), 0.2))
+    flat = dataclasses.replace(
+        pair, contribution=np.zeros((3, 3)), released=pair.contribution, edits=("flat",)
+    )
+    np.testing.assert_array_equal(flat.effect, pair.contribution)
+
+
+def test_an_effect_without_noise_is_refused():
+    with pytest.raises(ValueError, match="effect_std needs noise_std"):
+        age_and_job(noise_std=None, effect_std=np.ones((3, 3)))
+
+
+def test_pairs_have_rank_intervals_if_their_effects_are_estimated():
+    def sized(name, size, std):
+        cells = age_and_job().contribution * size
+        return age_and_job(name=name, contribution=cells, effect_std=np.full((3, 3), std))
+
+    model = classifier(pairs=(sized("b", 1.0, 0.01), sized("a", 9.0, 0.01), sized("c", 1.1, 0.01)))
+    table = model.pair_ranking()
+    assert list(table.index) == ["a", "c", "b"]
+    assert table["rank_low"].to_dict() == {"a": 1, "b": 2, "c": 2}
+    assert table["rank_high"].to_dict() == {"a": 1, "b": 3, "c": 3}
+    unsure = classifier(pairs=(sized("b", 1.0, 9.0), sized("a", 9.0, 9.0))).pair_ranking()
+    assert unsure[["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+    assert "rank_low" not in classifier(pairs=(age_and_job(),)).pair_ranking()

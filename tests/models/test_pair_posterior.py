@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpexplain.binning.counts import BinCounts
-from dpexplain.models.boosting.pair_terms import choice, grids, posterior
+from dpexplain.models.boosting.pair_terms import choice, contrasts, grids, posterior
 from dpexplain.models.boosting.pair_terms.plan import main_part
 from dpexplain.models.boosting.recipe import Schedule
 from effort import examples
@@ -81,7 +81,7 @@ def test_the_likely_prior_has_the_largest_likelihood_of_all(seed):
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + sums @ np.linalg.solve(total, sums))
 
-    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
     others = [
         posterior.Prior(size, (length, posterior.LENGTHS[0]))
         for size in posterior.SIZES
@@ -99,11 +99,13 @@ def test_any_released_numbers_give_finite_scores(size):
     sums = size * rng.normal(0, 1, grid.n_cells)
     curvature = np.abs(size * rng.normal(0, 1, grid.n_cells))
     variance = np.full(grid.n_cells, 1.0)
-    prior = posterior.likely_prior(grid, sums, curvature, variance)
-    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    priors = posterior.likely_priors(grid, sums, curvature, variance)
+    found = posterior.posterior(grid, sums, curvature, variance, priors[0][0])
     assert np.isfinite(found.scores).all()
     assert np.isfinite(found.std(variance)).all()
-    assert np.isfinite(choice.log_p_value(grid, sums, curvature, variance))
+    error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
+    assert np.isfinite(error).all()
+    assert np.isfinite(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
 
 
 def test_cells_of_rare_special_bins_have_no_score():
@@ -124,7 +126,7 @@ def test_the_test_of_a_pair_rejects_as_often_as_it_states_if_there_are_curves_on
         rows, columns = (rng.normal(0, 1, n) for n in grid.shape)
         curves = curvature * np.add.outer(rows, columns).ravel()
         sums = curves + np.sqrt(variance) * rng.normal(0, 1, grid.n_cells)
-        log_p.append(choice.log_p_value(grid, sums, curvature, variance))
+        log_p.append(choice.log_p_value(grid, sums, np.diag(curvature), np.diag(variance)))
     share = np.mean(np.exp(log_p) < 0.1)
     assert 0.1 - 5 * np.sqrt(0.09 / 2000) < share < 0.1 + 5 * np.sqrt(0.09 / 2000)
 
@@ -173,10 +175,66 @@ def test_joined_groups_add_their_sums_and_average_their_scores(seed):
         _, log_det = np.linalg.slogdet(total)
         return -0.5 * (log_det + join @ sums @ np.linalg.solve(total, join @ sums))
 
-    chosen = posterior.likely_prior(grid, sums, curvature, variance)
+    chosen = posterior.likely_priors(grid, sums, curvature, variance)[0][0]
     others = [
         posterior.Prior(size, lengths)
         for size in posterior.SIZES
         for lengths in product(posterior.LENGTHS, repeat=2)
     ]
     assert likelihood(chosen) == pytest.approx(max(map(likelihood, others)), rel=1e-9)
+
+
+@examples(10)
+@given(seed=st.integers(0, 999), ordered=st.tuples(st.booleans(), st.booleans()))
+def test_the_error_of_a_score_is_the_variance_of_the_normal_posterior(seed, ordered):
+    grid = make_grid(seed, ordered)
+    sums, curvature, variance = made_up_sums(grid, seed)
+    prior = posterior.Prior(0.3, (0.3, 1.0))
+    found = posterior.posterior(grid, sums, curvature, variance, prior)
+    spread, design = naive_prior(grid, prior), np.diag(curvature)
+    gain = spread @ design @ np.linalg.inv(design @ spread @ design + np.diag(variance))
+    naive = np.diag(spread - gain @ design @ spread)
+    np.testing.assert_allclose(found.error_variance, naive, atol=1e-9 * prior.size**2)
+    assert (np.sqrt(found.error_variance) >= found.std(variance) - 1e-6).all()
+    alone = posterior.error_std(grid, sums, curvature, variance, [(prior, 1.0)], found.scores)
+    np.testing.assert_allclose(alone, np.sqrt(found.error_variance))
+
+
+def test_scores_that_noise_hides_keep_an_error_as_large_as_they_may_be():
+    grid = make_grid(3)
+    _, curvature, _ = made_up_sums(grid, 3)
+    sums, variance = np.zeros(grid.n_cells), np.full(grid.n_cells, 1e6)
+    priors = posterior.likely_priors(grid, sums, curvature, variance)
+    assert sum(weight for _, weight in priors) == pytest.approx(1.0)
+    found = posterior.posterior(grid, sums, curvature, variance, priors[0][0])
+    error = posterior.error_std(grid, sums, curvature, variance, priors, found.scores)
+    used = grid.used.ravel()
+    assert (error[used] > 10 * found.std(variance)[used]).all()
+    assert error[used].min() > 0.03
+
+
+@given(seed=st.integers(0, 999), n=st.integers(1, 7), ordered=st.booleans())
+def test_one_record_moves_all_contrasts_by_at_most_one(seed, n, ordered):
+    grid = make_grid(seed, (ordered, True), n_groups=n)
+    found = contrasts.contrasts(grid)
+    assert found.dtype == np.int64
+    norms = np.linalg.norm(found / contrasts.UNIT, axis=0)
+    assert (norms <= 1.0).all()
+    assert not norms[~grid.used.ravel()].any()
+    assert (norms[grid.used.ravel()] > 0.15).all()
+
+
+def test_counts_of_cells_are_found_from_exact_contrasts():
+    grid = make_grid(4)
+    rng = np.random.default_rng(2)
+    exact = np.where(grid.used.ravel(), 1000 * grid.weight * rng.uniform(0.5, 1.5, grid.n_cells), 0)
+    weights = contrasts.contrasts(grid) / contrasts.UNIT
+    noisy = weights @ exact
+    found = contrasts.counts_of_cells(grid, weights, noisy, 1000.0, 1e-9)
+    apart = contrasts.between_curves(grid)
+    expected = weights @ (1000.0 * grid.weight)
+    # The released counts of the features replace contrasts with the mean of a side.
+    np.testing.assert_allclose((weights @ found)[apart], noisy[apart], atol=1e-6)
+    np.testing.assert_allclose((weights @ found)[~apart], expected[~apart], atol=1e-6)
+    hidden = contrasts.counts_of_cells(grid, weights, noisy, 1000.0, 1e9)
+    np.testing.assert_allclose(hidden, 1000.0 * grid.weight)

@@ -100,6 +100,9 @@ def test_a_saved_explanation_keeps_its_pairs(fitted, tmp_path):
     model, X = fitted
     explanation = model.explain_global(effect=False)
     read = load(save(explanation, tmp_path / "model.json"))
+    for pair, again in zip(explanation.pairs, read.pairs, strict=True):
+        np.testing.assert_array_equal(pair.effect_std, again.effect_std)
+        assert (pair.effect_std[pair.noise_std > 0] > 0).all()
     np.testing.assert_array_equal(read.predict(X), model.predict(X))
 
 

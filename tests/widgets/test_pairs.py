@@ -88,6 +88,16 @@ def test_the_noise_of_a_pair_is_in_the_payload():
     assert shown["ranks"] is None
 
 
+def test_the_effect_of_a_pair_is_in_the_payload_and_is_what_claims_refer_to():
+    fit = swept().explanations[1.0][0]
+    pair = dataclasses.replace(fit.pairs[0], effect_std=2.0 * fit.pairs[0].total_std)
+    shown = build_payload(dataclasses.replace(fit, pairs=(pair,)))["fits"][0][0]["terms"][-1]
+    for name in ("effect", "effect_std", "effect_signal"):
+        assert shown[name] == getattr(pair, name).ravel().tolist()
+    assert shown["effect_factor"] == pair.effect_factor
+    assert shown["claims"] == {"basis": "effect"}
+
+
 def test_models_at_each_epsilon_have_their_own_pairs_and_the_others_are_absent():
     explorer = Explorer(swept())
     assert explorer.term_names[-2:] == ("age & children", "education & children")

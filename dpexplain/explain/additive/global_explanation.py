@@ -350,7 +350,7 @@ class GlobalExplanation(
             yield _COLUMN_WORDS
         yield self.ranking()
         if self.pairs:
-            yield self._pairs_table()
+            yield self.pair_ranking()
 
     def term_frames(self) -> dict[str, pd.DataFrame]:
         """Return a table for each term and each pair, keyed by name.

@@ -108,6 +108,10 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         `score_unit`; None if there is no noise or if it is unknown.
     sampling_std : array-like of the same shape or None, default=None
         Standard deviation of each contribution due to sampling the records; None if unknown.
+    effect_std : array-like of the same shape or None, default=None
+        Standard deviation of the true contributions in the population around the released ones,
+        which estimate them, due to noise, sampling, and what the shrinkage of the fit hides. A true
+        contribution is the mean over a cell of the released grid. None if unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.
@@ -145,6 +149,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     score_unit: str = ""
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
+    effect_std: FloatArray | None = None
     released: FloatArray | None = None
     edits: tuple[str, ...] = ()
 
@@ -169,7 +174,9 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     def _check_noise(self, shape: tuple[int, int]) -> None:
         if self.sampling_std is not None and self.noise_std is None:
             raise ValueError("sampling_std needs noise_std: a model without noise has no band.")
-        for name in ("noise_std", "sampling_std"):
+        if self.effect_std is not None and self.noise_std is None:
+            raise ValueError("effect_std needs noise_std: without noise, no effect is estimated.")
+        for name in ("noise_std", "sampling_std", "effect_std"):
             if getattr(self, name) is None:
                 continue
             std = read_only(name, getattr(self, name), shape)
@@ -194,8 +201,23 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
         The confidence level is 95%, no matter how the cells are correlated.
         """
-        noisy = 0 if self.total_std is None else int(np.count_nonzero(self.total_std))
-        return half_width(max(1, noisy))
+        return _factor(self.total_std)
+
+    @property
+    def effect(self) -> FloatArray | None:
+        """Estimated contributions in the population, as released; None without an estimate."""
+        if self.effect_std is None:
+            return None
+        return self.contribution if self.released is None else self.released
+
+    @property
+    def effect_factor(self) -> float | None:
+        """Half-width, in standard deviations, of a band around `effect` that covers all cells.
+
+        The confidence level is 95%, no matter how the cells are correlated. The result is None if
+        there is no estimate.
+        """
+        return None if self.effect_std is None else _factor(self.effect_std)
 
     @property
     def noise_words(self) -> str:
@@ -317,14 +339,15 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
             second (the labels of their bins), contribution, noise_std, sampling_std, total_std,
             band_low and band_high, signal (whether the cell rises above the noise; None if
             unknown), and count. The band covers all cells with 95% confidence. Unknown standard
-            deviations and band limits are NaN.
+            deviations and band limits are NaN. If effects are estimated, the table also has the
+            columns effect, effect_std, effect_low, effect_high and effect_signal.
         """
         first, second = (axis.bin_labels for axis in self.axes)
         size = self.contribution.size
         low, high = (None, None) if self.band is None else self.band
         names = ("noise_std", "sampling_std", "total_std")
         stds = {name: getattr(self, name) for name in names} | {"band_low": low, "band_high": high}
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "term": self.name,
                 "first_feature": self.axes[0].name,
@@ -344,6 +367,12 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
                 "count": self.count.ravel(),
             }
         )
+        if self.effect is None or self.effect_band is None or self.effect_signal is None:
+            return table
+        low, high = self.effect_band
+        effects = (self.effect, self.effect_std, low, high, self.effect_signal)
+        names = ("effect", "effect_std", "effect_low", "effect_high", "effect_signal")
+        return table.assign(**{k: np.ravel(v) for k, v in zip(names, effects, strict=True)})
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the pair as a heat map; see :func:`dpexplain.plotting.plot_pair`.
@@ -386,3 +415,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
             *(_html.note(words) for words in (self.noise_words, self.edit_words) if words),
             _html.note(".plot() draws the heat map, .frame() lists the cells"),
         )
+
+
+def _factor(std: FloatArray | None) -> float:
+    """Return the half-width of a band for all cells with errors, in standard deviations."""
+    return half_width(max(1, 0 if std is None else int(np.count_nonzero(std))))

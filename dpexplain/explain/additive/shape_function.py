@@ -28,7 +28,6 @@ from dpexplain.explain.bands._noisy_part import NoisyPart
 from dpexplain.explain.bands.directions import directions_inside
 from dpexplain.explain.display import ModelDisplay
 from dpexplain.explain.guarantee import Guarantee
-from dpexplain.explain.noise_model import mean_absolute
 from dpexplain.tables.cells import DATE_UNIT
 
 if TYPE_CHECKING:
@@ -294,32 +293,6 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         ends = (self.contribution, self.contribution) if band is None else band
         low, high = (end[: self.n_value_bins] for end in ends)
         return directions_inside(low, high)
-
-    @property
-    def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
-        """Limits of the effect band; None if there is no estimate.
-
-        The band contains the entire true population curve with 95% confidence.
-        """
-        if self.effect is None or self.effect_std is None or self.effect_factor is None:
-            return None
-        half = self.effect_factor * self.effect_std
-        return self.effect - half, self.effect + half
-
-    @property
-    def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """For each bin, whether the effect band excludes zero; None if there is no band."""
-        if self.effect_band is None:
-            return None
-        low, high = self.effect_band
-        return (low > 0) | (high < 0)
-
-    @cached_property
-    def effect_importance(self) -> float | None:
-        """Estimated mean absolute contribution in the population; None if not available."""
-        if self.effect is None or self.effect_std is None:
-            return None
-        return float(self.weights @ mean_absolute(self.effect, self.effect_std))
 
     @property
     def effect_caution(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -96,19 +96,49 @@ class NoisyModel:
         found = [pair for pair in self.pairs if _largest_ratio(pair) > factor]
         return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
 
-    def _pairs_table(self) -> pd.DataFrame:
-        """Return a table with the importance of each pair.
+    def pair_ranking(self) -> pd.DataFrame:
+        """Return importances of the pairs with noise floors, effects and ranks, largest first.
 
-        If the noise is known, the table also contains the noise floor of each pair, and whether the
-        pair rises above the noise.
+        Returns
+        -------
+        DataFrame
+            Indexed by pair, with the columns importance (mean absolute contribution); noise_floor,
+            the importance expected from noise alone, and above_noise, whether the pair rises above
+            the noise, if the noise is known; and, if effects are estimated, effect, the estimated
+            true importance, effect_std, an upper bound on its standard deviation for any
+            correlations between cells, and rank_low and rank_high, the 95% rank interval of the
+            pair among the pairs. If two intervals of importance may overlap, neither pair ranks
+            above the other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dpexplain import DPExplainableBoostingClassifier
+        >>> from dpexplain.datasets import make_additive
+        >>> table = make_additive("interactions", n_samples=2_000, random_state=0)
+        >>> model = DPExplainableBoostingClassifier(4, schema=table.schema, pairs=[("x2", "x4")])
+        >>> ranking = model.fit(table.X, table.y).explain_global().pair_ranking()
+        >>> ranking[["rank_low", "rank_high"]].to_numpy().tolist()  # there is one pair
+        [[1, 1]]
         """
         above = self.pairs_above_noise
-        columns: dict[str, list[Any]] = {"importance": [pair.importance for pair in self.pairs]}
-        if above is not None:
-            columns["noise_floor"] = [pair.noise_floor for pair in self.pairs]
-            columns["above_noise"] = [pair.name in above for pair in self.pairs]
         names = pd.Index([pair.name for pair in self.pairs], name="pair of features", dtype=object)
-        return pd.DataFrame(columns, index=names)
+        table = pd.DataFrame({"importance": [pair.importance for pair in self.pairs]}, index=names)
+        if above is not None:
+            table["noise_floor"] = [pair.noise_floor for pair in self.pairs]
+            table["above_noise"] = [pair.name in above for pair in self.pairs]
+        stds = [p.effect_std for p in self.pairs if p.effect_std is not None]
+        if stds and len(stds) == len(self.pairs):
+            effect = np.array([pair.effect_importance for pair in self.pairs], dtype=np.float64)
+            std = np.array(
+                [float((p.weights * s).sum()) for p, s in zip(self.pairs, stds, strict=True)]
+            )
+            table["effect"], table["effect_std"] = effect, std
+            n = len(stds)
+            apart = half_width(max(1, n * (n - 1) // 2)) * np.add.outer(std, std)
+            ahead = np.subtract.outer(effect, effect) > apart
+            table["rank_low"], table["rank_high"] = 1 + ahead.sum(axis=0), n - ahead.sum(axis=1)
+        return table.sort_values("importance", ascending=False, kind="stable")
 
     @property
     def noise_share(self) -> float | None:

@@ -1,4 +1,4 @@
-"""Noise in a curve or pair: band, signals and importances."""
+"""Noise in a curve or pair, and its effect: bands, signals and importances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_AVAILABLE = "How much of this is privacy noise is not available for this kin
 
 
 class NoisyPart:
-    """Mixin for the noise in a :class:`ShapeFunction` or a :class:`PairCurve`."""
+    """Mixin for the bands of a :class:`ShapeFunction` or a :class:`PairCurve`."""
 
     contribution: FloatArray
 
@@ -37,6 +37,14 @@ class NoisyPart:
 
         @property
         def band_factor(self) -> float: ...
+
+        effect_std: FloatArray | None
+
+        @property
+        def effect(self) -> FloatArray | None: ...
+
+        @property
+        def effect_factor(self) -> float | None: ...
 
     def _mean(self, values: FloatArray) -> float:
         """Return the mean over all records; each takes the value of its bin or cell."""
@@ -115,3 +123,30 @@ class NoisyPart:
                 break
             share -= excess / slope
         return max(0.0, share)
+
+    @property
+    def effect_band(self) -> tuple[FloatArray, FloatArray] | None:
+        """Limits of the effect band; None if there is no estimate.
+
+        The band contains the true contributions of all bins or cells in the population with 95%
+        confidence.
+        """
+        if self.effect is None or self.effect_std is None or self.effect_factor is None:
+            return None
+        half = self.effect_factor * self.effect_std
+        return self.effect - half, self.effect + half
+
+    @property
+    def effect_signal(self) -> npt.NDArray[np.bool_] | None:
+        """For each bin or cell, whether the effect band excludes zero; None if there is no band."""
+        if self.effect_band is None:
+            return None
+        low, high = self.effect_band
+        return (low > 0) | (high < 0)
+
+    @cached_property
+    def effect_importance(self) -> float | None:
+        """Estimated mean absolute contribution in the population; None if not available."""
+        if self.effect is None or self.effect_std is None:
+            return None
+        return self._mean(mean_absolute(self.effect, self.effect_std))

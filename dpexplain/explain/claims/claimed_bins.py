@@ -11,6 +11,7 @@ from dpexplain.explain._record import FloatArray
 from dpexplain.explain._text import listing, shorten
 from dpexplain.explain.additive._binned import Binned
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
+from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.additive.shape_function import ShapeFunction
 from dpexplain.explain.claims.claim import Basis
 from dpexplain.explain.noise_model import NoiseModel
@@ -18,12 +19,12 @@ from dpexplain.explain.noise_model import NoiseModel
 ALIKE = "Claims need a private model with a noise band, as released."
 
 
-def claim_basis(term: ShapeFunction) -> Basis | None:
-    """Return the basis of claims about a term, or None if no claim can be made.
+def claim_basis(term: ShapeFunction | PairCurve) -> Basis | None:
+    """Return the basis of claims about a term or a pair, or None if no claim can be made.
 
     Parameters
     ----------
-    term : ShapeFunction
+    term : ShapeFunction or PairCurve
 
     Returns
     -------

@@ -1,11 +1,11 @@
 """Claims about the cells of a pair of features.
 
 A claim compares two cells or rectangular regions of the grid, or states the sign of one. It refers
-to what the pair adds to the separate curves of its features. The effect of a pair in the population
-is not estimated, so that these claims rest on the noise of the released pair alone. How the errors
-of cells are correlated is not stored either. Intervals therefore follow from the band that contains
-all cells with 95% confidence: an error of a mean is at most the mean of the errors. They hold with
-any correlations, and for all regions at once.
+to what the pair adds to the separate curves of its features in the population or, if effects are
+not estimated, in the released model. How the errors of cells are correlated is not stored.
+Intervals therefore follow from the band that contains all cells with 95% confidence: an error of a
+mean is at most the mean of the errors. They hold with any correlations, and for all regions at
+once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.pair_curve import PairCurve
 from dpexplain.explain.claims.claim import Claim
 from dpexplain.explain.claims.claim_words import claimed_score, doubt, opening, size_words
-from dpexplain.explain.claims.claimed_bins import ALIKE, matched_bin
+from dpexplain.explain.claims.claimed_bins import ALIKE, claim_basis, matched_bin
 
 Region: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 """First and last row, and first and last column, of a rectangle of cells."""
@@ -47,8 +47,11 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     ValueError
         If the errors of the pair are unknown, or it was edited.
     """
-    std = pair.total_std
-    if std is None or pair.released is not None:
+    basis = claim_basis(pair)
+    std, factor = pair.total_std, pair.band_factor
+    if pair.effect_std is not None and pair.effect_factor is not None:
+        std, factor = pair.effect_std, pair.effect_factor
+    if basis is None or std is None:
         raise ValueError(
             f"no claim about {shorten(pair.name)!r}: its errors are unknown, or it was edited by "
             f"hand. {ALIKE}"
@@ -58,7 +61,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
         loads = loads - _mean(pair, regions[1])
     estimate = float((loads * pair.contribution).sum())
     error = float((np.abs(loads) * std).sum())
-    half = pair.band_factor * error
+    half = factor * error
     low, high = estimate - half, estimate + half
     labels = [_labels(pair, region) for region in regions]
     names = [shorten(name) for name in pair.feature_names]
@@ -67,7 +70,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
         for both in labels
     )
     against = f"records with {rest[0]}" if rest else "the average"
-    unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
+    unsure = "" if low > 0 or high < 0 else f"; {doubt(basis)}"
     words = (
         f"{opening(explanation.guarantee)}, records with {first} have "
         f"{'higher' if estimate > 0 else 'lower'} {claimed_score(explanation)} than {against}, "
@@ -78,7 +81,7 @@ def pair_claim(explanation: GlobalExplanation, pair: PairCurve, *regions: Region
     compared = [", ".join(both) for both in labels]
     return Claim(
         "difference" if rest else "sign", pair.name, compared[0],
-        compared[1] if rest else "the average", estimate, error, low, high, "noise",
+        compared[1] if rest else "the average", estimate, error, low, high, basis,
         low > 0.0 or high < 0.0, words, explanation.guarantee,
     )  # fmt: skip
 

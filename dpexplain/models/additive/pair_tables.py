@@ -40,6 +40,9 @@ class PairTable:
         the scores were estimated to be. None for a non-private model.
     sampling_std : ndarray of shape (n_rows, n_columns) or None, default=None
         Standard deviation of each score due to sampling the records. None for a non-private model.
+    effect_std : ndarray of shape (n_rows, n_columns) or None, default=None
+        Standard deviation of the true score of each cell around its score: noise, sampling, and
+        what shrinkage hides. None for a non-private model.
     """
 
     features: tuple[int, int]
@@ -48,6 +51,7 @@ class PairTable:
     counts: FloatArray
     noise_std: FloatArray | None = None
     sampling_std: FloatArray | None = None
+    effect_std: FloatArray | None = None
 
     @property
     def total_std(self) -> FloatArray:
@@ -112,6 +116,7 @@ class PairTable:
             guarantee=guarantee,
             noise_std=self.noise_std,
             sampling_std=self.sampling_std,
+            effect_std=self.effect_std,
         )
 
 

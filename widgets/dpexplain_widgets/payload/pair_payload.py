@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpexplain.explain import GlobalExplanation, PairCurve
+from dpexplain.explain.claims.claimed_bins import claim_basis
 from dpexplain.tables.cells import DATE_UNIT
 
 if TYPE_CHECKING:
@@ -118,7 +119,19 @@ def _noise(pair: PairCurve) -> dict[str, Any]:
         **{name: each.ravel().tolist() for name, each in known.items() if each is not None},
         "noise_floor": pair.noise_floor,
         "band_factor": pair.band_factor,
-        "claims": {"basis": "noise"} if pair.released is None else None,
+        "claims": {"basis": claim_basis(pair)} if pair.released is None else None,
+        **_effect(pair),
+    }
+
+
+def _effect(pair: PairCurve) -> dict[str, Any]:
+    if pair.effect is None or pair.effect_std is None or pair.effect_signal is None:
+        return {}
+    return {
+        "effect": pair.effect.ravel().tolist(),
+        "effect_std": pair.effect_std.ravel().tolist(),
+        "effect_factor": pair.effect_factor,
+        "effect_signal": pair.effect_signal.ravel().tolist(),
     }
 
 

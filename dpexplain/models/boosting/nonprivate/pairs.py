@@ -17,14 +17,17 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.nonprivate.bagging import fit_bag
 from dpexplain.models.boosting.nonprivate.pair_trees import PairStep
 from dpexplain.models.boosting.objectives import Objective
-from dpexplain.models.boosting.pair_terms.choice import LEVEL, log_p_value
 from dpexplain.models.boosting.pair_terms.choice import N_GROUPS as N_TEST_GROUPS
+from dpexplain.models.boosting.pair_terms.choice import log_p_value
 from dpexplain.models.boosting.pair_terms.grids import Grid, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.records.binned import SQUARED, Records
 from dpexplain.models.boosting.released import Tables
 
 FloatArray = NDArray[np.float64]
+
+_LEVEL = 0.05
+"""Probability of choosing a pair that has no effect beyond the curves, for each pair."""
 
 N_GROUPS = 64
 """Maximum number of groups of one feature in the grid of a pair."""
@@ -151,10 +154,11 @@ def _chosen(
             records.cross(grid.crossing)
             sums, curvature = records.bin_sums(n_features)[:, : grid.n_cells]
             known = np.maximum(curvature, 1e-9)
-            log_p = log_p_value(grid, sums, curvature, max(per_record, 1e-12) * known)
+            variance = np.diag(max(per_record, 1e-12) * known)
+            log_p = log_p_value(grid, sums, np.diag(curvature), variance)
             found.append((log_p, (i, j)))
     # Each pair is tested on its own: early stopping limits the harm of a pair chosen by chance.
-    best = sorted(each for each in found if each[0] < np.log(LEVEL))[: plan.most]
+    best = sorted(each for each in found if each[0] < np.log(_LEVEL))[: plan.most]
     return sorted(pair for _, pair in best)
 
 

@@ -1,4 +1,4 @@
-"""Private selection of feature pairs, from coarse grids of all candidates."""
+"""Private selection of feature pairs, from contrasts of coarse grids of all candidates."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dpexplain.mechanisms import Mechanism, Phase
 from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
+from dpexplain.models.boosting.pair_terms.contrasts import UNIT, contrasts, counts_of_cells
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells, sides_of
 from dpexplain.models.boosting.pair_terms.plan import PairPlan
 from dpexplain.models.boosting.pair_terms.posterior import covariance
@@ -26,13 +27,12 @@ from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 FloatArray = NDArray[np.float64]
 
 N_GROUPS = 5
-"""Maximum number of groups of one feature. Grids of 5 by 5 cells show whether there is an
-interaction; with more cells, each of them would be drowned in noise."""
+"""Maximum number of groups of one feature, which are enough to show an interaction."""
 
-LEVEL = 0.05
+LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
 
-_LEAST_EVIDENCE = 0.4
+_LEAST_EVIDENCE = 0.25
 """Minimum size of the log p-value of a chosen pair, as a share of the largest. The pairs share one
 budget, so a weak pair takes more from a strong one than it contributes."""
 
@@ -63,10 +63,11 @@ _COUNT_WEIGHT = 0.5
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase of one release: the sums and counts of all candidates.
+    """Return the phase of one release: contrasts of sums and counts of all candidates.
 
-    A record is in one cell of each grid, where it changes the sum by at most one clip and the
-    weighted count by one half. Replacing a record at most doubles these changes, in the L2 norm.
+    A record is in one cell of each grid, where it changes the contrasts of the sums by at most one
+    clip and those of the weighted counts by one half, in the L2 norm. Replacing a record at most
+    doubles these changes.
 
     Parameters
     ----------
@@ -74,14 +75,14 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     n_pairs : int
         Number of candidates.
     n_values : int
-        Number of cells in all grids, times two.
+        Number of contrasts of all grids, times two.
 
     Returns
     -------
     Phase
     """
     of_one = float(np.sqrt((1.0 + _COUNT_WEIGHT**2) * n_pairs))
-    steps = budget.leaf_factor * of_one * LATTICE
+    steps = budget.leaf_factor * of_one * LATTICE * UNIT
     return Phase("pair choice", steps, budget.choice_multiplier * steps, n_values)
 
 
@@ -176,32 +177,41 @@ def choose_pairs(
     grids = [Grid((sides[i], sides[j]), len(counts)) for i, j in pairs]
     if objective.loss is SQUARED:
         clip *= _CLIP_SHARE
+    weights = [contrasts(grid) for grid in grids]
     exact = []
-    for grid in grids:
+    for grid, each in zip(grids, weights, strict=True):
         records.cross(grid.crossing)
-        exact.append(records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, clip))
-        exact.append(records.cell_counts(grid.column, grid.n_cells) * int(_COUNT_WEIGHT * LATTICE))
+        sums = records.leaf_sums(grid.column, grid.leaf_of_cell, grid.n_cells, clip)
+        exact.append(each @ sums)
+        of_cells = records.cell_counts(grid.column, grid.n_cells)
+        exact.append(each @ (of_cells * int(_COUNT_WEIGHT * LATTICE)))
     phase = choice_phase(budget, len(pairs), sum(map(len, exact)))
     with mechanism.phase(phase):
-        noisy = mechanism.release(np.concatenate(exact)) / LATTICE
+        noisy = mechanism.release(np.concatenate(exact)) / (LATTICE * UNIT)
     parts = np.split(noisy, np.cumsum([len(part) for part in exact])[:-1])
-    noise = phase.sigma_int / LATTICE
+    noise = phase.sigma_int / (LATTICE * UNIT)
     found = []
     with one_blas_thread():
-        for grid, pair, sums, n_records in zip(grids, pairs, parts[::2], parts[1::2], strict=True):
-            cells = grid.counts(n_records / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT)
+        for grid, each, pair, of_sums, of_counts in zip(
+            grids, weights, pairs, parts[::2], parts[1::2], strict=True
+        ):
+            rows = each / UNIT
+            cells = counts_of_cells(
+                grid, rows, of_counts / _COUNT_WEIGHT, n_samples, noise / _COUNT_WEIGHT
+            )
             shape = curvature_of_cells(grid, cells, terms, objective, schedule, clip)
             # The residual variance of a regression is not known, only its bound.
             sampling = clip**2 * cells if objective.loss is SQUARED else shape[1]
-            log_p = log_p_value(grid, clip * sums, shape[0], (clip * noise) ** 2 + sampling)
+            variance = (clip * noise) ** 2 * np.eye(len(rows)) + (rows * sampling) @ rows.T
+            log_p = log_p_value(grid, clip * of_sums, rows * shape[0], variance)
             found.append((log_p, pair))
     limit = np.log(LEVEL / len(pairs))
     best = sorted(each for each in found if each[0] < limit)[: plan.most]
     return sorted(pair for log_p, pair in best if log_p <= _LEAST_EVIDENCE * best[0][0])
 
 
-def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray) -> float:
-    """Test whether the sums of a grid show a smooth interaction of two features.
+def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:
+    """Test whether contrasts of a grid's sums show a smooth interaction of two features.
 
     Errors in the two curves do not affect the test. Such an error adds the same amount to the
     scores of a whole row or column of the grid, and so changes the sums in proportion to their
@@ -212,12 +222,12 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
     Parameters
     ----------
     grid : Grid
-    sums : ndarray of shape (n_cells,)
-        Noisy sums of residuals.
-    curvature : ndarray of shape (n_cells,)
-        Change in each sum per unit of score.
-    variance : ndarray of shape (n_cells,)
-        Variance of each sum due to noise and sampling.
+    sums : ndarray of shape (n_contrasts,)
+        Noisy contrasts of sums of residuals, or the sums themselves.
+    design : ndarray of shape (n_contrasts, n_cells)
+        Change in each contrast per unit of score of each cell.
+    variance : ndarray of shape (n_contrasts, n_contrasts)
+        Positive definite covariance of the contrasts due to noise and sampling.
 
     Returns
     -------
@@ -231,19 +241,22 @@ def log_p_value(grid: Grid, sums: FloatArray, curvature: FloatArray, variance: F
     """
     rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
     curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
-    noise = np.sqrt(variance)
-    scale = max(float((curvature / noise).max()), 1e-300)
-    certain = curvature / noise / scale  # the unit of the scores cancels
-    basis, size, _ = np.linalg.svd(curves * certain[:, None], full_matrices=False)
+    # Released numbers can be of any size, and rounding must not let a fit fail for them.
+    values, vectors = np.linalg.eigh(variance)
+    values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
+    whiten = vectors.T / np.sqrt(values)[:, None]
+    certain = whiten @ design
+    certain /= max(float(np.abs(certain).max()), 1e-300)  # the unit of the scores cancels
+    basis, size, _ = np.linalg.svd(certain @ curves, full_matrices=False)
     basis = basis[:, size > 1e-9 * max(float(size.max()), 1e-300)]
     smooth = np.kron(*(covariance(side, _LENGTH) for side in grid.sides))
-    spread = certain[:, None] * smooth * certain
+    spread = certain @ smooth @ certain.T
     spread -= basis @ (basis.T @ spread)
     spread -= (spread @ basis) @ basis.T
     weights = np.linalg.eigvalsh((spread + spread.T) / 2.0)
     if not weights.max(initial=0.0) > 1e-9:
         return 0.0
-    z = sums / noise
+    z = whiten @ sums
     return _log_tail(float(z @ spread @ z), np.maximum(weights, 0.0))
 
 

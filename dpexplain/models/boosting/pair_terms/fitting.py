@@ -19,7 +19,12 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pair_terms.grids import Grid, curvature_of_cells
-from dpexplain.models.boosting.pair_terms.posterior import Prior, likely_prior, posterior
+from dpexplain.models.boosting.pair_terms.posterior import (
+    Prior,
+    error_std,
+    likely_priors,
+    posterior,
+)
 from dpexplain.models.boosting.recipe import Schedule
 from dpexplain.models.boosting.records._kernels_sums import LATTICE
 from dpexplain.models.boosting.records.binned import BinnedRecords
@@ -87,6 +92,7 @@ class _Pair:
     total: FloatArray
     noise: FloatArray = field(default_factory=lambda: np.zeros(0))
     sampled: FloatArray = field(default_factory=lambda: np.zeros(0))
+    error: FloatArray = field(default_factory=lambda: np.zeros(0))
     prior: Prior | None = None
     n_visits: int = 0
 
@@ -107,11 +113,13 @@ class _Pair:
         mean, noise = self.total / self.n_visits, np.full(len(sums), variance / self.n_visits)
         spread = noise + self.sampling
         if self.prior is None or last:
-            self.prior = likely_prior(self.grid, mean, self.curvature, spread)
+            priors = likely_priors(self.grid, mean, self.curvature, spread)
+            self.prior = priors[0][0]
         found = posterior(self.grid, mean, self.curvature, spread, self.prior)
         if last:
             self.noise = _PRIOR_ESTIMATED * found.std(noise)
             self.sampled = _PRIOR_ESTIMATED * found.std(self.sampling)
+            self.error = error_std(self.grid, mean, self.curvature, spread, priors, found.scores)
         return found.scores
 
 
@@ -211,6 +219,7 @@ def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
         spread(pair.counts) * np.outer(*split),
         scale * spread(pair.noise),
         scale * spread(pair.sampled),
+        scale * spread(pair.error),
     )
 
 

@@ -183,7 +183,12 @@ class Grid:
         apart = np.where(used, noisy - expected, 0.0)
         scatter = float((apart**2).sum())
         kept = max(0.0, 1.0 - noise_std**2 * int(used.sum()) / max(scatter, 1e-12))
-        return np.maximum(expected + kept * apart, _LEAST_COUNT * expected)
+        return self.positive(expected + kept * apart, n_samples)
+
+    def positive(self, counts: FloatArray, n_samples: float) -> FloatArray:
+        """Return counts that are at least a small share of those of independent features."""
+        least = _LEAST_COUNT * max(n_samples, 1.0) * self.weight
+        return np.where(self.weight > 0.0, np.maximum(counts, least), 0.0)
 
 
 def curvature_of_cells(

@@ -8,18 +8,21 @@ and the scores of a pair without an effect shrink to zero.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
 
 from dpexplain.models.boosting.pair_terms.grids import Grid, Side
 
 FloatArray = NDArray[np.float64]
 
-SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Prior standard deviations of the scores that are tried, in score units of the loop."""
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
@@ -33,6 +36,10 @@ are, and comparing all priors on a grid of 24 by 24 cells would take 60 times as
 _MOST_CERTAIN = 1e5
 """Bound on the ratio of a cell's signal to its noise per unit of score. It is far above all ratios
 of actual fits, and it keeps the equations well conditioned for any released numbers."""
+
+
+_LEAST_PROBABILITY = 0.01
+"""Sizes of the scores that are less probable than this are left out of their errors."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,15 @@ class Posterior:
         Covariance of the scores (rows) with the sums in these units (columns).
     noise : ndarray of shape (n_cells,)
         Standard deviation of each sum.
+    prior_variance : ndarray of shape (n_cells,)
+        Variance of each score before the sums were seen.
     """
 
     scores: FloatArray
     total: FloatArray
     shared: FloatArray
     noise: FloatArray
+    prior_variance: FloatArray
 
     @cached_property
     def response(self) -> FloatArray:
@@ -82,6 +92,17 @@ class Posterior:
     def std(self, variance: FloatArray) -> FloatArray:
         """Return the standard deviation of each score, given the variance of each sum."""
         return np.sqrt(self.response**2 @ variance)
+
+    @property
+    def error_variance(self) -> FloatArray:
+        """Variance of each true score around its posterior mean.
+
+        It contains the errors in the sums and what the prior smooths away.
+        """
+        half = solve_triangular(np.linalg.cholesky(self.total), self.shared.T, lower=True)
+        # Rounding must not make a variance zero or negative.
+        least = 1e-9 * self.prior_variance
+        return np.asarray(np.maximum(self.prior_variance - (half**2).sum(axis=0), least))
 
 
 def covariance(side: Side, length: float) -> FloatArray:
@@ -145,18 +166,22 @@ def posterior(
     """
     noise, certain = _units(curvature, variance)
     first, second = (covariance(s, x) for s, x in zip(grid.sides, prior.lengths, strict=True))
-    shared = prior.size**2 * np.kron(first, second) * certain
+    scatter = prior.size**2 * np.kron(first, second)
+    shared = scatter * certain
     total = certain[:, None] * shared + np.eye(len(sums))
-    return Posterior(shared @ np.linalg.solve(total, sums / noise), total, shared, noise)
+    scores = shared @ np.linalg.solve(total, sums / noise)
+    return Posterior(scores, total, shared, noise, np.diag(scatter))
 
 
-def likely_prior(
+def likely_priors(
     grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
-) -> Prior:
-    """Return the prior with the largest marginal likelihood of the sums.
+) -> list[tuple[Prior, float]]:
+    """Return the likeliest prior of each size, and the probability of the size.
 
-    If a side has many ordered groups, neighboring groups are joined first. The sums of the joined
-    cells add up, and their scores are the weighted means of the scores of their cells.
+    The likelihood is the marginal likelihood of the sums. Before the sums are seen, all sizes up to
+    the largest are equally probable, and so are all lengths. If a side has many ordered groups,
+    neighboring groups are joined first. The sums of the joined cells add up, and their scores are
+    the weighted means of the scores of their cells.
 
     Parameters
     ----------
@@ -165,15 +190,15 @@ def likely_prior(
 
     Returns
     -------
-    Prior
+    list of (Prior, float)
+        Likeliest prior first.
     """
     joins = [_join(side) for side in grid.sides]
     cells = np.kron(*joins)
     noise, certain = _units(cells @ curvature, cells @ variance)
     z = cells @ sums / noise
     means = [_mean_of_joined(side, join) for side, join in zip(grid.sides, joins, strict=True)]
-    best = Prior(SIZES[0], (LENGTHS[0], LENGTHS[0]))
-    most = -np.inf
+    found: dict[float, list[tuple[float, Prior]]] = {size: [] for size in SIZES}
     tried = (LENGTHS if side.n_ordered > 1 else LENGTHS[:1] for side in grid.sides)
     for along, across in product(*tried):
         first, second = (
@@ -186,9 +211,49 @@ def likely_prior(
         for size in SIZES:
             spread = 1.0 + size**2 * np.maximum(values, 0.0)
             evidence = -0.5 * float((squared / spread + np.log(spread)).sum())
-            if evidence > most:
-                best, most = Prior(size, (along, across)), evidence
-    return best
+            found[size].append((evidence, Prior(size, (along, across))))
+    best = [max(each, key=lambda one: one[0]) for each in found.values()]
+    # If all logarithms of sizes were equally probable, most of them would mean no effect.
+    log_weight = np.array([logsumexp([one[0] for one in each]) for each in found.values()])
+    log_weight += np.log(SIZES)
+    weight = np.exp(log_weight - logsumexp(log_weight))
+    order = sorted(range(len(SIZES)), key=lambda k: -best[k][0])
+    return [(best[k][1], float(weight[k])) for k in order]
+
+
+def error_std(
+    grid: Grid,
+    sums: FloatArray,
+    curvature: FloatArray,
+    variance: FloatArray,
+    priors: Sequence[tuple[Prior, float]],
+    scores: FloatArray,
+) -> FloatArray:
+    """Return the standard deviation of each true score around a given score.
+
+    The size of the scores is not taken as known: the variances and the distances of the posterior
+    means are averaged over all sizes. If noise hides how large the scores are, scores near zero
+    therefore have a standard deviation as large as the scores may be.
+
+    Parameters
+    ----------
+    grid, sums, curvature, variance
+        As in `posterior`.
+    priors : sequence of (Prior, float)
+        Result of `likely_priors`.
+    scores : ndarray of shape (n_cells,)
+        Given scores.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+    """
+    total = np.zeros(len(sums))
+    kept = [each for each in priors if each[1] > _LEAST_PROBABILITY]
+    for prior, weight in kept:
+        found = posterior(grid, sums, curvature, variance, prior)
+        total += weight * (found.error_variance + (found.scores - scores) ** 2)
+    return np.sqrt(total / sum(weight for _, weight in kept))
 
 
 def _join(side: Side) -> FloatArray:

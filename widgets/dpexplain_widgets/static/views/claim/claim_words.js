@@ -182,13 +182,16 @@ function heldWords(strip) {
 const CLAIM_BASES = {
   effect: "It refers to the estimated effect in the population, with noise, sampling and shrinkage in its interval.",
   noise: "It refers to the released curve without its noise; a short fit shrinks curves, so the effect can be larger.",
-  pair: "It refers to what the released pair adds, without its noise; the effect of a pair is not estimated, so the " +
-    "claim rests on the noise of its cells alone. It follows from the band of all cells, for any region at once.",
+  pair: "It refers to what the pair adds in the population, with noise, sampling and shrinkage in its interval. It " +
+    "follows from the band of all cells, for any region at once.",
+  "pair, noise": "It refers to what the released pair adds, without its noise; the effect of this pair is not " +
+    "estimated. It follows from the band of all cells, for any region at once.",
   decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
     "largest correlation of any of their bins.",
 };
 
 /** What the interval of a claim covers, in a sentence. */
 export function basisWords({ basis }, { kind }, isPair) {
-  return CLAIM_BASES[isPair ? "pair" : kind === "decision" ? kind : basis];
+  if (isPair) return CLAIM_BASES[basis === "effect" ? "pair" : "pair, noise"];
+  return CLAIM_BASES[kind === "decision" ? kind : basis];
 }

@@ -1,6 +1,6 @@
 // Claims about cells and regions of a pair of features, from the band of all its cells.
 import { binWeights } from "../disagreement/distance.js";
-import { claimBetween, dot } from "./contrasts.js";
+import { claimBetween, claimedValues, dot } from "./contrasts.js";
 
 /**
  * @typedef {import("../../types").TermFit} TermFit
@@ -56,8 +56,10 @@ export function pairClaim(termFit, question) {
   if (question.bins.length === 0) return null;
   const [first, second] = regionsOf(termFit, question).map((region) => meanOfRegion(termFit, region));
   const loads = second === undefined ? first : first.map((weight, cell) => weight - second[cell]);
-  const std = dot(loads.map(Math.abs), termFit.total_std);
-  return claimBetween(dot(loads, termFit.contribution), std, termFit.band_factor, "noise");
+  const { basis } = termFit.claims;
+  const [values, stds] = claimedValues(termFit);
+  const factor = basis === "effect" ? termFit.effect_factor : termFit.band_factor;
+  return claimBetween(dot(loads, values), dot(loads.map(Math.abs), stds), factor, basis);
 }
 
 /** First and last label of each feature of a region, or its only label. */

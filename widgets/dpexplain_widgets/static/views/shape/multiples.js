@@ -84,7 +84,7 @@ class Multiples {
     this.mark.hidden = state.reference === null || state.atReference;
     this.drawPages();
     const where = state.atReference ? "the non-private reference" : epsilonWords(state);
-    const layer = state.fit.terms.some((term) => term.effect) ? state.shownCurve : "released";
+    const layer = state.fit.terms.some((term) => term.effect && !term.axes) ? state.shownCurve : "released";
     setText(this.about, `Contributions at ${where} to ${scoreWords(state.payload)}, each term on its own axis; ` +
       `${BAND_WORDS[layer]}. Click to select a term; press Enter or double-click to open it.`);
     if (this.width < 40) return;

@@ -35,7 +35,7 @@ export function shapeOptions(model) {
     const numeric = state.term.kind === "numeric";
     const termFit = mainTerm(state);
     curve.fill(CURVES, state.shownCurve);
-    curve.element.hidden = !termFit.effect;
+    curve.element.hidden = !termFit.effect || Boolean(termFit.axes);
     order.fill(ORDERS, categoryOrder);
     order.element.hidden = numeric;
     repeat.fill(state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]), String(state.repeat));

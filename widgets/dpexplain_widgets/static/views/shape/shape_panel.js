@@ -99,7 +99,7 @@ class ShapePanel {
     drawLegend(this.legend, state, termFit, { cut: this.drawn.cut, hatchId: this.ids.hatch, replay });
     this.drawControls(state);
     const meaning = termFit.noise_std ? BAND_MEANING : "";
-    setText(this.bandWords, `${KEYS}${meaning}${termFit.effect ? EFFECT_MEANING : ""}`);
+    setText(this.bandWords, `${KEYS}${meaning}${termFit.effect && !termFit.axes ? EFFECT_MEANING : ""}`);
     this.claim.draw(state, askedAbout(state, termFit));
     this.table.draw();
   }

@@ -1,0 +1,108 @@
+"""Contrasts between the cells of a grid: what is released to choose pairs.
+
+If the sum of each cell were released, an interaction, which is spread over all cells, would collect
+the noise of all of them. A contrast collects it once: the sum of two opposite quarters of the grid,
+minus that of the other two, has the noise of a single number. The contrasts of one side are its
+mean, the difference between its halves, and faster waves. Differences between halves have the
+largest weight, as most interactions show in them, and means the smallest: they show errors of the
+curves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.models.boosting.pair_terms.grids import Grid, Side
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_SIDE_UNIT = 20
+
+UNIT = _SIDE_UNIT**2
+"""Contrasts are multiples of 1 / `UNIT`, so that sums of integers stay integers."""
+
+_MEAN, _HALVES, _WAVES = 0.25, 1.0, 0.5
+
+
+def contrasts(grid: Grid) -> IntArray:
+    """Return the contrasts of a grid; they depend on released numbers only.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    ndarray of shape (n_contrasts, n_cells), dtype int64
+        Weight of each cell in each contrast, in units of 1 / `UNIT`. The norm of each column is at
+        most 1: so far one record moves all contrasts together. Cells of rare special bins have no
+        weight.
+    """
+    return np.kron(*(_of_side(side) for side in grid.sides)).astype(np.int64)
+
+
+def between_curves(grid: Grid) -> NDArray[np.bool_]:
+    """Return which contrasts show an interaction, whatever the curves are.
+
+    Parameters
+    ----------
+    grid : Grid
+
+    Returns
+    -------
+    ndarray of shape (n_contrasts,), dtype bool
+        False for contrasts that contain the mean of a side.
+    """
+    first, second = (np.arange(side.n_groups - side.has_rest) > 0 for side in grid.sides)
+    return np.asarray(np.logical_and.outer(first, second).ravel(), dtype=np.bool_)
+
+
+def counts_of_cells(
+    grid: Grid, weights: FloatArray, noisy: FloatArray, n_samples: float, noise_std: float
+) -> FloatArray:
+    """Estimate the number of records in each cell from noisy contrasts of counts.
+
+    Parameters
+    ----------
+    grid : Grid
+    weights : ndarray of shape (n_contrasts, n_cells)
+        Weight of each cell in each contrast.
+    noisy : ndarray of shape (n_contrasts,)
+        Noisy contrasts of the counts.
+    n_samples : float
+        Noisy number of records.
+    noise_std : float
+        Noise standard deviation of a contrast.
+
+    Returns
+    -------
+    ndarray of shape (n_cells,)
+        As from `Grid.counts`, which does the same for noisy counts of cells.
+    """
+    expected = max(n_samples, 1.0) * grid.weight
+    # The released counts of each feature are more accurate than contrasts with the mean of a side.
+    apart = np.where(between_curves(grid), noisy - weights @ expected, 0.0)
+    scatter = float(apart @ apart)
+    noise = noise_std**2 * int(between_curves(grid).sum())
+    kept = max(0.0, 1.0 - noise / max(scatter, 1e-12))
+    return grid.positive(expected + kept * (np.linalg.pinv(weights) @ apart), n_samples)
+
+
+def _of_side(side: Side) -> IntArray:
+    """Return the contrasts of one side, shape (n_used_groups, n_groups), in 1 / `_SIDE_UNIT`."""
+    n = side.n_groups - side.has_rest
+    share = side.weight[:n] / max(float(side.weight[:n].sum()), 1e-300)
+    upper = np.cumsum(share) - share / 2.0 > 0.5
+    if upper.all() or not upper.any():  # one group has most of the records
+        upper = np.arange(n) > 0
+    place = np.pi * (np.arange(n) + 0.5) / n
+    # Zeros are rounded, so that their signs do not depend on the machine.
+    waves = [_WAVES * np.sign(np.round(np.cos(k * place), 6)) for k in range(2, n)]
+    rows = [np.full(n, _MEAN), _HALVES * np.where(upper, 1.0, -1.0), *waves][:n]
+    found = np.array(rows)
+    found *= _SIDE_UNIT / np.sqrt((found**2).sum(axis=0).max())
+    # Rounding toward zero never increases the norm of a column.
+    found = np.trunc(found + 1e-9 * np.sign(found))
+    return np.pad(found, ((0, 0), (0, int(side.has_rest)))).astype(np.int64)
