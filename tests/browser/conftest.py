@@ -82,7 +82,7 @@ private
 
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Any]:
-    """Make pages with `new_page(width=..., ...)`; an error in any of them fails the test.
+    """Make pages with `new_page(width=..., ...)`; a console message in any fails the test.
 
     Errors with one of the words `hosts` are those of the program that the view is shown in.
     """
@@ -112,8 +112,10 @@ def new_page(browser: Any) -> Iterator[Any]:
 
 
 def _note(message: Any, note: Callable[[str], None]) -> None:
-    if message.type == "error":
-        note(f"console: {message.text} ({message.location})")
+    """Note a message of any kind from a page or a view, and only errors of the host around it."""
+    source = str(message.location.get("url", ""))
+    if message.type == "error" or source.startswith(("file:", "blob:", "data:")):
+        note(f"console {message.type}: {message.text} ({message.location})")
 
 
 @pytest.fixture
