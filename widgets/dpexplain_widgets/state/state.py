@@ -443,7 +443,7 @@ class ViewState(traitlets.HasTraits):
         epsilons = self.shown.get("epsilons", [])
         stops = [f"epsilon {epsilon:g}" for epsilon in epsilons]
         if self.shown.get("reference") is not None and (self.show_reference or not epsilons):
-            stops.append("the non-private reference")
+            stops.append(f"the non-private {'reference' if epsilons else 'model'}")
         return stops
 
     def _fit(self) -> dict[str, Any] | None:

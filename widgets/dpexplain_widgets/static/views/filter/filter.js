@@ -19,6 +19,7 @@ import { choose, drawOnChange } from "../../state/state.js";
 import { offerTable, scrollBox } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
+import { fitWords } from "../../kit/words.js";
 
 const MAP_NAMES = [
   ["mean", "mean filter of each class"],
@@ -34,7 +35,7 @@ const FILTER_MEANING =
   "bias they add up to the score. Standard deviations cover privacy noise only; they are computed from " +
   "released numbers, so they cost no privacy.";
 
-const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
+const SEEDED = "NOT PRIVATE — do not publish";
 
 const CLAIM_START = "Choose an input or a region for a claim about its mean weight.";
 const CLAIM_PRIVATE = "Claims are made from private fits: choose an ε.";
@@ -164,7 +165,7 @@ class FilterPanel {
   // The chosen map, and next to it the same map at the pinned ε.
   drawReader(view, scale) {
     const { data, columns, choice, k, limit, state } = view;
-    const open = state.atReference ? WARNINGS.reference : WARNINGS.seeded;
+    const open = state.atReference ? `${fitWords(state)}: not releasable` : SEEDED;
     const room = { scale, limit, font: this.font, width: Math.min(this.width, scale === null ? 520 : 336) };
     const draw = (reader, column, warning) => {
       const heading = `${mapWords(view, k)}, ${columnWords(view, column)}`;
@@ -176,7 +177,7 @@ class FilterPanel {
     this.pinned.element.hidden = state.pinned === null;
     this.change.element.hidden = state.pinned === null;
     if (!state.pinned) return;
-    const seeded = state.pinned.guarantee.private ? "" : WARNINGS.seeded;
+    const seeded = state.pinned.guarantee.private ? "" : SEEDED;
     draw(this.pinned, state.pinnedStop, seeded);
     const [here, there] = [state.stop, state.pinnedStop].map((column) => columnWords(view, column));
     this.change.draw(view, data.changeOf([columns[state.stop], columns[state.pinnedStop]], choice, k), {

@@ -13,7 +13,7 @@ import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
-import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
+import { binSentence, binsInsideNoise, fitWords, scoreWords } from "../../kit/words.js";
 
 const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers. Drag over " +
   "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, Ctrl-drag over a " +
@@ -66,7 +66,7 @@ function pairSummary(state, termFit) {
 export function absentWords(state) {
   const { epsilons, fits } = state.payload;
   const others = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[state.termIndex].absent));
-  const where = state.atReference ? "The non-private reference" : `The model at ${epsilonWords(state)}`;
+  const where = `The ${state.atReference ? "" : "model at "}${fitWords(state)}`;
   const elsewhere = others.length ? `; models at ε = ${others.map(formatEpsilon).join(", ")} have it` : "";
   return `${where} does not have this pair of features${elsewhere}.`;
 }
