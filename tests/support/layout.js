@@ -34,6 +34,10 @@
     if (room > 0 && Math.abs(drawn - room) > 1.5) problems.push(`width: ${drawn} in ${room}`);
   }
 
+  for (const read of root.querySelectorAll(".dpx-readout")) {
+    if (read.scrollHeight > read.clientHeight + 1) problems.push(`cut text: ${words(read)}`);
+  }
+
   for (const wide of root.querySelectorAll(".dpx-ledger .dpx-table-box")) {
     if (wide.scrollWidth > wide.clientWidth + 1) problems.push(`cut table: ${words(wide)}`);
   }
@@ -72,11 +76,14 @@
     if (!data.trim() || element.closest(apart) || !element.checkVisibility({ visibilityProperty: true })) continue;
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
-    for (const b of range.getClientRects()) lines.push({ b: seenOf(b, element), data: data.slice(0, 40) });
+    for (const b of range.getClientRects()) {
+      lines.push({ b: seenOf(b, element), node: texts.currentNode, data: data.slice(0, 40) });
+    }
   }
   lines.sort((one, other) => one.b.top - other.b.top);
-  lines.forEach(({ b, data }, i) => {
+  lines.forEach(({ b, node, data }, i) => {
     for (let j = i + 1; j < lines.length && lines[j].b.top < b.bottom - 4; j += 1) {
+      if (lines[j].node === node) continue; // a text with an ellipsis has boxes for both its parts
       const other = lines[j].b;
       const over = Math.min(b.right, other.right) - Math.max(b.left, other.left);
       const down = Math.min(b.bottom, other.bottom) - other.top;

@@ -166,7 +166,9 @@ class FilterPanel {
   drawReader(view, scale) {
     const { data, columns, choice, k, limit, state } = view;
     const open = state.atReference ? `${fitWords(state)}: not releasable` : SEEDED;
-    const room = { scale, limit, font: this.font, width: Math.min(this.width, scale === null ? 520 : 336) };
+    const several = scale !== null && state.pinned !== null;
+    this.reader.element.parentElement.classList.toggle("dpx-filter-three", several);
+    const room = { scale, limit, font: this.font, width: Math.min(this.width, several ? 236 : scale ? 336 : 520) };
     const draw = (reader, column, warning) => {
       const heading = `${mapWords(view, k)}, ${columnWords(view, column)}`;
       reader.draw(view, data.map(columns[column], choice, k), {
