@@ -6,7 +6,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
-from page_checks import layout_problems, settle
+from page_checks import console_problem, layout_problems, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -60,6 +60,31 @@ def test_a_fault_of_layout_is_seen(open_page, survey, fault, seen):
     page.evaluate(fault)
 
     assert any(problem.startswith(seen) for problem in layout_problems(page))
+
+
+@pytest.mark.parametrize("kind", ["log", "info", "warn", "debug", "error"])
+def test_a_console_message_of_any_kind_is_a_problem_of_a_page(browser, tmp_path, kind):
+    path = tmp_path / "loud.html"
+    path.write_text(f"<script>console.{kind}('said')</script>", encoding="utf-8")
+    page = browser.new_page()
+    found = []
+    page.on("console", lambda message: found.append(console_problem(message)))
+    page.goto(path.as_uri())
+    page.wait_for_timeout(100)
+    page.close()
+
+    assert len(found) == 1
+    assert "said" in str(found[0])
+
+
+def test_a_term_chosen_before_it_is_drawn_is_in_sight_in_a_long_list(open_page):
+    source = view_examples.comparison(view_examples.wide_terms(40, 3), TWO)
+    page = open_page(Explorer(source, term=source.term_names[-1], term_order="schema"))
+    chosen = page.locator(".dpx-term-chosen").bounding_box()
+    box = page.locator(".dpx-terms").bounding_box()
+
+    assert box["y"] <= chosen["y"]
+    assert chosen["y"] + chosen["height"] <= box["y"] + box["height"] + 1
 
 
 # The width is another one only while it is measured: no size but the first is ever reported.
