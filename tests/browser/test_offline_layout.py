@@ -150,6 +150,24 @@ def test_noise_beyond_the_axis_has_a_mark(open_page, term):
     assert "continues off-scale" not in page.locator(".dpx-legend").inner_text()
 
 
+def test_a_non_private_model_alone_is_not_called_a_reference(open_page):
+    page = open_page(Explorer(view_examples.comparison().reference, term="age"))
+
+    assert page.locator(".dpx-legend").inner_text() == "non-private model"
+    assert "the non-private model" in page.locator(".dpx-scrubber").get_attribute("aria-valuetext")
+    assert "reference" not in page.locator(".dpx").inner_text()
+    assert page.locator(".dpx-planner").is_hidden()
+
+
+def test_the_legend_counts_the_bins_that_a_fit_resolved(open_page):
+    source = view_examples.comparison()
+    page = open_page(Explorer(source, term="age", epsilon_index=1))
+    shape = source.explanations[source.epsilons[1]][0]["age"]
+    bins = shape.n_value_bins
+
+    assert f"; {bins} bins resolved" in page.locator(".dpx-legend").inner_text()
+
+
 def test_errors_in_the_unit_of_the_target_say_so(open_page):
     page = open_page(Explorer(view_examples.comparison(classes=None)))
 
