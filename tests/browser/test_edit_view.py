@@ -145,7 +145,8 @@ def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
     assert log.branches == (1, 2)
     assert "(after 1)" in page.locator(".dpx-edit-history").inner_text()
     page.locator(".dpx-edit-state").nth(3).click()
-    undone = [text.endswith("(undone)") for text in page.locator(".dpx-edit-state").all_inner_texts()]
+    states = page.locator(".dpx-edit-state").all_inner_texts()
+    undone = [text.endswith("(undone)") for text in states]
     assert undone == [False, False, True, False]  # the next edit keeps what was undone in sight
 
 

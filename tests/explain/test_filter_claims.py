@@ -69,10 +69,11 @@ def test_matched_filters_keep_the_joint_errors_of_their_regions():
     for asked in ({}, {"against": "low"}):
         before, after = (filter_claim(each, "high", REGION, **asked) for each in (bank, matched))
         assert after.std == pytest.approx(before.std, rel=1e-6)
-    errors = {
-        filter_claim(each, "high", REGION, place=m).std for each in (bank, matched) for m in range(4)
-    }
-    assert len(np.unique(np.round(sorted(errors), 6))) == 4
+    before, after = (
+        sorted(filter_claim(each, "high", REGION, place=m).std for m in range(4))
+        for each in (bank, matched)
+    )
+    np.testing.assert_allclose(after, before, rtol=1e-6)
 
 
 def test_two_filters_of_any_classes_are_compared_with_their_own_noise():
@@ -88,7 +89,7 @@ def test_two_filters_of_any_classes_are_compared_with_their_own_noise():
             bank.contrast("high", "low", **places)
     with pytest.raises(ValueError, match="two different filters"):
         bank.contrast("low", "low", place=1, against_place=1)
-    with pytest.raises(ValueError, match="against_place=9|place=9"):
+    with pytest.raises(ValueError, match="place=9"):
         bank.contrast("low", "low", place=1, against_place=9)
 
 

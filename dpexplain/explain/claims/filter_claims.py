@@ -171,9 +171,7 @@ def filter_claim_strip(
         raise ValueError("claims about filters over ε need a FilterComparison of private models.")
     chosen = list(banks).index(known_epsilon(list(banks), epsilon))
     claims = [
-        filter_claim(
-            bank, label, region, against=against, place=place, against_place=against_place
-        )
+        filter_claim(bank, label, region, against=against, place=place, against_place=against_place)
         for bank in banks.values()
         if isinstance(bank, FilterBank)
     ]

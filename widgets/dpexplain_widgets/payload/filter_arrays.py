@@ -18,8 +18,8 @@ RATIO_STEP = 1 / 32
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
-    "means and samples to 1/32767; marks above the noise are computed before rounding, and those of "
-    "differences of single filters allow for it."
+    "means and samples to 1/32767; marks above the noise are computed before rounding, and marks "
+    "of differences of single filters allow for it."
 )
 
 _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
@@ -40,9 +40,7 @@ class ArrayWriter:
         self._length = 0
         self._known: dict[bytes, dict[str, Any]] = {}
 
-    def add(
-        self, values: npt.NDArray[Any], kind: str, *, upward: bool = False
-    ) -> dict[str, Any]:
+    def add(self, values: npt.NDArray[Any], kind: str, *, upward: bool = False) -> dict[str, Any]:
         """Append an array.
 
         Parameters
