@@ -99,17 +99,31 @@ def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
             bias_variance=_taken(noise.bias_variance, order),
         )
     elif noise is not None:
-        # Filters with the same index share a basis in all classes, but not after reordering.
-        noise = FilterNoise(
-            _taken(noise.weight_variance, order),
-            _taken(noise.bias_variance, order),
-            origin=noise.origin,
-        )
+        noise = _with_stacked_basis(noise, order)
     return dataclasses.replace(
         bank,
         filters=_taken(bank.filters, order),
         biases=_taken(bank.biases, order),
         noise=noise,
+    )
+
+
+def _with_stacked_basis(noise: FilterNoise, order: np.ndarray) -> FilterNoise:
+    """Reorder noise with a basis for each filter, and keep the correlations between inputs.
+
+    Filters with the same index share a basis in all classes, but not after reordering. So the rows
+    of all bases become one basis, of which each filter uses its own rows.
+    """
+    assert noise.basis is not None
+    n_classes, n_filters, n_rows = noise.variance.shape
+    variance = np.zeros((n_classes, n_filters, n_filters, n_rows))
+    places = np.arange(n_classes)[:, None], np.arange(n_filters), order
+    variance[places] = _taken(noise.variance, order)
+    return FilterNoise(
+        variance.reshape(n_classes, n_filters, -1),
+        _taken(noise.bias_variance, order),
+        noise.basis.reshape(-1, noise.n_inputs),
+        noise.origin,
     )
 
 

@@ -18,6 +18,7 @@ from dpexplain_widgets.export.page import offline_page, state_of
 from fitted_models import fitted_binary
 from jupyter_lab import JupyterLab, NotebookSeven
 from notebooks import FOLDER
+from page_checks import console_problem
 
 EXPLORERS = (
     "import dpexplain.io\nfrom dpexplain_widgets import Explorer\n"
@@ -82,7 +83,7 @@ private
 
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Any]:
-    """Make pages with `new_page(width=..., ...)`; an error in any of them fails the test.
+    """Make pages with `new_page(width=..., ...)`; a console message in any fails the test.
 
     Errors with one of the words `hosts` are those of the program that the view is shown in.
     """
@@ -97,23 +98,18 @@ def new_page(browser: Any) -> Iterator[Any]:
         contexts.append(context)
         page = context.new_page()
 
-        def note(problem: str) -> None:
-            if not any(words in problem for words in hosts):
+        def note(problem: str | None) -> None:
+            if problem is not None and not any(words in problem for words in hosts):
                 problems.append(problem)
 
         page.on("pageerror", lambda error: note(f"page error: {error}"))
-        page.on("console", lambda message: _note(message, note))
+        page.on("console", lambda message: note(console_problem(message)))
         return page
 
     yield make
     for context in contexts:
         context.close()
     assert problems == []
-
-
-def _note(message: Any, note: Callable[[str], None]) -> None:
-    if message.type == "error":
-        note(f"console: {message.text} ({message.location})")
 
 
 @pytest.fixture

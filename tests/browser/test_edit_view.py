@@ -144,6 +144,10 @@ def test_undo_and_redo_by_key_and_any_state_from_the_history(page):
     log = downloaded(page)
     assert log.branches == (1, 2)
     assert "(after 1)" in page.locator(".dpx-edit-history").inner_text()
+    page.locator(".dpx-edit-state").nth(3).click()
+    states = page.locator(".dpx-edit-state").all_inner_texts()
+    undone = [text.endswith("(undone)") for text in states]
+    assert undone == [False, False, True, False]  # the next edit keeps what was undone in sight
 
 
 def test_scores_of_people_follow_what_is_previewed_and_applied(page):
@@ -181,7 +185,9 @@ def test_edits_are_signed_where_somebody_gives_a_name(page):
     assert (plain.who, plain.when) == ("", "")
     assert signed.who == "Dr Example"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", signed.when)
-    assert f"Dr Example, {signed.when}" in page.locator(".dpx-edit-history").inner_text()
+    history = page.locator(".dpx-edit-history").inner_text()
+    assert f"Dr Example, {signed.when}" in history
+    assert history.count("unsigned") == 1
 
 
 def test_history_says_of_each_edit_what_python_says(page, comparison):

@@ -117,7 +117,8 @@ def test_the_map_at_the_pinned_epsilon_stands_next_to_the_chosen_one(open_page, 
     cell(page, 1, 0).click()
     settle(page)
     titles = [text.translate(ISOLATES) for text in maps.locator("h4").all_inner_texts()]
-    assert titles == [f"“class 1” vs. “class 0”, ε = {epsilon}" for epsilon in ("0.5", "1")]
+    pair = [f"“class 1” vs. “class 0”, ε = {epsilon}" for epsilon in ("0.5", "1")]
+    assert titles == [*pair, "Difference: ε = 0.5 minus ε = 1"]
     for place, column in enumerate((0, 1)):
         shown = maps.nth(place).locator("canvas").evaluate(PIXELS)
         assert shown == cell(page, 1, column).locator("canvas").evaluate(PIXELS)
@@ -157,6 +158,70 @@ def test_filters_are_listed_by_signal_to_noise_and_chosen_by_keys(open_page, pic
     page.keyboard.press("ArrowDown")
     assert words(page, ".dpx-filter-main h4") == "Filter 2 of “class 1”, ε = 1"
     assert page.locator(".dpx-filter-list [aria-selected=true]").count() == 1
+
+
+def shown_weights(page):
+    page.locator("summary", has_text="Weights as a table").click()
+    rows = page.locator(".dpx-filter > details .dpx-table tbody tr")
+    rows.nth(35).wait_for()
+    cells = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(c => c.textContent))")
+    return (
+        np.array([float(row[1].replace("−", "-")) for row in cells]),
+        np.array([row[3] == "above noise" for row in cells]),
+    )
+
+
+def test_two_filters_of_any_classes_are_compared(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_label("Show", exact=True).select_option("filter")
+    tiles = page.locator(".dpx-filter-list .dpx-filter-tile")
+    page.locator(".dpx-filter-list [data-filter='2']").click()
+    page.locator(".dpx-filter-list [data-filter='0']").click(modifiers=["Control"])
+    heading = "Filter 2 of “class 1” against filter 0 of “class 1”, ε = 1"
+    assert words(page, ".dpx-filter-main h4") == heading
+    assert "against #0" in " ".join(tiles.all_inner_texts())
+    page.get_by_label("Against", exact=True).select_option("class 2")
+    page.get_by_label("Against filter", exact=True).select_option("3")
+    heading = "Filter 2 of “class 1” against filter 3 of “class 2”, ε = 1"
+    assert words(page, ".dpx-filter-main h4") == heading
+    bank = pictures_view.origin.source.matched().explanations[1.0][0]
+    wanted = bank.contrast("class 1", "class 2", place=2, against_place=3)
+    weights, above = shown_weights(page)
+    largest = np.abs(bank.filters).max()
+    np.testing.assert_allclose(weights, wanted.weights, atol=largest / 100)
+    assert not np.any(above & ~wanted.above_noise)  # rounding never adds a mark
+    assert above.sum() >= wanted.above_noise.sum() / 2
+    page.locator(".dpx-filter-list .dpx-filter-tile[aria-selected=true]").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
+    assert "against" not in words(page, ".dpx-filter-main h4")  # never with itself
+    page.get_by_label("Against filter", exact=True).select_option(label="none")
+    assert not page.get_by_label("Against", exact=True).is_visible()
+
+
+def test_a_pinned_fit_is_subtracted_from_the_selected_one(open_page, pictures_view):
+    page = open_page(pictures_view)
+    page.get_by_role("button", name="Pin ε = 1").click()
+    cell(page, 1, 2).click()
+    settle(page)
+    maps = page.locator(".dpx-filter-main > .dpx-map")
+    comparison = pictures_view.origin.source.matched()
+    there, here = (comparison.explanations[epsilon][0] for epsilon in comparison.epsilons[1:3])
+    heading = maps.nth(2).locator("h4").inner_text().translate(ISOLATES)
+    assert heading == "Difference: ε = {:g} minus ε = {:g}".format(
+        *reversed(comparison.epsilons[1:3])
+    )
+    change = here.class_mean("class 1").weights - there.class_mean("class 1").weights
+    colors = np.reshape(maps.nth(2).locator("canvas").evaluate(PIXELS), (-1, 4)).astype(int)
+    sized = np.abs(change) > 0.1 * np.abs(here.class_means()).max()
+    np.testing.assert_array_equal((colors[:, 2] > colors[:, 0])[sized], change[sized] > 0)
+    stds = [bank.class_mean("class 1").noise_std[0] for bank in (here, there)]
+    stage = maps.nth(2).locator(".dpx-picture-stage")
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 3)
+    read = maps.nth(2).locator(".dpx-readout").inner_text().translate(ISOLATES)
+    ratio = float(read.split(", ")[-1].split(" standard")[0])
+    assert ratio == pytest.approx(abs(change[0]) / np.hypot(*stds), rel=0.02)
 
 
 def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):

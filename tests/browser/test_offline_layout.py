@@ -6,7 +6,7 @@ import pytest
 
 import view_examples
 from dpexplain_widgets import Explorer
-from page_checks import layout_problems, settle
+from page_checks import console_problem, layout_problems, settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
@@ -60,6 +60,31 @@ def test_a_fault_of_layout_is_seen(open_page, survey, fault, seen):
     page.evaluate(fault)
 
     assert any(problem.startswith(seen) for problem in layout_problems(page))
+
+
+@pytest.mark.parametrize("kind", ["log", "info", "warn", "debug", "error"])
+def test_a_console_message_of_any_kind_is_a_problem_of_a_page(browser, tmp_path, kind):
+    path = tmp_path / "loud.html"
+    path.write_text(f"<script>console.{kind}('said')</script>", encoding="utf-8")
+    page = browser.new_page()
+    found = []
+    page.on("console", lambda message: found.append(console_problem(message)))
+    page.goto(path.as_uri())
+    page.wait_for_timeout(100)
+    page.close()
+
+    assert len(found) == 1
+    assert "said" in str(found[0])
+
+
+def test_a_term_chosen_before_it_is_drawn_is_in_sight_in_a_long_list(open_page):
+    source = view_examples.comparison(view_examples.wide_terms(40, 3), TWO)
+    page = open_page(Explorer(source, term=source.term_names[-1], term_order="schema"))
+    chosen = page.locator(".dpx-term-chosen").bounding_box()
+    box = page.locator(".dpx-terms").bounding_box()
+
+    assert box["y"] <= chosen["y"]
+    assert chosen["y"] + chosen["height"] <= box["y"] + box["height"] + 1
 
 
 # The width is another one only while it is measured: no size but the first is ever reported.
@@ -123,6 +148,24 @@ def test_noise_beyond_the_axis_has_a_mark(open_page, term):
     settle(page)
     assert marks.count() == 0
     assert "continues off-scale" not in page.locator(".dpx-legend").inner_text()
+
+
+def test_a_non_private_model_alone_is_not_called_a_reference(open_page):
+    page = open_page(Explorer(view_examples.comparison().reference, term="age"))
+
+    assert page.locator(".dpx-legend").inner_text() == "non-private model"
+    assert "the non-private model" in page.locator(".dpx-scrubber").get_attribute("aria-valuetext")
+    assert "reference" not in page.locator(".dpx").inner_text()
+    assert page.locator(".dpx-planner").is_hidden()
+
+
+def test_the_legend_counts_the_bins_that_a_fit_resolved(open_page):
+    source = view_examples.comparison()
+    page = open_page(Explorer(source, term="age", epsilon_index=1))
+    shape = source.explanations[source.epsilons[1]][0]["age"]
+    bins = shape.n_value_bins
+
+    assert f"; {bins} bins resolved" in page.locator(".dpx-legend").inner_text()
 
 
 def test_errors_in_the_unit_of_the_target_say_so(open_page):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpexplain.compare import match_filters
 from dpexplain.explain import FilterNoise, filter_claim, filter_claim_strip
 from dpexplain.explain.noise_model import half_width
 from example_explanations import private_guarantee
@@ -25,13 +26,24 @@ def with_basis(per_filter: bool, seed: int = 0):
 
 
 @pytest.mark.parametrize("make", [image_bank, lambda: with_basis(False), lambda: with_basis(True)])
-@pytest.mark.parametrize("asked", [{}, {"against": "low"}, {"place": 2}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"against": "low"},
+        {"place": 2},
+        {"place": 2, "against_place": 0},
+        {"place": 1, "against": "low", "against_place": 1},
+    ],
+)
 def test_the_error_of_a_region_is_that_of_its_mean_in_joint_draws(make, asked):
     bank = make()
     said = filter_claim(bank, "high", REGION, **asked)
     filters, _ = bank.noise.draws(4_000, seed=5)
     if "place" in asked:
         errors = filters[:, 2, asked["place"]]
+        if "against_place" in asked:
+            errors = errors - filters[:, 0 if "against" in asked else 2, asked["against_place"]]
     else:
         errors = filters[:, 2].mean(axis=1)
         if "against" in asked:
@@ -41,11 +53,44 @@ def test_the_error_of_a_region_is_that_of_its_mean_in_joint_draws(make, asked):
     drawn = (errors @ inside.ravel()).std()
     low, high = np.sqrt(stats.chi2.ppf([1e-6, 1 - 1e-6], 4_000) / 4_000)
     assert low <= drawn / said.std <= high
-    weights = {
-        "against": lambda: bank.contrast("high", "low").weights,
-        "place": lambda: bank.filter("high", 2).weights,
-    }.get(next(iter(asked), ""), lambda: bank.class_mean("high").weights)()
+    if len(asked) > 1 or "against" in asked:
+        weights = bank.contrast("high", **{"against": "high", **asked}).weights
+    elif asked:
+        weights = bank.filter("high", 2).weights
+    else:
+        weights = bank.class_mean("high").weights
     assert said.estimate == pytest.approx(float(inside.ravel() @ weights), rel=1e-6)
+
+
+def test_matched_filters_keep_the_joint_errors_of_their_regions():
+    bank, other = with_basis(True), image_bank(seed=7)
+    matched = match_filters(bank, other)
+    assert not np.array_equal(matched.filters, bank.filters)
+    for asked in ({}, {"against": "low"}):
+        before, after = (filter_claim(each, "high", REGION, **asked) for each in (bank, matched))
+        assert after.std == pytest.approx(before.std, rel=1e-6)
+    before, after = (
+        sorted(filter_claim(each, "high", REGION, place=m).std for m in range(4))
+        for each in (bank, matched)
+    )
+    np.testing.assert_allclose(after, before, rtol=1e-6)
+
+
+def test_two_filters_of_any_classes_are_compared_with_their_own_noise():
+    bank = with_basis(False)
+    said = bank.contrast("high", "high", place=1, against_place=3)
+    assert said.title == "filter 1 of high against filter 3 of high"
+    np.testing.assert_array_equal(said.weights, bank.filters[2, 1] - bank.filters[2, 3])
+    drawn = bank.noise.draws(4_000, seed=6)[0]
+    ratio = (drawn[:, 2, 1] - drawn[:, 2, 3]).std(axis=0) / said.noise_std
+    assert np.abs(ratio - 1).max() < 6 / np.sqrt(2 * 4_000)
+    for places in ({"place": 1}, {"against_place": 1}):
+        with pytest.raises(ValueError, match="both place= and against_place="):
+            bank.contrast("high", "low", **places)
+    with pytest.raises(ValueError, match="two different filters"):
+        bank.contrast("low", "low", place=1, against_place=1)
+    with pytest.raises(ValueError, match="place=9"):
+        bank.contrast("low", "low", place=1, against_place=9)
 
 
 def test_a_claim_covers_all_rectangles_of_the_map():
@@ -80,6 +125,7 @@ def test_a_strip_says_from_which_epsilon_on_a_region_has_its_sign():
         (image_bank, {"region": ((0, 9), (0, 1))}, ValueError, "rows 0 to 3"),
         (image_bank, {"region": 3}, ValueError, "first row, last row"),
         (image_bank, {"region": REGION, "against": "low", "place": 0}, ValueError, "leave out"),
+        (image_bank, {"region": REGION, "against_place": 0}, ValueError, "needs both"),
         (image_bank, {"label": "tall", "region": REGION}, KeyError, "tall"),
         (filter_bank, {"region": "height"}, KeyError, "no input"),
         (reference_bank, {"region": "age"}, ValueError, "without known noise"),

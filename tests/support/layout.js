@@ -34,6 +34,10 @@
     if (room > 0 && Math.abs(drawn - room) > 1.5) problems.push(`width: ${drawn} in ${room}`);
   }
 
+  for (const read of root.querySelectorAll(".dpx-readout")) {
+    if (read.scrollHeight > read.clientHeight + 1) problems.push(`cut text: ${words(read)}`);
+  }
+
   for (const wide of root.querySelectorAll(".dpx-ledger .dpx-table-box")) {
     if (wide.scrollWidth > wide.clientWidth + 1) problems.push(`cut table: ${words(wide)}`);
   }
@@ -53,6 +57,40 @@
       problems.push(`clipped: ${words(element)}`);
     }
   }
+  // Lines of text outside of charts, as far as boxes that scroll or cut show them.
+  const seenOf = (b, element) => {
+    let [left, top, right, bottom] = [b.left, b.top, b.right, b.bottom];
+    for (let each = element; each !== root.parentElement; each = each.parentElement) {
+      if (getComputedStyle(each).overflow === "visible") continue;
+      const outer = box(each);
+      [left, top] = [Math.max(left, outer.left), Math.max(top, outer.top)];
+      [right, bottom] = [Math.min(right, outer.right), Math.min(bottom, outer.bottom)];
+    }
+    return { left, top, right, bottom };
+  };
+  const lines = [];
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { parentElement: element, data } = texts.currentNode;
+    const apart = "svg, option, style, title, .dpx-announcement, .dpx-tip, .dpx-sticky";
+    if (!data.trim() || element.closest(apart) || !element.checkVisibility({ visibilityProperty: true })) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    for (const b of range.getClientRects()) {
+      lines.push({ b: seenOf(b, element), node: texts.currentNode, data: data.slice(0, 40) });
+    }
+  }
+  lines.sort((one, other) => one.b.top - other.b.top);
+  lines.forEach(({ b, node, data }, i) => {
+    for (let j = i + 1; j < lines.length && lines[j].b.top < b.bottom - 4; j += 1) {
+      if (lines[j].node === node) continue; // a text with an ellipsis has boxes for both its parts
+      const other = lines[j].b;
+      const over = Math.min(b.right, other.right) - Math.max(b.left, other.left);
+      const down = Math.min(b.bottom, other.bottom) - other.top;
+      if (over > 1 && down > 4) problems.push(`overlap: ${data} / ${lines[j].data}`);
+    }
+  });
+
   const rows = Array.from(root.querySelectorAll(".dpx-term"), box);
   rows.forEach((row, i) => {
     if (i > 0 && row.top < rows[i - 1].bottom - 0.5) problems.push(`overlap of terms at row ${i}`);

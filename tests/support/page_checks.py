@@ -18,6 +18,14 @@ def layout_problems(page: Any) -> list[str]:
     return problems
 
 
+def console_problem(message: Any) -> str | None:
+    """Return a message of any kind from a page or a view, and only errors of the host around it."""
+    source = str(message.location.get("url", ""))
+    if message.type == "error" or source.startswith(("file:", "blob:", "data:")):
+        return f"console {message.type}: {message.text} ({message.location})"
+    return None
+
+
 def settle(page: Any) -> None:
     """Wait for the frame after the next one, in which changed widths have been drawn."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

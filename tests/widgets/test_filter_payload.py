@@ -90,6 +90,9 @@ def test_arrays_say_what_the_filters_say(source):
         if bank.grid_shape is not None:
             outside = np.abs(bank.filters) > 2 * bank.filter_std
             np.testing.assert_array_equal(found["filter_ratio"] > 2, outside.ravel())
+        above = found["filter_std"] / bank.filter_std.ravel()
+        assert above.min() > 1 - 1e-6
+        assert np.all(found["filter_std"] - bank.filter_std.ravel() <= bank.filter_std.max() / 254)
 
 
 @pytest.mark.parametrize(
@@ -199,6 +202,15 @@ def test_selection_is_the_map_that_is_read():
     np.testing.assert_array_equal(view.selection["weight"], bank.contrast("high", "low").weights)
     view.shown_map, view.filter_index, view.input_index = "filter", 1, 2
     assert view.selection["weight"].tolist() == [bank.filters[2, 1, 2]]
+    view.against_filter = 0
+    compared = bank.contrast("high", "low", place=1, against_place=0)
+    assert view.selection["weight"].tolist() == [compared.weights[2]]
+    view.against_class = ""
+    assert view.selection["map"].tolist() == ["filter 1 of high against filter 0 of high"]
+    view.against_filter = 1
+    assert view.selection["map"].tolist() == ["filter 1 of high"]
+    with pytest.raises(traitlets.TraitError, match="against_filter=3 must be one of 0 to 2"):
+        view.against_filter = 3
     view.epsilon = math.inf
     assert view.selection["private"].tolist() == [False]
     assert FilterView(filter_bank()).selection["map"].unique() == ["mean filter of low"]

@@ -36,6 +36,7 @@ def filter_claim(
     *,
     against: object | None = None,
     place: int | None = None,
+    against_place: int | None = None,
 ) -> Claim:
     """Create a claim about the mean weight of a region of a filter.
 
@@ -52,6 +53,9 @@ def filter_claim(
         Name of another class, whose mean filter is subtracted.
     place : int or None, default=None
         Index of one filter of the class; None for the mean filter.
+    against_place : int or None, default=None
+        Index of a filter that is subtracted from the filter `place`. It is a filter of the class
+        `against`, or of the same class if `against` is None.
 
     Returns
     -------
@@ -63,7 +67,8 @@ def filter_claim(
     KeyError
         If a class or input does not exist.
     ValueError
-        If the noise is unknown, the region does not exist, or `against` is combined with `place`.
+        If the noise is unknown, the region does not exist, or a single filter would be compared
+        with a mean filter or with itself.
 
     Examples
     --------
@@ -81,22 +86,25 @@ def filter_claim(
         raise ValueError(
             "no claim about filters without known noise; pass the filters of a private model."
         )
-    if against is not None and place is not None:
-        raise ValueError("a contrast compares mean filters; leave out place= or against=.")
+    if against_place is None and against is not None and place is not None:
+        raise ValueError(
+            "a single filter is compared with a single filter: add against_place=, or leave out "
+            "place= to compare mean filters."
+        )
     own = class_position(bank.classes, label)
-    other = None if against is None else class_position(bank.classes, against)
-    shown = (
-        bank.contrast(label, against)
-        if other is not None
-        else bank.class_mean(label)
-        if place is None
-        else bank.filter(label, place)
-    )
+    other = own if against is None else class_position(bank.classes, against)
     loads, named = _loads(bank, region)
-    if place is None:
-        estimate, error = _of_means(bank, loads, own, other)
+    if against is not None or against_place is not None:
+        shown = bank.contrast(
+            bank.classes[own], bank.classes[other], place=place, against_place=against_place
+        )
     else:
-        estimate, error = _of_filter(bank, loads, own, place, shown.weights)
+        shown = bank.class_mean(label) if place is None else bank.filter(label, place)
+    if place is None:
+        estimate, error = _of_means(bank, loads, own, None if against is None else other)
+    else:
+        minus = None if against_place is None else (other, against_place)
+        estimate, error = _of_filter(bank, loads, (own, place), minus, shown.weights)
     half = half_width(region_count(bank)) * error
     low, high = estimate - half, estimate + half
     unsure = "" if low > 0 or high < 0 else f"; {doubt('noise')}"
@@ -119,6 +127,7 @@ def filter_claim_strip(
     *,
     against: object | None = None,
     place: int | None = None,
+    against_place: int | None = None,
     epsilon: float | None = None,
     repeat: int = 0,
 ) -> ClaimStrip:
@@ -128,8 +137,8 @@ def filter_claim_strip(
     ----------
     comparison : FilterComparison
         Comparison whose private fits are used.
-    label, region, against, place : optional
-        As in :func:`filter_claim`; `place` refers to the order of the filters in each fit, so call
+    label, region, against, place, against_place : optional
+        As in :func:`filter_claim`. Indices refer to the order of the filters in each fit, so call
         :meth:`dpexplain.compare.FilterComparison.matched` first.
     epsilon : float or None, default=None
         Epsilon of the fit that determines the claimed sign; None for the largest.
@@ -162,7 +171,7 @@ def filter_claim_strip(
         raise ValueError("claims about filters over ε need a FilterComparison of private models.")
     chosen = list(banks).index(known_epsilon(list(banks), epsilon))
     claims = [
-        filter_claim(bank, label, region, against=against, place=place)
+        filter_claim(bank, label, region, against=against, place=place, against_place=against_place)
         for bank in banks.values()
         if isinstance(bank, FilterBank)
     ]
@@ -234,15 +243,23 @@ def _of_means(
 
 
 def _of_filter(
-    bank: FilterBank, loads: FloatArray, own: int, place: int, weights: FloatArray
+    bank: FilterBank,
+    loads: FloatArray,
+    one: tuple[int, int],
+    minus: tuple[int, int] | None,
+    weights: FloatArray,
 ) -> tuple[float, float]:
-    """Return the mean weight of a region of one filter, and its error."""
+    """Return the mean weight of a region of a filter, or of a difference of two, and its error."""
     assert bank.noise is not None
     basis = bank.noise.basis
     seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all
     variances = (bank.noise.variance * seen**2).sum(axis=-1)
-    share = np.full(variances.shape, -1.0 / variances.size)  # the common mean is removed
-    share[own, place] += 1.0
+    share = np.zeros(variances.shape)
+    if minus is None:
+        share -= 1.0 / variances.size  # the common mean is removed
+    else:
+        share[minus] -= 1.0
+    share[one] += 1.0
     return float(loads @ weights), math.sqrt(float((share**2 * variances).sum()))
 
 

@@ -140,30 +140,43 @@ class NoisyFilters:
             None if bias_std is None else float(bias_std[k, place]),
         )
 
-    def contrast(self, label: object, against: object) -> WeightMap:
-        """Return the contrast between two classes: the difference in mean filters.
+    def contrast(
+        self,
+        label: object,
+        against: object,
+        *,
+        place: int | None = None,
+        against_place: int | None = None,
+    ) -> WeightMap:
+        """Return the difference between the mean filters of two classes, or between two filters.
 
         Parameters
         ----------
         label, against : object
-            Names of the classes.
+            Names of the classes; if `place` is given, they may be the same.
+        place, against_place : int or None, default=None
+            Index of one filter of each class; None for the mean filters.
 
         Returns
         -------
         WeightMap
-            Mean filter of `label` minus mean filter of `against`. The difference does not depend on
-            the common mean that is subtracted from all filters.
+            Filter of `label` minus filter of `against`. The difference does not depend on the
+            common mean that is subtracted from all filters.
 
         Raises
         ------
         KeyError
             If the class does not exist.
         ValueError
-            If `label` and `against` are the same class.
+            If both filters are the same, only one index is given, or it is not that of a filter.
         """
         a, b = (class_position(self.classes, name) for name in (label, against))
+        if (place is None) != (against_place is None):
+            raise ValueError("a contrast of single filters needs both place= and against_place=.")
+        if place is not None and against_place is not None:
+            return self._filter_contrast((a, place), (b, against_place))
         if a == b:
-            raise ValueError("a contrast needs two different classes.")
+            raise ValueError("a contrast of mean filters needs two different classes.")
         std = bias_std = None
         if self.noise is not None:  # the noise of two classes is independent
             own = self.noise.weight_variance.sum(axis=1) / self.n_filters**2
@@ -176,6 +189,24 @@ class NoisyFilters:
             means[a] - means[b],
             std,
             float(offsets[a] - offsets[b]),
+            bias_std,
+        )
+
+    def _filter_contrast(self, one: tuple[int, int], other: tuple[int, int]) -> WeightMap:
+        """Return the difference between two filters, each given by its class and its index."""
+        left, right = (self.filter(self.classes[k], place) for k, place in (one, other))
+        if one == other:
+            raise ValueError("a contrast needs two different filters.")
+        std = bias_std = None
+        if self.noise is not None:  # the noise of two filters is independent
+            own, biases = self.noise.weight_variance, self.noise.total_bias_variance
+            std = np.sqrt(own[one] + own[other])
+            bias_std = float(np.sqrt(biases[one] + biases[other]))
+        return self._map(
+            f"{left.title} against {right.title}",
+            left.weights - right.weights,
+            std,
+            left.bias - right.bias,
             bias_std,
         )
 

@@ -61,10 +61,55 @@ test("maps of a class are read at its place", () => {
 
 test("a contrast with the class itself is its mean", () => {
   const { data, fit } = example();
-  const choice = { kind: "contrast", against: 1, m: 0 };
+  const choice = { kind: "contrast", against: 1, m: 0, minus: null };
   assert.deepEqual([...data.map(fit, choice, 1).values], [3, 4]);
   assert.deepEqual([...data.map(fit, choice, 0).values], [-2, -6]);
   assert.equal(data.limit([fit], choice), 6);
+});
+
+test("two filters of any classes are compared with the noise of both, without that of their common mean", () => {
+  // Four filters with own variances 1, 4, 9 and 16 for x, whose common mean is removed.
+  const own = [1, 4, 9, 16];
+  const total = own.map((each) => each * (1 - 2 / 4) + 30 / 16);
+  const { data, fit } = example({
+    filter_std: total.flatMap((each) => [Math.sqrt(each), 1]),
+    own_std: [Math.sqrt(5) / 2, 1, 5 / 2, 1],
+  });
+  const compared = data.map(fit, { kind: "filter", m: 1, against: 0, minus: 0 }, 1);
+  assert.deepEqual([...compared.values], [7 - 1, 8 - 2]);
+  assert.ok(Math.abs(compared.std[0] - Math.sqrt(16 + 1)) < 1e-5);
+  const itself = data.map(fit, { kind: "filter", m: 1, against: 1, minus: 1 }, 1);
+  assert.deepEqual([...itself.values], [7, 8]);
+  assert.equal(data.limit([fit], { kind: "filter", m: 1, against: 0, minus: 0 }), 6);
+});
+
+test("the change from one fit to another has the noise of both, and that of one if the other has none", () => {
+  const { data, fit } = example();
+  const { mean, filter } = fit.arrays;
+  const means = { kind: "mean", m: 0, against: 1, minus: null };
+  const same = data.changeOf([fit, fit], means, 0);
+  assert.deepEqual([...same.values], [0, 0]);
+  assert.deepEqual([...same.std].map(Math.fround), [Math.SQRT2, Math.SQRT1_2].map(Math.fround));
+  assert.deepEqual([...same.outside], [0, 0]);
+  const quiet = { ...fit, arrays: { mean, filter } };
+  assert.deepEqual([...data.changeOf([fit, quiet], means, 0).std], [1, 0.5]);
+  assert.deepEqual([...data.changeOf([quiet, fit], means, 0).std], [1, 0.5]);
+  assert.equal(data.changeOf([quiet, quiet], means, 0).outside, null);
+});
+
+test("rounding of single filters never lets a difference rise above the noise", () => {
+  const bytes = new DataView(new Uint8Array([...Int8Array.from([10, 6, 0, 0]), 2, 2, 2, 2, ...new Uint8Array(new Float32Array([0, 0, 0, 0]).buffer)]).buffer);
+  const arrays = {
+    filter: { at: 0, size: 4, type: "i1", step: 0.5 }, filter_std: { at: 4, size: 4, type: "u1", step: 0.25 },
+    own_std: { at: 8, size: 4, type: "f4", step: 1 },
+  };
+  const { outline } = example();
+  const data = new FilterData({ ...outline, input_names: ["x"], n_filters: 2 }, bytes);
+  const map = data.map({ arrays }, { kind: "filter", m: 0, against: 0, minus: 1 }, 0);
+  assert.deepEqual([...map.values], [2]); // up to half a step off at either end, so 1.5 at least
+  assert.equal(map.std[0], 1);
+  assert.deepEqual([...map.ratios], [1.5]);
+  assert.deepEqual([...map.outside], [0]);
 });
 
 test("what lies within two deviations is inside the noise", () => {

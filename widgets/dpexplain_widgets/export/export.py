@@ -27,7 +27,7 @@ _CARRIED = (
     "model_name", "other_model", "term", "pinned_epsilon", "same_axis", "even_bins",
     "category_order", "shown_curve",
     "small_multiples", "tab", "term_order", "shown_map", "filter_class", "against_class",
-    "filter_index", "mask_noise", "sort_filters", "contribution_opacity",
+    "filter_index", "against_filter", "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
 _EDITS = ("denoised", "edits", "show_edited")
 _FLAGS = ("private", "releasable", "samples_public", "public")

@@ -18,7 +18,8 @@ RATIO_STEP = 1 / 32
 
 PRECISION_WORDS = (
     "Weights of single filters are rounded to 1/127 of the largest weight of their model, of class "
-    "means and samples to 1/32767; marks above the noise are computed before rounding."
+    "means and samples to 1/32767; marks above the noise are computed before rounding, and marks "
+    "of differences of single filters allow for it."
 )
 
 _STEPS = {"i1": 127, "i2": 32_767, "u1": 255, "u2": 65_535}
@@ -39,7 +40,7 @@ class ArrayWriter:
         self._length = 0
         self._known: dict[bytes, dict[str, Any]] = {}
 
-    def add(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
+    def add(self, values: npt.NDArray[Any], kind: str, *, upward: bool = False) -> dict[str, Any]:
         """Append an array.
 
         Parameters
@@ -50,6 +51,8 @@ class ArrayWriter:
             Number type: signed or unsigned integers of one or two bytes, or floating point numbers
             in single precision. For integers, the step is the largest absolute value divided by the
             largest integer of the type.
+        upward : bool, default=False
+            Whether numbers are rounded up to integers, rather than to the nearest.
 
         Returns
         -------
@@ -60,7 +63,8 @@ class ArrayWriter:
         if kind == "f4":
             return self._append(flat.astype("<f4"), kind, 1.0)
         step = float(np.abs(flat).max(initial=0.0)) / _STEPS[kind] or 1.0
-        return self._append(np.rint(flat / step).astype(f"<{kind}"), kind, step)
+        whole = np.ceil(flat / step * (1 - 1e-12)) if upward else np.rint(flat / step)
+        return self._append(whole.astype(f"<{kind}"), kind, step)
 
     def add_once(self, values: npt.NDArray[Any], kind: str) -> dict[str, Any]:
         """Append an array, or return the place of an equal array added by this method.

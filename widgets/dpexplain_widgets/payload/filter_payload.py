@@ -86,7 +86,7 @@ def build_filters(
 def _check_room(bank: FilterBank, n_fits: int, n_samples: int) -> None:
     """Raise an error if the estimated size of the arrays is too large for a page."""
     per_sample = bank.filters[:, 0].size * 6 + bank.biases.size * 4
-    room = n_fits * (bank.filters.size * 2 + n_samples * per_sample)
+    room = n_fits * (bank.filters.size * 3 + n_samples * per_sample)
     if room > MOST_BYTES:
         raise ValueError(
             f"{n_samples} samples and {n_fits} fits of {bank.filters.size} weights take about "
@@ -180,8 +180,9 @@ def _filters(bank: FilterBank, writer: ArrayWriter, on_grid: bool) -> dict[str, 
     if bank.filter_std is None:
         return arrays
     if on_grid:
-        return {**arrays, "filter_ratio": writer.add_ratios(bank.filters, bank.filter_std)}
-    return {**arrays, "filter_std": writer.add(bank.filter_std, "f4")}
+        arrays["filter_ratio"] = writer.add_ratios(bank.filters, bank.filter_std)
+    kind = "u1" if on_grid else "f4"
+    return {**arrays, "filter_std": writer.add(bank.filter_std, kind, upward=True)}
 
 
 def _region_noise(bank: FilterBank, writer: ArrayWriter) -> dict[str, Any]:

@@ -51,7 +51,10 @@ def chosen_map(view: ViewState) -> WeightMap:
     bank = _chosen_bank(view)
     name = view.filter_class or bank.classes[0]
     if view.shown_map == "filter":
-        return bank.filter(name, view.filter_index)
+        other, place = view.against_class or name, view.against_filter
+        if place is None or (other, place) == (name, view.filter_index):
+            return bank.filter(name, view.filter_index)
+        return bank.contrast(name, other, place=view.filter_index, against_place=place)
     against = view.against_class or next(each for each in bank.classes if each != name)
     if view.shown_map == "contrast" and against != name:
         return bank.contrast(name, against)

@@ -33,8 +33,8 @@ STATE_TRAITS = (
     "pinned_epsilon", "show_reference", "repeat", "tab", "term_order", "term_search",
     "above_noise_only", "same_axis", "even_bins", "category_order", "shown_curve", "show_edited",
     "small_multiples", "page_index", "replay_draw", "filter_arrays", "shown_map",
-    "filter_class", "against_class", "filter_index", "input_index", "input_range", "mask_noise",
-    "sort_filters", "contribution_opacity",
+    "filter_class", "against_class", "filter_index", "against_filter", "input_index", "input_range",
+    "mask_noise", "sort_filters", "contribution_opacity",
 )  # fmt: skip
 
 
@@ -105,9 +105,12 @@ class ViewState(traitlets.HasTraits):
     filter_class : str
         Selected class.
     against_class : str
-        Second class of a contrast.
+        Second class of a contrast, or class of `against_filter`; "" means the first other class for
+        a contrast, and the selected class for a filter.
     filter_index : int
         Index of the selected filter of a class; the order is the same in all fits.
+    against_filter : int or None
+        Index of a filter that is subtracted from the selected filter; None shows the filter itself.
     input_index : int or None
         Index of the input, such as a pixel, whose weight is shown.
     input_range : list of two int or None
@@ -171,6 +174,7 @@ class ViewState(traitlets.HasTraits):
     filter_class = traitlets.Unicode().tag(sync=True)
     against_class = traitlets.Unicode().tag(sync=True)
     filter_index = Index(0).tag(sync=True)
+    against_filter = Index(None, allow_none=True).tag(sync=True)
     input_index = Index(None, allow_none=True).tag(sync=True)
     input_range = ends()
     mask_noise = traitlets.Bool(False).tag(sync=True)
@@ -353,14 +357,14 @@ class ViewState(traitlets.HasTraits):
             f"input_range={inputs!r:.60} must be None or two inputs of a grid: 0 to {count - 1}."
         )
 
-    @traitlets.validate("filter_index", "input_index")
+    @traitlets.validate("filter_index", "against_filter", "input_index")
     def _check_filter_place(self, proposal: Mapping[str, Any]) -> int | None:
         index: int | None = proposal["value"]
         trait = proposal["trait"].name
         outline = self._filters
         count = 1
         if outline is not None:
-            of_class = trait == "filter_index"
+            of_class = trait != "input_index"
             count = outline["n_filters"] if of_class else len(outline["input_names"])
         if index is None or 0 <= index < count:
             return index
@@ -439,7 +443,7 @@ class ViewState(traitlets.HasTraits):
         epsilons = self.shown.get("epsilons", [])
         stops = [f"epsilon {epsilon:g}" for epsilon in epsilons]
         if self.shown.get("reference") is not None and (self.show_reference or not epsilons):
-            stops.append("the non-private reference")
+            stops.append(f"the non-private {'reference' if epsilons else 'model'}")
         return stops
 
     def _fit(self) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@ import { html, svg } from "../kit/dom.js";
 import { formatEpsilon, quotedName } from "../kit/format.js";
 import { shownLayer } from "./curves.js";
 import { beyondMark } from "./marks.js";
-import { causeShares, epsilonWords, otherWords } from "../kit/words.js";
+import { causeShares, epsilonWords, fitWords, otherWords } from "../kit/words.js";
 
 const SWATCH = { width: 30, height: 16 };
 
@@ -72,7 +72,7 @@ function legendEntries(state, termFit, cut, replay) {
   if (layer === "effect") {
     // The released curve is not drawn.
   } else if (state.atReference) {
-    entries.push([kind === "numeric" ? "reference" : "only-reference", "non-private reference"]);
+    entries.push([kind === "numeric" ? "reference" : "only-reference", fitWords(state)]);
   } else {
     const named = state.payload.name ? quotedName(state.payload.name, 40) : "";
     const plain = state.fit.guarantee.private ? "private model" : "non-private model";
@@ -88,7 +88,9 @@ function legendEntries(state, termFit, cut, replay) {
   if (termFit.noise_std && layer !== "effect") {
     const inner = termFit.structure_std ? `; ${kind === "numeric" ? "dark" : "inner"}: privacy alone` : "";
     const what = termFit.structure_std ? "total uncertainty" : "privacy noise";
-    entries.push(["noise", `${what}${inner}; hatched: may be noise`]);
+    const bins = termFit.labels.length - termFit.special.length;
+    const resolved = kind === "numeric" ? `; ${bins} bin${bins === 1 ? "" : "s"} resolved` : "";
+    entries.push(["noise", `${what}${inner}; hatched: may be noise${resolved}`]);
   }
   if (replay !== null) entries.push(["replay", `simulated rerun ${replay + 1}`]);
   if (cut) entries.push(["cut", "continues off-scale"]);

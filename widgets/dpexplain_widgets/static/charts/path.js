@@ -4,14 +4,13 @@ function fixed(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** Path of a step curve with value i between edges i and i + 1. */
-export function stepPath(edges, values, x, y) {
-  if (values.length === 0) return "";
-  const parts = [`M${fixed(x(edges[0]))} ${fixed(y(values[0]))}`];
-  for (let i = 0; i < values.length; i += 1) {
-    parts.push(`V${fixed(y(values[i]))}`, `H${fixed(x(edges[i + 1]))}`);
-  }
-  return parts.join("");
+/** Path of a step curve with value i between edges i and i + 1; no line joins steps that are `apart`. */
+export function stepPath(edges, values, x, y, apart = false) {
+  return values.map((value, i) => {
+    const level = fixed(y(value));
+    const start = i === 0 || apart ? `M${fixed(x(edges[i]))} ${level}` : "";
+    return `${start}V${level}H${fixed(x(edges[i + 1]))}`;
+  }).join("");
 }
 
 /** Closed outline between two step curves. */

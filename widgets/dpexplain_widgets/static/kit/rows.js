@@ -3,6 +3,7 @@ import { html, listen } from "./dom.js";
 
 const OVERSCAN = 4;
 const WHOLE_UP_TO = 40;
+const PADDING = 8; // at most, of a box around its rows
 
 /** Visible rows: [first, last + 1]. */
 export function rowsInSight(count, height, scrollTop, viewHeight) {
@@ -92,7 +93,7 @@ export class Rows {
   }
 
   reveal(place) {
-    const [top, bottom] = [place * this.height, (place + 1) * this.height];
+    const [top, bottom] = [place * this.height, (place + 1) * this.height + PADDING];
     const { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop) this.scroller.scrollTop = top;
     if (bottom > scrollTop + clientHeight) this.scroller.scrollTop = bottom - clientHeight;

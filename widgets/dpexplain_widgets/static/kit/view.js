@@ -5,7 +5,7 @@ import { addFigure } from "../export/figure.js";
 import { addSaveBar } from "../export/save.js";
 import { drawOnChange, readState, toggleReference } from "../state/state.js";
 import { followTheme } from "./theme.js";
-import { epsilonWords } from "./words.js";
+import { fitWords } from "./words.js";
 
 // A theme replaces its style sheets in several steps, without an event.
 const SETTLED_AFTER_MS = [100, 500, 1500];
@@ -67,7 +67,7 @@ function announceEpsilon(model, root) {
   const announce = () => {
     const state = readState(model);
     if (state.fit === undefined) return;
-    const what = state.atReference ? "non-private reference" : epsilonWords(state);
+    const what = fitWords(state);
     const reference = state.reference ? "reference shown" : "reference hidden";
     const about = state.payload.reference === null ? what : `${what}, ${reference}`;
     setText(status, about);

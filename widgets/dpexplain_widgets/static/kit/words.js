@@ -201,10 +201,9 @@ export function shapeSummary(state, termFit) {
   const inside = binsInsideNoise(termFit);
   const total = termFit.contribution.length;
   const band = inside === null ? "no noise band" : `${inside} of ${total} may be noise`;
-  const epsilon = state.atReference ? "non-private reference" : epsilonWords(state);
   const estimate = "the estimated effect in the population";
   const drawn = { both: `, with ${estimate}`, effect: `, ${estimate} alone` }[shownLayer(state, termFit)] ?? "";
-  return `Shape of ${quotedName(state.term.name)}, ${epsilon}: ${total} bins, ${band}${drawn}`;
+  return `Shape of ${quotedName(state.term.name)}, ${fitWords(state)}: ${total} bins, ${band}${drawn}`;
 }
 
 /** "1–3": rank interval of a term. */
@@ -234,6 +233,23 @@ function spokenSize({ effect_size: size, has_effect: certain }) {
 export function epsilonWords(state) {
   const epsilon = state.payload.epsilons[state.stop];
   return `ε = ${formatEpsilon(epsilon)}`;
+}
+
+/**
+ * "ε = 0.5" for the selected fit, or what a fit without privacy is called; only next to private fits is it a reference.
+ * @param {import("../types").State} state
+ */
+export function fitWords(state) {
+  if (!state.atReference) return epsilonWords(state);
+  return `non-private ${state.payload.epsilons.length > 0 ? "reference" : "model"}`;
+}
+
+/**
+ * "at ε = 0.5" or "in the non-private model".
+ * @param {import("../types").State} state
+ */
+export function atFitWords(state) {
+  return `${state.atReference ? "in the" : "at"} ${fitWords(state)}`;
 }
 
 /**

@@ -75,12 +75,12 @@ export function historyList(model) {
     const items = log.entries.map((entry, place) => {
       const before = entry.after < 0 ? "as released" : entry.after + 1;
       const branch = entry.after !== place - 1 ? ` (after ${before})` : "";
-      const words = `${operationWords(entry.operation)}${branch}${log.undone.includes(place) ? " (undone)" : ""}`;
+      const words = `${operationWords(entry.operation)}${branch}${current.has(place) ? "" : " (undone)"}`;
       const item = html("li", { class: current.has(place) ? "" : "dpx-edit-elsewhere" });
       const by = [entry.who, entry.when].filter(Boolean).map((part) => shortName(part, 60)).join(", ");
       trails[place] = html("p", { class: "dpx-note dpx-edit-trail" });
       item.append(stateButton(model, place, words, log.head === place), trails[place],
-        ...(by ? [html("p", { class: "dpx-note" }, html("bdi", {}, by))] : []), noteField(model, place, entry.note));
+        html("p", { class: "dpx-note" }, html("bdi", {}, by || "unsigned")), noteField(model, place, entry.note));
       return item;
     });
     list.replaceChildren(html("li", {}, stateButton(model, -1, "as released", log.head < 0)), ...items);

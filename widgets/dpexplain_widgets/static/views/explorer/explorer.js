@@ -59,8 +59,8 @@ const PARTS = [
   ["overview", createOverview],
   ["importance", createImportance],
   ["main", createMain],
-  ["ledger", createLedger],
   ["planner", createPlanner],
+  ["ledger", createLedger],
 ];
 
 /** @type {[string, Create][]} */

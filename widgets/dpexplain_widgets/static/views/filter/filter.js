@@ -19,11 +19,12 @@ import { choose, drawOnChange } from "../../state/state.js";
 import { offerTable, scrollBox } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
+import { fitWords } from "../../kit/words.js";
 
 const MAP_NAMES = [
   ["mean", "mean filter of each class"],
   ["contrast", "contrast of two classes"],
-  ["filter", "single filters"],
+  ["filter", "single filters, or two compared"],
 ];
 
 const FILTER_MEANING =
@@ -34,7 +35,7 @@ const FILTER_MEANING =
   "bias they add up to the score. Standard deviations cover privacy noise only; they are computed from " +
   "released numbers, so they cost no privacy.";
 
-const WARNINGS = { reference: "non-private reference: not releasable", seeded: "NOT PRIVATE — do not publish" };
+const SEEDED = "NOT PRIVATE — do not publish";
 
 const CLAIM_START = "Choose an input or a region for a claim about its mean weight.";
 const CLAIM_PRIVATE = "Claims are made from private fits: choose an ε.";
@@ -52,6 +53,7 @@ class FilterPanel {
     this.grid = new FilterGrid(model);
     this.reader = new MapReader(model, { regions: true });
     this.pinned = new MapReader(model, { hint: "" });
+    this.change = new MapReader(model, { hint: "", what: "difference" });
     this.claim = claimPanel(model, [], () => this.forFigure());
     this.list = new FilterList(model);
     this.sample = new FilterSample(model);
@@ -71,6 +73,7 @@ class FilterPanel {
     this.mapBox = choiceBox("Show", set("shown_map"));
     this.classBox = choiceBox("Class", set("filter_class"));
     this.againstBox = choiceBox("Against", set("against_class"));
+    this.minusBox = choiceBox("Against filter", (m) => choose(model, { against_filter: m === "" ? null : Number(m) }));
     this.repeatBox = choiceBox("Fit", (i) => choose(model, { repeat: Number(i) }));
     this.mask = checkbox("Hide weights that may be noise", false, set("mask_noise"));
     this.sameScale = checkbox("Same scale at every ε", true, set("same_axis"));
@@ -83,11 +86,11 @@ class FilterPanel {
     this.table = html("details", { class: "dpx-details" }, html("summary", {}, "Weights as a table"), box);
     this.table.addEventListener("toggle", () => this.draw());
     this.tableBox = box;
-    const boxes = [this.mapBox, this.classBox, this.againstBox, this.repeatBox];
+    const boxes = [this.mapBox, this.classBox, this.minusBox, this.againstBox, this.repeatBox];
     const controls = [...boxes, this.mask, this.sameScale, this.sorted];
     this.frame = html("div", { class: "dpx-filter-frame dpx-plot" }, this.grid.element,
       html("div", { class: "dpx-filter-main" },
-        this.reader.element, this.pinned.element, this.claim.element, this.list.element));
+        this.reader.element, this.pinned.element, this.change.element, this.claim.element, this.list.element));
     const head = html("header", { class: "dpx-head" }, html("h3", {}, "Filters of ", this.title));
     offerTable(head, () => this.weights(readFilters(model)));
     host.append(
@@ -162,8 +165,10 @@ class FilterPanel {
   // The chosen map, and next to it the same map at the pinned ε.
   drawReader(view, scale) {
     const { data, columns, choice, k, limit, state } = view;
-    const open = state.atReference ? WARNINGS.reference : WARNINGS.seeded;
-    const room = { scale, limit, font: this.font, width: Math.min(this.width, scale === null ? 520 : 336) };
+    const open = state.atReference ? `${fitWords(state)}: not releasable` : SEEDED;
+    const several = scale !== null && state.pinned !== null;
+    this.reader.element.parentElement.classList.toggle("dpx-filter-three", several);
+    const room = { scale, limit, font: this.font, width: Math.min(this.width, several ? 236 : scale ? 336 : 520) };
     const draw = (reader, column, warning) => {
       const heading = `${mapWords(view, k)}, ${columnWords(view, column)}`;
       reader.draw(view, data.map(columns[column], choice, k), {
@@ -172,7 +177,15 @@ class FilterPanel {
     };
     draw(this.reader, state.stop, state.fit.guarantee.private ? "" : open);
     this.pinned.element.hidden = state.pinned === null;
-    if (state.pinned) draw(this.pinned, state.pinnedStop, state.pinned.guarantee.private ? "" : WARNINGS.seeded);
+    this.change.element.hidden = state.pinned === null;
+    if (!state.pinned) return;
+    const seeded = state.pinned.guarantee.private ? "" : SEEDED;
+    draw(this.pinned, state.pinnedStop, seeded);
+    const [here, there] = [state.stop, state.pinnedStop].map((column) => columnWords(view, column));
+    this.change.draw(view, data.changeOf([columns[state.stop], columns[state.pinnedStop]], choice, k), {
+      ...room, heading: `Difference: ${here} minus ${there}`,
+      warning: state.fit.guarantee.private ? seeded : open,
+    });
   }
 
   drawClaim(view) {
@@ -214,8 +227,12 @@ class FilterPanel {
     const names = outline.classes.map((name) => [name, shortName(name, 40)]);
     this.mapBox.fill(MAP_NAMES, choice.kind);
     this.classBox.fill(names, outline.classes[k]);
-    this.againstBox.fill(names.filter((_, place) => place !== k), outline.classes[choice.against]);
-    this.againstBox.element.hidden = choice.kind !== "contrast";
+    const single = choice.kind === "filter";
+    this.againstBox.fill(names.filter((_, place) => single || place !== k), outline.classes[choice.against]);
+    this.againstBox.element.hidden = single ? choice.minus === null : choice.kind !== "contrast";
+    const numbers = Array.from({ length: outline.n_filters }, (_, m) => [String(m), `#${m}`]);
+    this.minusBox.fill([["", "none"], ...numbers], String(choice.minus ?? ""));
+    this.minusBox.element.hidden = !single;
     const fits = state.fits.map((_, i) => [String(i), `${i + 1} of ${state.fits.length}`]);
     this.repeatBox.fill(fits, String(state.repeat));
     this.repeatBox.element.hidden = state.fits.length < 2;
@@ -227,7 +244,7 @@ class FilterPanel {
 
   destroy() {
     for (const stop of this.stops) stop();
-    for (const part of [this.grid, this.reader, this.pinned, this.list, this.sample]) part.destroy();
+    for (const part of [this.grid, this.reader, this.pinned, this.change, this.list, this.sample]) part.destroy();
     this.themes.disconnect();
     this.alone?.destroy();
   }

@@ -62,6 +62,21 @@ function times(values, factors) {
   return values === null ? null : values.map((value, i) => value * factors[i]);
 }
 
+// Single filters on a grid are rounded to multiples of a step.
+function roundingOf({ arrays }) {
+  return arrays.filter.type === "f4" ? 0 : arrays.filter.step;
+}
+
+// A map whose values may be off by `slack`, which is taken off before they are compared with the noise.
+function roundedMap(values, std, slack) {
+  if (std === null) return noisyMap(values, null);
+  const ratios = values.map((value, i) => {
+    const size = Math.max(0, Math.abs(value) - slack);
+    return size === 0 ? 0 : size / std[i];
+  });
+  return noisyMap(values, std, ratios);
+}
+
 /** The filters of a payload, of all fits. */
 export class FilterData {
   constructor(outline, bytes) {
@@ -121,15 +136,44 @@ export class FilterData {
     return noisyMap(read("filter"), read("filter_std"), read("filter_ratio"));
   }
 
-  /** The map drawn for class `k`: its mean, one filter, or its contrast with another class. */
-  map(fit, { kind, against, m }, k) {
-    if (kind === "filter") return this.filter(fit, k, m);
+  /** A filter minus another; the noise of two filters is independent. */
+  filterContrast(fit, [k, m], [against, minus]) {
+    const [one, other] = [this.filter(fit, k, m), this.filter(fit, against, minus)];
+    const values = difference(one.values, other.values);
+    if (one.std === null) return noisyMap(values, null);
+    // The noise of their common mean, which is part of both deviations, cancels.
+    const n = this.nClasses * this.nFilters;
+    const own = this.outline.classes.map((_, place) => this.ofClass(fit, "own_std", place));
+    const std = one.std.map((each, i) => {
+      const sum = own.reduce((total, part) => total + (part[i] * this.nFilters) ** 2, 0);
+      if (n === 2) return Math.sqrt(sum);
+      const both = each ** 2 + other.std[i] ** 2 - (2 * sum) / n ** 2;
+      return Math.sqrt(Math.max(0, both) / (1 - 2 / n));
+    });
+    return roundedMap(values, std, roundingOf(fit));
+  }
+
+  /** The map of one fit minus the same map of another, whose noise is independent. */
+  changeOf(fits, choice, k) {
+    const [one, other] = fits.map((fit) => this.map(fit, choice, k));
+    const std = one.std === null ? other.std : other.std === null ? one.std : added(one.std, other.std);
+    const steps = choice.kind === "filter" ? roundingOf(fits[0]) + roundingOf(fits[1]) : 0;
+    const slack = choice.minus === null ? steps / 2 : steps;
+    return roundedMap(difference(one.values, other.values), std, slack);
+  }
+
+  /** The map drawn for class `k`: its mean, one filter, or its contrast with another class or filter. */
+  map(fit, { kind, against, m, minus }, k) {
+    if (kind === "filter") {
+      const alone = minus === null || (against === k && minus === m);
+      return alone ? this.filter(fit, k, m) : this.filterContrast(fit, [k, m], [against, minus]);
+    }
     return kind === "contrast" && against !== k ? this.contrast(fit, k, against) : this.mean(fit, k);
   }
 
   /** Value at the ends of a color scale for the maps of some fits. */
   limit(fits, choice) {
-    if (choice.kind !== "contrast") {
+    if (choice.kind !== "contrast" && choice.minus === null) {
       return Math.max(...fits.map((fit) => fit.limits[choice.kind]));
     }
     let largest = 0;

@@ -60,7 +60,8 @@ export class FilterGrid {
 
   build(view, scale, width) {
     const { outline, columns, choice } = view;
-    const isMean = (k) => choice.kind === "contrast" && choice.against === k;
+    const { kind, against, m, minus } = choice;
+    const itself = kind === "contrast" ? "mean filter" : kind === "filter" && m === minus ? `filter ${m}` : "";
     const cell = cellWidth(width, columns.length, outline.grid_shape !== null);
     const heads = columns.map((_, column) => this.head(view, column));
     const corner = html("th", { scope: "col", class: "dpx-filter-corner" }, "class");
@@ -69,7 +70,7 @@ export class FilterGrid {
         "tr", { role: "row" },
         html("th", { scope: "row", role: "rowheader", title: shortName(name, 500) },
           html("bdi", {}, shortName(name, 16)),
-          isMean(k) ? html("span", { class: "dpx-tile-words" }, "mean filter") : null),
+          against === k && itself !== "" ? html("span", { class: "dpx-tile-words" }, itself) : null),
         columns.map((fit, column) => this.cell(view, scale, cell, k, column)),
       ),
     );

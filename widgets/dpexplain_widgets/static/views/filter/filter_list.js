@@ -2,6 +2,7 @@
 import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
+import { readFilters } from "./filter_state.js";
 import { formatNumber, quotedName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
@@ -17,7 +18,11 @@ export class FilterList {
     this.list = html("div", { class: "dpx-filter-tiles", role: "listbox", "aria-label": "Filters of the class" });
     this.element = html("div", { class: "dpx-filter-list" }, this.heading, this.note, this.list);
     this.stops = [
-      listen(this.list, "click", (event) => this.pick(event.target.closest("[role=option]"))),
+      listen(this.list, "click", (event) => {
+        const tile = event.target.closest("[role=option]");
+        if (event.ctrlKey || event.metaKey) this.compare(tile);
+        else this.pick(tile);
+      }),
       listen(this.list, "keydown", (event) => this.handleKey(event)),
     ];
   }
@@ -36,8 +41,9 @@ export class FilterList {
         const room = { width: TILE.strip, height: TILE.stripHeight };
         tile.frame.replaceChildren(signedStrip(map, { ...room, limit, masked }));
       }
-      this.name(tile, view, m, shares);
       const chosen = choice.kind === "filter" && m === choice.m;
+      const against = choice.kind === "filter" && choice.against === k && m === choice.minus && !chosen;
+      this.name(tile, view, m, { shares, against });
       tile.element.dataset.filter = m;
       tile.element.setAttribute("aria-selected", String(chosen));
       tile.element.tabIndex = chosen || (place === 0 && choice.kind !== "filter") ? 0 : -1;
@@ -61,11 +67,11 @@ export class FilterList {
     this.list.replaceChildren(...this.tiles.map((tile) => tile.element));
   }
 
-  name(tile, { filters, k, data }, m, shares) {
+  name(tile, { filters, k, data }, m, { shares, against }) {
     const ratio = filters.signal_to_noise?.[k][m];
     const share = shares === null ? null : shares[k * data.nFilters + m];
-    const short = [`#${m}`];
-    const words = [`filter ${m}`];
+    const short = [against ? `against #${m}` : `#${m}`];
+    const words = [`filter ${m}`, ...(against ? ["compared with the selected filter"] : [])];
     if (ratio !== undefined) {
       short.push(formatNumber(ratio, 2));
       words.push(`signal-to-noise ratio ${short.at(-1)}`);
@@ -78,7 +84,7 @@ export class FilterList {
     tile.element.setAttribute("aria-label", words.join(", "));
   }
 
-  about({ filters, sorted }) {
+  about({ filters, sorted, choice }) {
     const known = filters.signal_to_noise !== null;
     const share = filters.share_of_filters;
     const order = sorted ? "highest signal-to-noise first" : "model order";
@@ -87,7 +93,8 @@ export class FilterList {
         "of single-filter weights rise above the noise (5% expected from noise alone). " +
         "Effects in the population are not estimated."
       : "Without privacy noise.";
-    setText(this.note, words);
+    const how = choice.kind === "filter" ? " Ctrl-click a filter, or press c, to subtract it." : "";
+    setText(this.note, words + how);
   }
 
   pick(tile) {
@@ -95,10 +102,20 @@ export class FilterList {
     choose(this.model, { shown_map: "filter", filter_index: Number(tile.dataset.filter) });
   }
 
+  // Compare the selected filter with another of the class, or stop comparing it.
+  compare(tile) {
+    if (tile === null) return;
+    const view = readFilters(this.model);
+    const [m, { against, minus }] = [Number(tile.dataset.filter), view.choice];
+    const place = m === minus && against === view.k ? null : m;
+    choose(this.model, { shown_map: "filter", against_class: view.outline.classes[view.k], against_filter: place });
+  }
+
   handleKey(event) {
     const places = this.tiles.map((tile) => tile.element);
     const focused = places.indexOf(document.activeElement);
     if (focused < 0) return;
+    if (event.key === "c" && !event.ctrlKey && !event.metaKey && !event.altKey) this.compare(places[focused]);
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.pick(places[focused]);

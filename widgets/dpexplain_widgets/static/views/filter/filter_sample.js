@@ -12,6 +12,7 @@ import { layerWords, sampleScaleWords, sampleSentence, additionSentence } from "
 import { formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { choose } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
+import { fitWords } from "../../kit/words.js";
 
 const BARS = { height: 92, wide: 22, narrow: 5 };
 
@@ -163,7 +164,7 @@ export class FilterSample {
     const limits = view.everyEpsilon ? ends.map(() => Math.max(...ends)) : ends;
     const limit = limits[view.state.stop];
     const over = onGrid ? { ...scale, under: { inputs, greys: colours.inputs, opacity } } : null;
-    const open = view.state.atReference ? "non-private reference: not releasable" : "";
+    const open = view.state.atReference ? `${fitWords(view.state)}: not releasable` : "";
     const room = {
       scale: over, limit, font, inputs, words: onGrid ? layerWords(opacity) : "",
       warning: samples.public ? open : OPEN_SAMPLE,

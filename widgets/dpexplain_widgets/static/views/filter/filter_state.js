@@ -9,6 +9,7 @@ export const FILTER_KEYS = [
   "filter_class",
   "against_class",
   "filter_index",
+  "against_filter",
   "input_index",
   "input_range",
   "mask_noise",
@@ -51,6 +52,16 @@ function filtersOfFits(outline, state) {
   return state.referenceShown ? [...columns, outline.reference] : columns;
 }
 
+// The chosen map of a class, and what is subtracted from it: a class, or a filter `minus` of a class.
+function choiceOf(model, outline, k) {
+  const kind = model.get("shown_map") ?? "mean";
+  const named = outline.classes.indexOf(model.get("against_class"));
+  const place = (name) => placeWithin(model.get(name), outline.n_filters);
+  const m = place("filter_index") ?? 0;
+  if (kind === "filter") return { kind, m, against: named < 0 ? k : named, minus: place("against_filter") };
+  return { kind, m, against: named >= 0 && named !== k ? named : k === 0 ? 1 : 0, minus: null };
+}
+
 /** Everything a filter view draws from; null if the payload has no filters. */
 export function readFilters(model) {
   const state = readState(model);
@@ -58,15 +69,9 @@ export function readFilters(model) {
   if (outline === null) return null;
   const data = dataOf(model, state.payload);
   const k = Math.max(0, outline.classes.indexOf(model.get("filter_class")));
-  const named = outline.classes.indexOf(model.get("against_class"));
-  const against = named >= 0 && named !== k ? named : k === 0 ? 1 : 0;
   const columns = filtersOfFits(outline, state);
   const samples = state.payload.samples;
-  const choice = {
-    kind: model.get("shown_map") ?? "mean",
-    against,
-    m: placeWithin(model.get("filter_index"), outline.n_filters) ?? 0,
-  };
+  const choice = choiceOf(model, outline, k);
   const everyEpsilon = model.get("same_axis") !== false;
   const filters = columns[state.stop];
   return {
@@ -76,7 +81,6 @@ export function readFilters(model) {
     columns,
     filters,
     k,
-    named,
     choice,
     everyEpsilon,
     limit: data.limit(everyEpsilon ? columns : [filters], choice),

@@ -12,9 +12,15 @@ export function shareWords(map, what = "weight") {
 /** Name of the map drawn for a class, such as "mean filter of “3”". */
 export function mapWords({ outline, choice }, k) {
   const name = `“${quotedName(outline.classes[k], 24)}”`;
-  if (choice.kind === "filter") return `filter ${choice.m} of ${name}`;
+  const other = `“${quotedName(outline.classes[choice.against], 24)}”`;
+  if (choice.kind === "filter") {
+    const own = `filter ${choice.m} of ${name}`;
+    const { minus } = choice;
+    return minus === null || (choice.against === k && minus === choice.m) ? own
+      : `${own} against filter ${minus} of ${other}`;
+  }
   if (choice.kind !== "contrast" || choice.against === k) return `mean filter of ${name}`;
-  return `${name} vs. “${quotedName(outline.classes[choice.against], 24)}”`;
+  return `${name} vs. ${other}`;
 }
 
 /** "ε = 0.5" for a column, or words for the reference. */

@@ -78,15 +78,17 @@ function besideOf(state) {
 
 function termSwatch(kind, ids) {
   const bar = { x: 1, y: 3, width: 28, height: 10 };
+  const ofRole = (role) => svg("rect", { ...bar, class: `dpx-bar dpx-bar-${role}` });
   const tick = { d: "M15 0V16", class: `dpx-tick dpx-tick-${kind}` };
   const marks = {
-    bar: () => [svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" })],
-    floor: () => [...marks.bar(), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
+    main: () => [ofRole("main")],
+    "only-reference": () => [ofRole("only-reference")],
+    floor: () => [ofRole("main"), svg("rect", { ...bar, fill: `url(#${ids.onBar})` })],
     effect: () => [
       svg("path", { d: "M2 8H28", class: "dpx-effect-whisker" }),
       effectDot(15, 8, true),
     ],
-    pale: () => [svg("g", { class: "dpx-term-noise" }, svg("rect", { ...bar, class: "dpx-bar dpx-bar-main" }))],
+    pale: () => [svg("g", { class: "dpx-term-noise" }, ofRole("main"))],
   };
   const drawn = marks[kind]?.() ?? (/^[a-z]/.test(kind) ? [svg("path", tick)] : null);
   if (drawn === null) return html("span", { class: "dpx-text-swatch", "aria-hidden": "true" }, kind);
@@ -171,11 +173,13 @@ class Importance {
     const scale = linearScale([0, longestBar(state)], [0, this.barWidth - 2]);
     this.tabStop = listed.includes(state.termIndex) ? state.termIndex : listed[0];
     this.rows.draw(listed, (i, place) => this.drawRow(state, i, scale, place));
-    if (this.revealed !== state.term.name && listed.includes(state.termIndex)) {
-      this.rows.reveal(listed.indexOf(state.termIndex));
-    }
-    this.revealed = state.term.name;
+    if (this.width > 0) this.reveal(state.term.name, listed.indexOf(state.termIndex)); // before, it has no height
     this.drawLegend(state);
+  }
+
+  reveal(name, place) {
+    if (this.revealed !== name && place >= 0) this.rows.reveal(place);
+    this.revealed = name;
   }
 
   drawRow(state, i, scale, place) {
@@ -213,7 +217,7 @@ class Importance {
   drawLegend(state) {
     const { noise_floor: floor, ranks } = state.fit.terms[0];
     const beside = besideOf(state);
-    const entries = [["bar", "mean absolute contribution"]];
+    const entries = [[state.atReference ? "only-reference" : "main", "mean absolute contribution"]];
     if (floor !== null) entries.push(["floor", "noise alone"]);
     if (ranks) entries.push(["pale", "within noise"]);
     if (state.reference && !state.atReference) entries.push(["reference", "non-private reference, not releasable"]);

@@ -19,7 +19,7 @@ import { fontOf } from "../../kit/text.js";
 import { drawWaterfall, waterfallOrder, waterfallRows } from "./waterfall.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
 import { whatIfInputs } from "./what_if.js";
-import { epsilonWords, predictionName, scoreWords } from "../../kit/words.js";
+import { fitWords, predictionName, scoreWords } from "../../kit/words.js";
 
 const LOCAL_KEYS = [...CHOICE_KEYS, "sample", "what_if", "threshold"];
 const TYPICAL = "typical (largest released bins)";
@@ -194,10 +194,9 @@ class LocalPanel {
       const value = chance ?? predictionOf(payload.link, explained.score);
       return value === null ? `score ${formatSigned(explained.score)}` : formatNumber(value);
     };
-    const where = state.atReference ? "non-private reference" : epsilonWords(state);
     const others = this.others.map(({ words, explained, chance }) => `${text(explained, chance)} (${words})`);
     const own = text(this.explained, chanceOf(state, state.fit, this.values));
-    return [`${predictionName(payload)}: ${own} (${where})`, ...others].join(" · ");
+    return [`${predictionName(payload)}: ${own} (${fitWords(state)})`, ...others].join(" · ");
   }
 
   drawLegend(state) {

@@ -7,6 +7,7 @@ import { logPositions, nearestIndex } from "../../charts/scale.js";
 import { choose, readState } from "../../state/state.js";
 import { fontOf, labelsThatFit, textWidth } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
+import { fitWords } from "../../kit/words.js";
 
 const TRACK = { y: 19, height: 46, edge: 16, apart: 104, handle: 9, labels: 43 };
 
@@ -75,7 +76,7 @@ function handle(state, positions) {
 
 function stopWords(state) {
   const place = `${state.stop + 1} of ${state.stopCount}`;
-  if (state.atReference) return `no privacy: the non-private reference, ${place}`;
+  if (state.atReference) return `no privacy: the ${fitWords(state)}, ${place}`;
   const { delta } = state.fit.guarantee;
   return `ε = ${formatEpsilon(state.payload.epsilons[state.stop])}, δ = ${formatDelta(delta)}, ${place}`;
 }

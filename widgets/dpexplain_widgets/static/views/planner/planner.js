@@ -105,7 +105,8 @@ class Planner {
 
   draw() {
     const plan = this.model.get("plan");
-    this.host.hidden = !plan?.range;
+    // A non-private model alone answers nothing here.
+    this.host.hidden = !plan?.range || (!plan.live && readState(this.model).payload.epsilons.length === 0);
     if (!plan?.range) return;
     this.live.hidden = !plan.live;
     if (this.value.textContent === "") {

@@ -10,7 +10,7 @@ import { numbersTable, plainTable } from "../../kit/table.js";
 import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth, viewWidget } from "../../kit/view.js";
-import { epsilonWords, placeWords, spokenNoise } from "../../kit/words.js";
+import { atFitWords, placeWords, spokenNoise } from "../../kit/words.js";
 
 /**
  * The rank of a term in the selected fit, in words.
@@ -19,8 +19,7 @@ import { epsilonWords, placeWords, spokenNoise } from "../../kit/words.js";
 export function rankWords(state, i) {
   const term = state.fit.terms[i];
   if (term.axes) return `${quotedName(state.payload.terms[i].name, 48)}: pairs of features have no rank`;
-  const where = state.atReference ? "in the non-private reference" : `at ${epsilonWords(state)}`;
-  const place = `rank ${placesOf(state.fit)[i]} of ${rankedTerms(state.payload).length} ${where}`;
+  const place = `rank ${placesOf(state.fit)[i]} of ${rankedTerms(state.payload).length} ${atFitWords(state)}`;
   const noise = spokenNoise(term).replace(/^, rank/, "; could be rank");
   return `${quotedName(state.payload.terms[i].name, 48)}: ${place}${noise}`;
 }

@@ -12,7 +12,7 @@ import { LIST_KEYS, listControls, listedTerms } from "../../state/term_list.js";
 import { fontOf } from "../../kit/text.js";
 import { observeWidth } from "../../kit/view.js";
 import { allTermsTable } from "../../export/view_tables.js";
-import { binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
+import { atFitWords, binsInsideNoise, scoreWords } from "../../kit/words.js";
 
 /** Pictures on a page: 3 × 4, as in the figures of Nori et al. (2021). */
 export const PAGE_SIZE = 12;
@@ -83,9 +83,8 @@ class Multiples {
     this.shown = pageOf(this.listed.length, this.model.get("page_index") ?? 0);
     this.mark.hidden = state.reference === null || state.atReference;
     this.drawPages();
-    const where = state.atReference ? "the non-private reference" : epsilonWords(state);
     const layer = state.fit.terms.some((term) => term.effect && !term.axes) ? state.shownCurve : "released";
-    setText(this.about, `Contributions at ${where} to ${scoreWords(state.payload)}, each term on its own axis; ` +
+    setText(this.about, `Contributions ${atFitWords(state)} to ${scoreWords(state.payload)}, each term on its own axis; ` +
       `${BAND_WORDS[layer]}. Click to select a term; press Enter or double-click to open it.`);
     if (this.width < 40) return;
     this.columns = Math.max(1, Math.min(4, Math.floor((this.width + 12) / (NARROWEST + 12))));

@@ -13,11 +13,10 @@ import { numbersTable, shapeTable } from "../../kit/table.js";
 import { fontOf } from "../../kit/text.js";
 import { pointerTip } from "../../charts/tip.js";
 import { observeWidth } from "../../kit/view.js";
-import { binSentence, binsInsideNoise, epsilonWords, scoreWords } from "../../kit/words.js";
+import { binSentence, binsInsideNoise, fitWords, scoreWords } from "../../kit/words.js";
 
-const PAIR_HINT = "Point at a cell, or focus the picture and use the arrow keys, to read its numbers. Drag over " +
-  "cells, or hold Shift with the arrow keys, for a claim about a region. Ctrl-click a second cell, Ctrl-drag over a " +
-  "second region, or press c and move on, to compare two.";
+const PAIR_HINT = "Point, or press arrow keys, to read a cell. Drag, or hold Shift, for a region. To compare two, " +
+  "Ctrl-click or Ctrl-drag, or press c and move on.";
 const PAIR_LIMITS = "Cells are drawn with equal size; missing values come last. Bands hold for all cells together.";
 const CELL_STEPS = {
   ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -66,7 +65,7 @@ function pairSummary(state, termFit) {
 export function absentWords(state) {
   const { epsilons, fits } = state.payload;
   const others = epsilons.filter((_, stop) => fits[stop].some((fit) => !fit.terms[state.termIndex].absent));
-  const where = state.atReference ? "The non-private reference" : `The model at ${epsilonWords(state)}`;
+  const where = `The ${state.atReference ? "" : "model at "}${fitWords(state)}`;
   const elsewhere = others.length ? `; models at ε = ${others.map(formatEpsilon).join(", ")} have it` : "";
   return `${where} does not have this pair of features${elsewhere}.`;
 }

@@ -81,7 +81,7 @@ export function drawSmallShape({ term, curves, everyFit, width, font, id }) {
   const lines = curves.map(({ role, termFit }) => {
     const own = termFit.edges === null ? edges : termFit.edges;
     const at = valuesAt(termFit, main);
-    return svg("path", { d: stepPath(own, at, x, y), class: `dpx-curve dpx-curve-${role}` });
+    return svg("path", { d: stepPath(own, at, x, y, main.edges === null), class: `dpx-curve dpx-curve-${role}` });
   });
   const estimated = curves.some(({ role }) => role === "effect");
   const estimate = { ends: estimated ? effectEnds(main) : null, kind: "dpx-effect-band" };
