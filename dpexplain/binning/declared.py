@@ -21,10 +21,10 @@ _MOST_FINE = 1 << 16
 _MOST_FINE_TOGETHER = 1 << 22
 """Limit on the number of fine cells of all features, for the memory of their counts."""
 
-_OCTAVES = 40
-_PER_OCTAVE = 32
-"""Fine cells near zero: from a value of size r / 2**40 on, 32 between each value and its double,
-for a range of size r."""
+_OCTAVES = 32
+_PER_OCTAVE = 256
+"""Fine cells near zero: from a value of size r / 2**32 on, up to 256 between each value and its
+double, for a range of size r."""
 
 
 def declared_cells(
@@ -111,9 +111,9 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
 def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
     """Return at most so many edges around zero, equally many in each octave."""
     anchor, sides = _sides(feature)
-    n_octaves = min(_OCTAVES, most // (_PER_OCTAVE * len(sides)))
-    steps = np.arange(1, n_octaves * _PER_OCTAVE + 1)
-    sizes = 2.0 ** -(steps // _PER_OCTAVE) * (1.0 - (steps % _PER_OCTAVE) / (2 * _PER_OCTAVE))
+    per_octave = min(_PER_OCTAVE, most // (_OCTAVES * len(sides)))
+    octave, place = np.divmod(np.arange(_OCTAVES * per_octave), max(per_octave, 1))
+    sizes = 2.0**-octave * (1.0 - place / (2.0 * max(per_octave, 1)))
     return np.concatenate([anchor + side * sizes for side in sides])
 
 
@@ -138,7 +138,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _sorted(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distinct values of parts that are each sorted, which stable sorting is fast for."""
+    """Return the distinct values of sorted parts, which a stable sort merges fast."""
     edges = np.sort(np.concatenate(parts), kind="stable")
     return edges[np.diff(edges, prepend=-np.inf) > 0.0]
 
