@@ -137,6 +137,7 @@ def release_refined(
     """
     now = [np.asarray(s, dtype=np.intp) for s in starts]
     found: list[_Estimate] = []
+    std = noise_multiplier * sensitivity
     for number, share in enumerate(shares):
         released = release_histograms(
             [np.add.reduceat(c, s) for c, s in zip(finest_counts, now, strict=True)],
@@ -149,15 +150,10 @@ def release_refined(
         else:
             found = [e.updated(c, 1.0 / share) for e, c in zip(found, released.counts, strict=True)]
         if number + 1 < len(shares):
-            std = noise_multiplier * sensitivity
             for k, estimate in enumerate(found):
-                least = np.maximum(
-                    _MOST_CELLS * average, _NOISE_RATIO * std * np.sqrt(estimate.spread)
-                )
-                n_finest = len(finest_counts[k])
-                now[k], parent = _split(now[k], n_finest, estimate.counts > least)
+                heavy = _heavy(estimate, average, std)
+                now[k], parent = _split(now[k], len(finest_counts[k]), heavy)
                 found[k] = estimate.of_parts(parent)
-    std = noise_multiplier * sensitivity
     return RefinedHistograms(
         tuple(now),
         _histograms([(e.counts, e.spread) for e in found], std),
@@ -170,6 +166,12 @@ def _histograms(
 ) -> NoisyHistograms:
     counts, spread = zip(*of_features, strict=True)
     return NoisyHistograms(counts, std, spread=spread)
+
+
+def _heavy(estimate: _Estimate, average: float, std: float) -> NDArray[np.bool_]:
+    """Return the cells whose estimated count is large, and clearly above its noise."""
+    noise = _NOISE_RATIO * std * np.sqrt(estimate.spread)
+    return estimate.counts > np.maximum(_MOST_CELLS * average, noise)
 
 
 def _split(starts: Starts, n_finest: int, heavy: NDArray[np.bool_]) -> tuple[Starts, Starts]:
