@@ -284,7 +284,7 @@ class _PrivateBoosting(PrivateEstimator):
         pairs = self._pair_plan()
         if budget.count_share:
             yield count_phase(budget.count_multiplier, budget.histogram_factor)
-        for share in settings.bin_rounds:
+        for share in settings.rounds:
             multiplier = budget.histogram_multiplier(n_features) / np.sqrt(share)
             yield histogram_phase(multiplier, budget.histogram_factor, 0)
         for n_epochs in (settings.n_epochs,) if settings.n_epochs else EPOCHS:

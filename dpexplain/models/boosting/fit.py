@@ -112,7 +112,7 @@ def private_bins(
         declared_cells(name, feature, settings.n_cells, settings.spacing)
         for name, feature in schema.features.items()
     ]
-    refines = len(settings.bin_rounds) > 1
+    refines = len(settings.rounds) > 1
     finest = [fine_cells(d, len(declared)) for d in declared] if refines else declared
     exact = source.cell_counts(finest)
     n_records, n_cells = _n_records_and_cells(exact, settings, budget, mechanism)
@@ -123,7 +123,7 @@ def private_bins(
         mechanism,
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
-        shares=settings.bin_rounds,
+        shares=settings.rounds,
         average=(0.0 if n_records is None else max(1.0, n_records.value)) / n_cells,
     )
     histograms, first = refined.histograms, refined.first

@@ -34,7 +34,7 @@ class Recipe:
         determines the number of cells. If the share is 0, the records are not counted first.
     bin_rounds : tuple of float
         Share of the remaining part in each round of counting; heavy cells are split between
-        rounds. With a single round, no cell is split.
+        rounds. If records are not counted first, there is one round, and no cell is split.
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
         estimate uses these sums. If the share is 0, they are not released.
@@ -83,6 +83,11 @@ class Recipe:
     learning_rate: float | None
     merge_rare: bool
     shuffle_categories: bool
+
+    @property
+    def rounds(self) -> tuple[float, ...]:
+        """Share of each round of counting: what is heavy depends on the number of records."""
+        return self.bin_rounds if self.count_share else (1.0,)
 
 
 DEFAULT = Recipe(
