@@ -48,6 +48,16 @@ class RefinedHistograms:
     first : NoisyHistograms
         Estimated counts of the cells of the first round. The estimate of a cell that was split
         later is that of the rounds before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import NoisyHistograms, RefinedHistograms
+    >>> first = NoisyHistograms((np.array([803.0, -2.0]),), noise_std=2.0)
+    >>> after = NoisyHistograms((np.array([1.0, 802.5, -2.0]),), noise_std=2.0)
+    >>> refined = RefinedHistograms((np.array([0, 50, 100]),), after, first)
+    >>> refined.starts[0], refined.histograms.counts[0]
+    (array([  0,  50, 100]), array([ 1. , 802.5,  -2. ]))
     """
 
     starts: tuple[Starts, ...]
@@ -95,6 +105,15 @@ def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]
     cells : FeatureBins
     cell_of_finest : ndarray of shape (finest.n_bins,)
         Index of the cell that contains each finest cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import cells_from, declared_cells, fine_cells
+    >>> from dpexplain.schema import Numeric
+    >>> finest = fine_cells(declared_cells("age", Numeric(0, 99, step=1), 2))
+    >>> cells_from(finest, np.array([0, 50, 100]))[0].edges
+    array([-0.5, 49.5, 99.5])
     """
     if finest.edges is None:
         return finest, np.arange(finest.n_bins, dtype=np.uint16)
@@ -134,6 +153,25 @@ def release_refined(
     Returns
     -------
     RefinedHistograms
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import release_refined
+    >>> from dpexplain.mechanisms import Mechanism, NoiseSource
+    >>> exact = np.zeros(1_001, dtype=np.int64)
+    >>> exact[3:5] = 40_000    # the thousand finest cells are followed by one for missing values
+    >>> refined = release_refined(
+    ...     [exact],
+    ...     [np.array([0, 500, 1_000])],
+    ...     Mechanism(NoiseSource()),
+    ...     noise_multiplier=20,
+    ...     sensitivity=1.0,
+    ...     shares=(0.5, 0.5),
+    ...     average=1_000,
+    ... )
+    >>> refined.starts[0][:4]
+    array([ 0, 15, 31, 46])
     """
     now = [np.asarray(s, dtype=np.intp) for s in starts]
     found: list[_Estimate] = []
