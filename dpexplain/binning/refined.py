@@ -21,8 +21,14 @@ from dpexplain.binning.bins import FeatureBins, Index, merge_bins
 from dpexplain.binning.histograms import NoisyHistograms, release_histograms
 from dpexplain.mechanisms import Mechanism
 
-_PARTS = 32
-"""Number of cells into which a heavy cell is split."""
+_MOST_PARTS = 32
+"""Maximum number of cells into which a heavy cell is split."""
+
+_PART_NOISE_RATIO = 2.0
+"""Minimum ratio of the average count of its parts to the noise of a whole budget.
+
+More parts would bury what they add up to: each of them has noise of its own.
+"""
 
 _MOST_CELLS = 8.0
 """A cell is heavy if it holds more records than this number of cells of average size."""
@@ -189,8 +195,8 @@ def release_refined(
             found = [e.updated(c, 1.0 / share) for e, c in zip(found, released.counts, strict=True)]
         if number + 1 < len(shares):
             for k, estimate in enumerate(found):
-                heavy = _heavy(estimate, average, std)
-                now[k], parent = _split(now[k], len(finest_counts[k]), heavy)
+                parts = _parts(estimate, average, std)
+                now[k], parent = _split(now[k], len(finest_counts[k]), parts)
                 found[k] = estimate.of_parts(parent)
     return RefinedHistograms(
         tuple(now),
@@ -206,20 +212,22 @@ def _histograms(
     return NoisyHistograms(counts, std, spread=spread)
 
 
-def _heavy(estimate: _Estimate, average: float, std: float) -> NDArray[np.bool_]:
-    """Return the cells whose estimated count is large, and clearly above its noise."""
-    noise = _NOISE_RATIO * std * np.sqrt(estimate.spread)
-    return estimate.counts > np.maximum(_MOST_CELLS * average, noise)
+def _parts(estimate: _Estimate, average: float, std: float) -> Starts:
+    """Return the number of parts into which each cell is to be split: 1 unless it is heavy."""
+    noise = std * np.sqrt(estimate.spread)
+    heavy = estimate.counts > np.maximum(_MOST_CELLS * average, _NOISE_RATIO * noise)
+    parts = np.clip(estimate.counts / (_PART_NOISE_RATIO * std), 2, _MOST_PARTS)
+    return np.where(heavy, parts, 1.0).astype(np.intp)
 
 
-def _split(starts: Starts, n_finest: int, heavy: NDArray[np.bool_]) -> tuple[Starts, Starts]:
-    """Split heavy cells into parts of nearly equal numbers of finest cells.
+def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts]:
+    """Split cells into parts of nearly equal numbers of finest cells.
 
     Returns the new starts and the index of the cell to which each new cell belonged. A cell made of
     a single finest cell, such as one for missing values, stays as it is.
     """
     width = np.diff(np.append(starts, n_finest))
-    parts = np.where(heavy, np.minimum(width, _PARTS), 1)
+    parts = np.minimum(parts, width)
     parent = np.repeat(np.arange(len(starts)), parts)
     place = np.arange(len(parent)) - (np.cumsum(parts) - parts)[parent]
     return starts[parent] + place * width[parent] // parts[parent], parent
