@@ -158,6 +158,8 @@ def _with_pairs(dataset: Dataset) -> Dataset:
     return replace(dataset, X=X, schema=Schema(features, target=dataset.schema.target))
 
 
+_HALF_FIRST = (0.5, 0.25, 0.25)
+
 CHOICES = (
     Choice("no clipping of classifier residuals", {"clip": 1.0}, only="AUROC"),
     Choice("clip of a regression 0.2 half-ranges", {"clip": 0.2}, only="RMSE"),
@@ -171,6 +173,7 @@ CHOICES = (
     Choice("bins twice as far above their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
     Choice("cells that are never split", {}, lambda: _default(bin_rounds=(1.0,))),
     Choice("cells split once", {}, lambda: _default(bin_rounds=(0.5, 0.5))),
+    Choice("half of the counting in the first round", {}, lambda: _default(bin_rounds=_HALF_FIRST)),
     Choice("equal-width cells only", {}, lambda: _default(spacing="equal")),
     Choice("trees of 2 leaves", {"max_leaves": 2}),
     Choice("trees of 5 leaves", {"max_leaves": 5}),
