@@ -271,6 +271,11 @@ CHECKS = (
     "survey",
     "insurance",
     "many-features",
+    "wide-bounds",
+    "wide-bounds-2",
+    "heavy-tails",
+    "few-positives",
+    "small-table",
 )
 """On none of these was a choice of the recipe made."""
 
