@@ -15,6 +15,17 @@ Spacing = Literal["mixed", "equal"]
 _GEOMETRIC_SPAN = 1e-4
 """Width of the finest geometric cell, as a fraction of the range that these cells cover."""
 
+_MOST_FINE = 1 << 16
+"""Limit on the number of fine cells of a feature, so that two bytes hold the index of each."""
+
+_MOST_FINE_TOGETHER = 1 << 22
+"""Limit on the number of fine cells of all features, for the memory of their counts."""
+
+_OCTAVES = 32
+_PER_OCTAVE = 256
+"""Fine cells near zero: from a value of size r / 2**32 on, up to 256 between each value and its
+double, for a range of size r."""
+
 
 def declared_cells(
     name: str, feature: Numeric | Categorical, n_cells: int, spacing: Spacing = "mixed"
@@ -56,19 +67,80 @@ def declared_cells(
     return FeatureBins(name, feature, _snap(edges, feature))
 
 
+def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
+    """Divide the public cells of a numeric feature into as many fine cells as an index can hold.
+
+    They are meant to be counted in groups, down to single fine cells only where records are
+    dense. So a bound may be thousands of times larger than most values.
+
+    Parameters
+    ----------
+    cells : FeatureBins
+        Public grid, such as one of `declared_cells`. Categories are returned as they are.
+    n_features : int, default=1
+        Number of features that are counted at the same time; very wide tables get fewer cells.
+
+    Returns
+    -------
+    FeatureBins
+        Each edge of `cells` is also an edge of the fine cells.
+
+    Examples
+    --------
+    >>> from dpexplain.schema import Numeric
+    >>> fine = fine_cells(declared_cells("income", Numeric(0, 1e6), 4))
+    >>> fine.n_value_bins > 60_000, int((fine.edges < 1.0).sum()) > 500
+    (True, True)
+    >>> fine_cells(declared_cells("age", Numeric(0, 100, step=1), 4)).n_value_bins
+    101
+    """
+    if cells.edges is None:
+        return cells
+    assert isinstance(cells.feature, Numeric)
+    room = min(_MOST_FINE, _MOST_FINE_TOGETHER // n_features) - 1
+    near = _near_edges(cells.feature, room // 4)
+    equal = _equal_edges(cells.feature, room - len(near) - len(cells.edges))
+    fine = _snap(_sorted(near, equal), cells.feature)
+    # An edge that differs from one of the grid only by rounding would be a second one.
+    place = np.clip(np.searchsorted(cells.edges, fine), 1, len(cells.edges) - 1)
+    away = np.minimum(np.abs(fine - cells.edges[place - 1]), np.abs(fine - cells.edges[place]))
+    fine = fine[away > 1e-9 * np.abs(fine)]
+    return FeatureBins(cells.name, cells.feature, _sorted(fine, cells.edges))
+
+
+def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
+    """Return at most so many edges around zero, equally many in each octave."""
+    anchor, sides = _sides(feature)
+    per_octave = min(_PER_OCTAVE, most // (_OCTAVES * len(sides)))
+    octave, place = np.divmod(np.arange(_OCTAVES * per_octave), max(per_octave, 1))
+    sizes = 2.0**-octave * (1.0 - place / (2.0 * max(per_octave, 1)))
+    return np.concatenate([anchor + side * sizes for side in sides])
+
+
+def _sides(feature: Numeric) -> tuple[float, list[float]]:
+    """Return zero, or the bound closest to it, and how far the bounds are from there."""
+    anchor = min(max(0.0, feature.low), feature.high)
+    return anchor, [b - anchor for b in (feature.low, feature.high) if b != anchor]
+
+
 def _equal_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
     return np.linspace(feature.low, feature.high, n_cells + 1)
 
 
 def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
     n_linear = n_cells - n_cells // 2
-    anchor = min(max(0.0, feature.low), feature.high)
-    sides = [(bound - anchor) for bound in (feature.low, feature.high) if bound != anchor]
+    anchor, sides = _sides(feature)
     n_geometric = n_cells // 2 // len(sides)
     parts = [np.linspace(feature.low, feature.high, n_linear + 1)]
     geometric = np.geomspace(_GEOMETRIC_SPAN, 1.0, n_geometric + 1)[:-1]
     parts += [anchor + side * geometric for side in sides]
-    return np.unique(np.concatenate(parts))
+    return _sorted(*parts)
+
+
+def _sorted(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distinct values of sorted parts, which a stable sort merges fast."""
+    edges = np.sort(np.concatenate(parts), kind="stable")
+    return edges[np.diff(edges, prepend=-np.inf) > 0.0]
 
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
@@ -78,11 +150,11 @@ def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:
     """
     n_steps = np.inf if feature.step is None else (feature.high - feature.low) / feature.step
     if feature.step is None or not n_steps < 2.0**53:  # finer than floating-point numbers
-        return np.unique(edges)
+        return _sorted(edges)
     n_values = int(np.floor(n_steps + 1e-9)) + 1
     if n_values <= len(edges) - 1:
         positions = np.arange(n_values + 1)
     else:
-        positions = np.unique(np.round((edges - feature.low) / feature.step).astype(np.int64))
+        positions = _sorted(np.round((edges - feature.low) / feature.step)).astype(np.int64)
         positions[-1] = n_values
     return np.asarray(feature.low + feature.step * (positions - 0.5), dtype=np.float64)

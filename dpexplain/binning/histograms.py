@@ -36,6 +36,8 @@ class NoisyHistograms:
         Standard deviation of the noise on each count, in records.
     n_records : NoisyCount or None, default=None
         Noisy number of records, if it was released separately; otherwise None.
+    spread : tuple of ndarray of shape (n_cells,), one per feature
+        Variance of each count, in units of ``noise_std**2``; all 1 by default.
 
     Examples
     --------
@@ -49,14 +51,19 @@ class NoisyHistograms:
     counts: tuple[NDArray[np.float64], ...]
     noise_std: float
     n_records: NoisyCount | None = None
+    spread: tuple[NDArray[np.float64], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.spread:
+            object.__setattr__(self, "spread", tuple(np.ones(len(c)) for c in self.counts))
 
     @property
     def n_samples(self) -> float:
         """Estimate of the number of records, at least 1.
 
-        The total of each feature's histogram is an estimate whose variance is proportional to the
-        number of cells. If the number of records was also released separately, that is a further
-        estimate. The result is the average of all estimates, weighted by their precisions.
+        The total of each feature's histogram is an estimate whose variance is at most the sum of
+        the variances of its cells. If the number of records was also released separately, that is a
+        further estimate. The result is the average of all estimates, weighted by their precisions.
         """
         totals = [float(c.sum()) for c in self.counts]
         if self.n_records is not None:
@@ -71,7 +78,7 @@ class NoisyHistograms:
     @property
     def _precisions(self) -> list[float]:
         """Precision (inverse variance) of each estimate of the number of records."""
-        weights = [1.0 / (len(c) * self.noise_std**2) for c in self.counts]
+        weights = [1.0 / (v.sum() * self.noise_std**2) for v in self.spread]
         if self.n_records is not None:
             weights.append(1.0 / self.n_records.noise_std**2)
         return weights
@@ -80,15 +87,18 @@ class NoisyHistograms:
         """Return the histograms, adjusted to have the same total.
 
         Every record is in one cell of each feature, so the totals differ only because of the noise.
-        The difference between each total and `n_samples` is spread evenly over the cells. This
-        gives the least-squares estimates of the counts.
+        The difference between each total and `n_samples` is spread over the cells in proportion to
+        their variances. This gives the least-squares estimates of counts with independent noise.
 
         Returns
         -------
         NoisyHistograms
         """
         n_samples = self.n_samples
-        counts = tuple(c + (n_samples - c.sum()) / len(c) for c in self.counts)
+        counts = tuple(
+            c + v * ((n_samples - c.sum()) / v.sum())
+            for c, v in zip(self.counts, self.spread, strict=True)
+        )
         return replace(self, counts=counts)
 
 
@@ -295,6 +305,7 @@ def merge_sparse_cells(
     min_count: float,
     noise_std: float,
     noise_ratio: float,
+    spread: NDArray[np.float64] | None = None,
 ) -> tuple[FeatureBins, Index]:
     """Merge neighboring cells until each bin's count rises above its noise.
 
@@ -312,6 +323,9 @@ def merge_sparse_cells(
         The count of a bin made up of k cells must be at least
         ``noise_ratio * noise_std * sqrt(k)``. A ratio of 0 gives the rule in Algorithm 3 of Nori et
         al. (2021).
+    spread : ndarray of shape (cells.n_bins,) or None, default=None
+        Variance of each count, in units of ``noise_std**2``. If given, its sum over the bin
+        replaces k.
 
     Returns
     -------
@@ -334,12 +348,13 @@ def merge_sparse_cells(
     """
     if cells.edges is None:
         return cells, np.arange(cells.n_bins, dtype=np.uint16)
-    starts, held, width = [0], 0.0, 0
+    each = np.ones(cells.n_bins) if spread is None else spread
+    starts, held, width = [0], 0.0, 0.0
     for cell in range(cells.n_value_bins):
-        held, width = held + counts[cell], width + 1
+        held, width = held + counts[cell], width + each[cell]
         if held >= max(min_count, noise_ratio * noise_std * np.sqrt(width)):
             starts.append(cell + 1)
-            held, width = 0.0, 0
+            held, width = 0.0, 0.0
     # Cells left over at the end join the last complete bin.
     complete = starts[:-1] if len(starts) > 1 else starts
     return merge_bins(cells, complete)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import arithmetic_attacks
 import budget_attacks
 import calibration_attacks
+import cell_attacks
 import certificate_attacks
 import leak_attacks
 import ledger_attacks
@@ -24,6 +25,7 @@ SUITES = (
     leak_attacks,
     pair_attacks,
     calibration_attacks,
+    cell_attacks,
     people_attacks,
     budget_attacks,
     reader_attacks,

@@ -15,7 +15,7 @@ import dpexplain
 import dpexplain.models as models
 from dpexplain.audit import record, replay
 from dpexplain.audit.subjects import Subject, audit_of, powerful_tiers
-from dpexplain.binning import histograms as private_binning
+from dpexplain.binning import refined as private_cells
 from dpexplain.models.boosting import estimator as boosting_estimator
 from dpexplain.models.boosting import fit as boosting_private
 from dpexplain.models.boosting.records import binned as boosting_records
@@ -154,14 +154,14 @@ def nan_cast_to_integer(monkeypatch):
 
 
 def histogram_noise_forgotten(monkeypatch):
-    honest = private_binning.release_histograms
+    honest = private_cells.release_histograms
 
     def exact(cell_counts, mechanism, **settings_):
         noisy = honest(cell_counts, mechanism, **settings_)
         counts = [c.astype(float) for c in cell_counts]
-        return private_binning.NoisyHistograms(tuple(counts), noisy.noise_std)
+        return private_cells.NoisyHistograms(tuple(counts), noisy.noise_std)
 
-    monkeypatch.setattr(boosting_private, "release_histograms", exact)
+    monkeypatch.setattr(private_cells, "release_histograms", exact)
 
 
 def categories_from_data(monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from published import TEST_SHARE
+from scipy.special import ndtr
 
 from dpexplain import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.datasets import (
@@ -53,6 +54,103 @@ def load_many_features(n_rows: int = 10_000, n_features: int = 30) -> Dataset:
     y = pd.Series(np.where(rng.random(n_rows) < 1 / (1 + np.exp(-score)), "yes", "no"), name="y")
     schema = Schema({n: Numeric(0, 1) for n in names}, target=Classes(["no", "yes"]))
     return dataset_of(pd.DataFrame(values, columns=names), y, schema, "many-features")
+
+
+def load_wide_bounds(n_rows: int = 15_000, seed: int = 0) -> Dataset:
+    """Simulated classes whose bounds are 100 to 10,000 times wider than nearly all values.
+
+    Of fourteen columns, amounts are log-normal from zero, measurements normal around a place of
+    their own within bounds on both sides of zero, and codes are even over a short part of a long
+    range far from zero. Four in five matter, through curves that turn.
+    """
+    rng = np.random.default_rng(seed)
+    columns, features, score = {}, {}, np.zeros(n_rows)
+    for k in range(14):
+        width = 10.0 ** rng.uniform(2, 4)
+        z, name = rng.standard_normal(n_rows), f"x{k:02d}"
+        if k % 3 == 0:
+            columns[name] = np.minimum(np.exp(z), 10.0 * width)
+            features[name] = Numeric(0, float(np.ceil(10.0 * width)))
+        elif k % 3 == 1:
+            columns[name] = np.round(4.0 * rng.standard_normal() + z, 3)
+            bound = float(np.ceil(3.0 * width))
+            features[name] = Numeric(-bound, bound)
+        else:
+            span = float(np.ceil(50.0 * width))
+            place = np.floor(rng.uniform(0.1, 0.9) * span)
+            columns[name] = np.floor(place + 50.0 * ndtr(z))
+            features[name] = Numeric(0, span, step=1)
+        if k % 5 != 4:
+            curve = (z, np.abs(z) - 0.8, np.sin(2.0 * z))[rng.integers(3)]
+            score += rng.choice([-1.0, 1.0]) * rng.uniform(0.4, 1.0) * curve
+    y = np.where(rng.random(n_rows) < 1.0 / (1.0 + np.exp(-score)), "yes", "no")
+    schema = Schema(features, target=Classes(["no", "yes"]))
+    return dataset_of(pd.DataFrame(columns), pd.Series(y, name="y"), schema, "wide-bounds")
+
+
+def load_heavy_tails(n_rows: int = 10_000, seed: int = 0) -> Dataset:
+    """Simulated costs, as an insurer has them: amounts with heavy tails, and a bounded target."""
+    rng = np.random.default_rng(seed)
+    income = rng.lognormal(10.3, 0.8, n_rows)
+    savings = np.minimum(1_000.0 * rng.pareto(1.1, n_rows), 1e8)
+    claims = np.minimum(rng.pareto(1.5, n_rows) * (rng.random(n_rows) < 0.3) * 500.0, 1e6)
+    age = rng.integers(18, 90, n_rows).astype(float)
+    visits = rng.poisson(2.0, n_rows).astype(float)
+    X = pd.DataFrame(
+        {"income": income, "savings": savings, "claims": claims, "age": age, "visits": visits}
+    )
+    level = (
+        0.6 * np.log1p(claims / 500.0) - 0.4 * np.log(income / 30_000.0) - 0.2 * np.log1p(savings)
+    )
+    level += 0.02 * (age - 50.0) + 0.15 * visits
+    cost = np.clip(np.exp(level + 0.5 * rng.standard_normal(n_rows)) * 1_000.0, 0.0, 20_000.0)
+    schema = Schema(
+        {
+            "income": Numeric(0, 1e8, unit="dollars"),
+            "savings": Numeric(0, 1e8, unit="dollars"),
+            "claims": Numeric(0, 1e6, unit="dollars"),
+            "age": Numeric(18, 89, unit="years", step=1),
+            "visits": Numeric(0, 400, step=1),
+        },
+        target=Range(0, 20_000),
+    )
+    return dataset_of(X, pd.Series(cost, name="cost"), schema, "heavy-tails")
+
+
+def load_few_positives(n_rows: int = 20_000, share: float = 0.01, seed: int = 0) -> Dataset:
+    """Simulated classes of which one is rare."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((n_rows, 10))
+    score = 1.2 * values[:, 0] + values[:, 1] ** 2 - np.sin(2.0 * values[:, 2]) + 0.5 * values[:, 3]
+    score += 0.5 * rng.logistic(size=n_rows)
+    names = [f"x{k}" for k in range(10)]
+    y = np.where(score > np.quantile(score, 1.0 - share), "yes", "no")
+    schema = Schema({n: Numeric(-6, 6) for n in names}, target=Classes(["no", "yes"]))
+    X = pd.DataFrame(np.clip(values, -6, 6), columns=names)
+    return dataset_of(X, pd.Series(y, name="y"), schema, "few-positives")
+
+
+def load_small_table(n_rows: int = 400, seed: int = 0) -> Dataset:
+    """Simulated classes of few records, as in a trial: numbers, a count and a group."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n_rows).astype(float)
+    marker = rng.lognormal(1.0, 0.7, n_rows)
+    visits = rng.poisson(3.0, n_rows).astype(float)
+    group = rng.choice(["a", "b", "c"], n_rows)
+    score = 0.06 * (age - 54.0) + 1.5 * (np.log(marker) - 1.0) + 0.3 * (visits - 3.0)
+    score += np.where(group == "c", 1.0, -0.5)
+    X = pd.DataFrame({"age": age, "marker": marker, "visits": visits, "group": group})
+    y = np.where(rng.random(n_rows) < 1.0 / (1.0 + np.exp(-score)), "yes", "no")
+    schema = Schema(
+        {
+            "age": Numeric(18, 89, unit="years", step=1),
+            "marker": Numeric(0, 100),
+            "visits": Numeric(0, 50, step=1),
+            "group": Categorical(["a", "b", "c"]),
+        },
+        target=Classes(["no", "yes"]),
+    )
+    return dataset_of(X, pd.Series(y, name="y"), schema, "small-table")
 
 
 def dataset_of(X: pd.DataFrame, y: pd.Series, schema: Schema, name: str) -> Dataset:
@@ -127,6 +225,11 @@ TABLES = {
     "wine-distinct": Table(partial(load_wine_quality, drop_duplicates=True)),
     "simulated": Table(load_simulated, files=False),
     "many-features": Table(load_many_features, files=False),
+    "wide-bounds": Table(load_wide_bounds, files=False),
+    "wide-bounds-2": Table(partial(load_wide_bounds, seed=2), files=False),
+    "heavy-tails": Table(load_heavy_tails, files=False),
+    "few-positives": Table(load_few_positives, files=False),
+    "small-table": Table(load_small_table, files=False),
     "abalone": Table(partial(_from_file, "abalone", "abalone.csv", -1)),
     "banknote": Table(partial(_from_file, "banknote", "banknote_authentication.csv", -1, 1)),
     "page_blocks": Table(partial(_from_file, "page_blocks", "page_blocks.csv", "class", 1)),
@@ -168,6 +271,11 @@ CHECKS = (
     "survey",
     "insurance",
     "many-features",
+    "wide-bounds",
+    "wide-bounds-2",
+    "heavy-tails",
+    "few-positives",
+    "small-table",
 )
 """On none of these was a choice of the recipe made."""
 

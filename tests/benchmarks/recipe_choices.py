@@ -158,6 +158,8 @@ def _with_pairs(dataset: Dataset) -> Dataset:
     return replace(dataset, X=X, schema=Schema(features, target=dataset.schema.target))
 
 
+_HALF_FIRST = (0.5, 0.25, 0.25)
+
 CHOICES = (
     Choice("no clipping of classifier residuals", {"clip": 1.0}, only="AUROC"),
     Choice("clip of a regression 0.2 half-ranges", {"clip": 0.2}, only="RMSE"),
@@ -169,6 +171,9 @@ CHOICES = (
     Choice("10 % of the budget to the histograms", {"bin_budget_frac": 0.1}),
     Choice("40 % of the budget to the histograms", {"bin_budget_frac": 0.4}),
     Choice("bins twice as far above their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
+    Choice("cells that are never split", {}, lambda: _default(bin_rounds=(1.0,))),
+    Choice("cells split once", {}, lambda: _default(bin_rounds=(0.5, 0.5))),
+    Choice("half of the counting in the first round", {}, lambda: _default(bin_rounds=_HALF_FIRST)),
     Choice("equal-width cells only", {}, lambda: _default(spacing="equal")),
     Choice("trees of 2 leaves", {"max_leaves": 2}),
     Choice("trees of 5 leaves", {"max_leaves": 5}),
@@ -187,6 +192,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", nargs="+", choices=sorted(TABLES), metavar="NAME")
+    parser.add_argument(
+        "--choices",
+        nargs="+",
+        choices=[c.words for c in CHOICES],
+        default=[c.words for c in CHOICES],
+        metavar="WORDS",
+        help="what to do in another way, in the words of the table (default: everything)",
+    )
     parser.add_argument("--splits", type=int, default=10, help="at least 2 (default: 10)")
     options = parser.parse_args(arguments)
     if options.splits < 2:
@@ -200,7 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{options.splits} random splits, delta {DELTA:g}. Positive is better: more AUROC, or "
         "less RMSE in per cent.\n"
     )
-    columns = {name: _column(dataset, options.splits) for name, dataset in datasets}
+    chosen = [c for c in CHOICES if c.words in options.choices]
+    columns = {name: _column(dataset, options.splits, chosen) for name, dataset in datasets}
     header = ["instead", *(f"{n} ε = {e:g}" for n in columns for e in EPSILONS)]
     as_it_is = [
         "the recipe unchanged",
@@ -208,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     rows = [
         [choice.words, *(c[choice.words][e] for c in columns.values() for e in EPSILONS)]
-        for choice in CHOICES
+        for choice in chosen
     ]
     print(table(header, [as_it_is, *rows]))
 
@@ -222,11 +236,13 @@ def _contender(settings: dict[str, Any]) -> Contender:
     return Contender("dpexplain", make)
 
 
-def _column(dataset: Dataset, n_splits: int) -> dict[str, dict[float, str]]:
+def _column(
+    dataset: Dataset, n_splits: int, choices: Sequence[Choice]
+) -> dict[str, dict[float, str]]:
     """Per choice and epsilon, what is printed."""
     plain = {e: _scores(Choice("recipe", {}), dataset, n_splits, e) for e in EPSILONS}
     printed = {"recipe": {e: number(float(s.mean())) for e, s in plain.items()}}
-    for choice in CHOICES:
+    for choice in choices:
         printed[choice.words] = {}
         for epsilon, as_it_is in plain.items():
             text = ""

@@ -128,12 +128,14 @@ def test_replayed_errors_equal_a_naive_recursion(n_scores, direction):
 def test_cells_merge_in_the_simulation_as_in_a_fit(seed):
     rng = np.random.default_rng(seed)
     counts = rng.normal(rng.choice([0, 5, 40], 30), 8.0)
+    spread = rng.choice([1.0, 1.9], 31)
     grid = FeatureBins("x", Numeric(0, 30), np.arange(31.0))
     bins, bin_of_cell = merge_sparse_cells(
-        grid, np.append(counts, 0.0), min_count=25.0, noise_std=8.0, noise_ratio=1.5
-    )
+        grid, np.append(counts, 0.0), min_count=25.0, noise_std=8.0, noise_ratio=1.5,
+        spread=spread,
+    )  # fmt: skip
     both = np.stack([np.full(30, 100.0), counts])  # another simulation has no say
-    found, n_bins = merged_cells(both, 25.0, 8.0, 1.5)
+    found, n_bins = merged_cells(both, spread[:-1], 25.0, 8.0, 1.5)
     assert n_bins.tolist() == [30, bins.n_value_bins]
     np.testing.assert_array_equal(found[1], bin_of_cell[:30])
 
@@ -178,7 +180,7 @@ def settled(merge, share, correlation=0.0, own_share=1.0, n_rounds=600):
         np.array([False, True]), np.tile(np.arange(6), 2), np.array([0, 0]), share * people,
         curves, 0.4, np.zeros((1, n)), np.full(12, 0.25),
         (share * people * np.tile(slope, 2))[:, None], np.array([0, 1, 2]), reactions,
-        np.full(2, own_share), 0.0, share, 40.0, 0.0, n_rounds, 3, share * 40.0, 0.1,
+        np.full(2, own_share), np.ones(n), 0.0, share, 40.0, 0.0, n_rounds, 3, share * 40.0, 0.1,
         np.arange(3, dtype=np.uint64),
     )  # fmt: skip
     shown = np.tile([True] * 5 + [False], 2)

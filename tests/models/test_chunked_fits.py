@@ -60,6 +60,16 @@ def test_parts_of_any_size_give_the_model_of_the_whole(name, n, seed, data, stor
     assert_same_fit(estimator, table, ListTable(cut(table, places)), None)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_cells_that_are_split_are_those_of_the_whole(name, storage):
+    table = make_table(name, 900)
+    table["income"] /= 1e3  # of a range that ends at a million
+    parts = ListTable(cut(table, [1, 100, 100, 500]))
+    model, _ = assert_same_fit(make_estimator(name, epsilon=8.0), table, parts, None)
+    binned = model._fit.binned
+    assert len(binned.cell_spread[1]) > 20 + binned.first_cells[1].n_bins
+
+
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("size", [1, _BLOCK - 1, _BLOCK, _BLOCK + 1])
 def test_parts_longer_than_a_block_of_the_kernel_give_the_model_of_the_whole(name, size, storage):

@@ -57,6 +57,15 @@ def test_a_cluster_gives_the_model_of_the_table_in_memory(name, workers):
     assert_same_fit(estimator, table, frame.drop(columns="visits"), frame["visits"])
 
 
+def test_cells_that_are_split_are_those_of_the_table_in_memory(workers):
+    table = make_table(CLASSIFIER, 900)
+    table["income"] /= 1e3  # of a range that ends at a million
+    estimator = make_estimator(CLASSIFIER, epsilon=8.0)
+    model, _ = assert_same_fit(estimator, table, partitioned(table), "visits")
+    binned = model._fit.binned
+    assert len(binned.cell_spread[1]) > 20 + binned.first_cells[1].n_bins
+
+
 def test_a_cluster_reads_arrays_and_partitions_of_no_or_one_row(workers):
     table = make_table(CLASSIFIER, 301)
     table["job"] = 0

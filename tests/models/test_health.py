@@ -189,8 +189,9 @@ def noisy_fit(rng, missing, other, n=2_000.0, std=30.0):
     people = NoisyCount(n + rng.normal(0.0, std), std)
     counted = NoisyHistograms(released, std, people).agreeing()
     binned = SimpleNamespace(
-        cells=grids,
-        cell_counts=counted.counts,
+        first_cells=grids,
+        first_counts=counted.counts,
+        first_spread=counted.spread,
         n_samples=counted.n_samples,
         n_samples_std=counted.n_samples_std,
         cell_noise_std=std,

@@ -10,6 +10,7 @@ from math import comb
 from numbers import Integral
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.guarantee_words import bags_note
@@ -249,7 +250,7 @@ class _PrivateBoosting(PrivateEstimator):
         # The other compositions divide the budget of a phase equally.
         if self._composition() == "joint":
             return settings
-        return replace(settings, count_share=0.0, pair_share=0.0, line_share=0.0)
+        return replace(settings, count_share=0.0, bin_rounds=(1.0,), pair_share=0.0, line_share=0.0)
 
     def _composition(self) -> Composition:
         return self.composition or ("gdp" if self.preset == "paper" else "joint")
@@ -283,7 +284,9 @@ class _PrivateBoosting(PrivateEstimator):
         pairs = self._pair_plan()
         if budget.count_share:
             yield count_phase(budget.count_multiplier, budget.histogram_factor)
-        yield histogram_phase(budget.histogram_multiplier(n_features), budget.histogram_factor, 0)
+        for share in settings.rounds:
+            multiplier = budget.histogram_multiplier(n_features) / np.sqrt(share)
+            yield histogram_phase(multiplier, budget.histogram_factor, 0)
         for n_epochs in (settings.n_epochs,) if settings.n_epochs else EPOCHS:
             plan = schedule(
                 replace(settings, n_epochs=n_epochs), 1.0, clip_adapts=self._clip_adapts
@@ -353,8 +356,8 @@ class _PrivateBoosting(PrivateEstimator):
         histograms = histogram_phase(
             budget.histogram_multiplier(n_features), budget.histogram_factor, 0
         )
-        # If the recipe derives the number of trees from the noisy histograms, the phase is charged
-        # as one release with the same mu.
+        # All rounds of counting together are charged as one histogram per feature with the same mu.
+        # If the recipe derives the number of trees from the noisy histograms, so is that phase.
         n_releases = self._n_train_releases(n_features)
         planned = [Releases(histograms, n_features)]
         if budget.count_share:

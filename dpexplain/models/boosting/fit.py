@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from dpexplain.binning import (
     FeatureBins,
     NoisyCount,
+    cells_from,
     coarse_cells,
     counts_per_bin,
     declared_cells,
+    fine_cells,
+    first_cells,
     merge_sparse_cells,
     release_count,
-    release_histograms,
+    release_refined,
 )
 from dpexplain.binning.bins import Index
 from dpexplain.binning.counts import BinCounts
@@ -86,8 +89,9 @@ def private_bins(
 ) -> tuple[PrivateBins, BinnedRecords]:
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
-    Records are read once and assigned to the finest cells. The noisy number of records determines
-    how many neighboring cells are joined into one before noisy counts are released.
+    Records are read once and assigned to fine cells. The noisy number of records determines how
+    many neighboring cells are counted together at first; those that turn out to hold far too many
+    records are split and counted again.
 
     Parameters
     ----------
@@ -105,24 +109,34 @@ def private_bins(
     records : BinnedRecords
         Records in these bins, with scores of zero. They are not released.
     """
-    finest = [
+    declared = [
         declared_cells(name, feature, settings.n_cells, settings.spacing)
         for name, feature in schema.features.items()
     ]
+    refines = len(settings.rounds) > 1
+    finest = [fine_cells(d, len(declared)) for d in declared] if refines else declared
     exact = source.cell_counts(finest)
     n_records, n_cells = _n_records_and_cells(exact, settings, budget, mechanism)
-    grids, coarse = zip(*(coarse_cells(grid, n_cells) for grid in finest), strict=True)
-    histograms = release_histograms(
-        [_joined(c, into, g.n_bins) for c, into, g in zip(exact, coarse, grids, strict=True)],
+    grids = [coarse_cells(grid, n_cells)[0] for grid in declared]
+    refined = release_refined(
+        exact,
+        [first_cells(fine, grid) for fine, grid in zip(finest, grids, strict=True)],
         mechanism,
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
+        shares=settings.rounds,
+        average=(0.0 if n_records is None else max(1.0, n_records.value)) / n_cells,
     )
+    histograms, first = refined.histograms, refined.first
     if n_records is not None:
         histograms = replace(histograms, n_records=n_records).agreeing()
+        first = replace(first, n_records=n_records).agreeing()
     min_count = histograms.n_samples / (settings.max_bins or n_cells)
-    bins, counts, merges = [], [], []
-    for grid, released in zip(grids, histograms.counts, strict=True):
+    bins, counts, merges, of_finest = [], [], [], []
+    for fine, starts, released, spread in zip(
+        finest, refined.starts, histograms.counts, histograms.spread, strict=True
+    ):
+        grid, cell_of_fine = cells_from(fine, starts)
         cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
         merged, bin_of_cell = merge_sparse_cells(
             grid,
@@ -130,17 +144,17 @@ def private_bins(
             min_count=min_count,
             noise_std=histograms.noise_std,
             noise_ratio=settings.bin_noise_ratio,
+            spread=spread,
         )
         bins.append(merged)
-        found = _bin_counts(merged, cell_counts, bin_of_cell, histograms.noise_std, settings)
+        of_bin = histograms.noise_std**2 * counts_per_bin(spread, bin_of_cell, merged.n_bins)
+        found = _bin_counts(merged, cell_counts, bin_of_cell, of_bin, settings)
         if settings.merge_rare and merged.edges is None:
             found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
         counts.append(found)
         merges.append(bin_of_cell)
-    records = source.binned(
-        [bin_of_cell[into] for bin_of_cell, into in zip(merges, coarse, strict=True)],
-        [b.n_bins for b in bins],
-    )
+        of_finest.append(bin_of_cell[cell_of_fine])
+    records = source.binned(of_finest, [b.n_bins for b in bins])
     binned = PrivateBins(
         tuple(bins),
         tuple(counts),
@@ -148,8 +162,10 @@ def private_bins(
         tuple(merges),
         histograms.noise_std,
         min_count,
+        histograms.spread,
         tuple(grids),
-        histograms.counts,
+        first.counts,
+        first.spread,
         histograms.n_samples_std,
     )
     return binned, records
@@ -173,12 +189,6 @@ def _n_records_and_cells(
     return n_records, cells_for(
         settings, signal_ratio(n_records.value, len(exact), budget.split.mu_train)
     )
-
-
-def _joined(counts: NDArray[np.int64], coarse_of_cell: Index, n_cells: int) -> NDArray[np.int64]:
-    joined = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(joined, coarse_of_cell, counts)
-    return joined
 
 
 def fit_private(
@@ -407,13 +417,12 @@ def _bin_counts(
     bins: FeatureBins,
     counts: NDArray[np.float64],
     bin_of_cell: Index,
-    noise_std: float,
+    variance: NDArray[np.float64],
     settings: Recipe,
 ) -> BinCounts:
-    cells_per_bin = np.bincount(bin_of_cell, minlength=bins.n_bins)
     return BinCounts(
         counts=counts_per_bin(counts, bin_of_cell, bins.n_bins),
-        variance=(noise_std**2 * cells_per_bin).astype(np.float64),
+        variance=variance,
         n_special=len(bins.special),
         ordered=bins.ordered or not settings.shuffle_categories,
     )

@@ -87,26 +87,29 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
 
 
 def _of_features(binned: PrivateBins) -> Iterator[Excess]:
-    for grid, counts in zip(binned.cells, binned.cell_counts, strict=True):
+    of_features = zip(binned.first_cells, binned.first_counts, binned.first_spread, strict=True)
+    for grid, counts, spread in of_features:
+        stds = binned.cell_noise_std * np.sqrt(spread)
+        noisy = list(zip(counts.tolist(), stds.tolist(), strict=True))
         name, n_values = grid.name, grid.n_value_bins
         missing = _share(counts[-1], binned)
         yield _excess(
             ("missing", name, f"about {missing:.0%} of {name} is missing or unreadable"),
-            counts[-1],
+            noisy[-1],
             MOST_MISSING,
             binned,
         )
         if grid.edges is None:
             other = _share(counts[n_values], binned)
             words = f"about {other:.0%} of {name} is not in the declared categories"
-            yield _excess(("other", name, words), counts[n_values], MOST_OTHER, binned)
+            yield _excess(("other", name, words), noisy[n_values], MOST_OTHER, binned)
         elif n_values >= _FEWEST_CELLS:
             for place, end in ((0, "first"), (n_values - 1, "last")):
                 low, high = grid.edges[place], grid.edges[place + 1]
                 words = f"almost everyone with a value is in the {end} bin of {name}: wrong unit?"
                 limit = MOST_AT_ZERO if low <= 0.0 <= high else MOST_AT_END
                 what = (f"{end} bin", name, words)
-                yield _excess(what, counts[place], limit, binned, missing=counts[-1])
+                yield _excess(what, noisy[place], limit, binned, missing=noisy[-1])
 
 
 def _share(count: float, binned: PrivateBins) -> float:
@@ -115,25 +118,27 @@ def _share(count: float, binned: PrivateBins) -> float:
 
 def _excess(
     what: tuple[str, str, str],
-    count: float,
+    counted: tuple[float, float],
     limit: float,
     binned: PrivateBins,
     *,
-    missing: float | None = None,
+    missing: tuple[float, float] | None = None,
 ) -> Excess:
     """Return the excess of a count over a given proportion of the records.
 
-    If the number of missing values is given, the proportion refers to the other records.
+    A count comes with its standard deviation. If the number of missing values is given, the
+    proportion refers to the other records.
 
     The errors in each count and in the number of records are independent or positively correlated
     (the number of records is a weighted mean of sums of such counts), and those of two counts for
     the same feature are independent or negatively correlated (both are shifted so that the sum
     agrees with the number of records). So the variance is at most the sum of the variances.
     """
-    std = np.hypot(binned.cell_noise_std, limit * binned.n_samples_std)
+    count, own_std = counted
+    std = np.hypot(own_std, limit * binned.n_samples_std)
     base = binned.n_samples
     if missing is not None:
-        std, base = np.hypot(std, limit * binned.cell_noise_std), base - missing
+        std, base = np.hypot(std, limit * missing[1]), base - missing[0]
     return Excess(*what, float(count - limit * base), float(std))
 
 

@@ -32,6 +32,9 @@ class Recipe:
     count_share : float
         Share of the histograms' mu squared spent on counting the records first. The count
         determines the number of cells. If the share is 0, the records are not counted first.
+    bin_rounds : tuple of float
+        Share of the remaining part in each round of counting; heavy cells are split between
+        rounds. If records are not counted first, there is one round, and no cell is split.
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
         estimate uses these sums. If the share is 0, they are not released.
@@ -69,6 +72,7 @@ class Recipe:
     bin_noise_ratio: float
     bin_share: float
     count_share: float
+    bin_rounds: tuple[float, ...]
     pair_share: float
     line_share: float
     clip: float | None
@@ -80,6 +84,11 @@ class Recipe:
     merge_rare: bool
     shuffle_categories: bool
 
+    @property
+    def rounds(self) -> tuple[float, ...]:
+        """Share of each round of counting: what is heavy depends on the number of records."""
+        return self.bin_rounds if self.count_share else (1.0,)
+
 
 DEFAULT = Recipe(
     n_cells=256,
@@ -88,6 +97,7 @@ DEFAULT = Recipe(
     bin_noise_ratio=1.0,
     bin_share=0.22,
     count_share=0.1,
+    bin_rounds=(0.25, 0.25, 0.5),
     pair_share=0.05,
     line_share=0.05,
     clip=None,
@@ -107,6 +117,7 @@ PAPER = Recipe(
     bin_noise_ratio=0.0,
     bin_share=0.1,
     count_share=0.0,
+    bin_rounds=(1.0,),
     pair_share=0.0,
     line_share=0.0,
     clip=1.0,

@@ -168,15 +168,20 @@ class PrivateBins:
     n_samples : float
         Noisy number of records.
     bin_of_cell : tuple of ndarray of shape (n_cells,), one per feature
-        Merged bin of each cell that was counted.
+        Merged bin of each cell that was counted in the last round.
     cell_noise_std : float
-        Standard deviation of the noise in the count of one cell.
+        Standard deviation of the noise in the count of a cell that was counted in all rounds.
     min_bin_count : float
         Minimum noisy count of a merged bin.
-    cells : tuple of FeatureBins
-        The public cells that were counted, before they were merged.
-    cell_counts : tuple of ndarray of shape (n_cells,), one per feature
-        Noisy number of records in each cell.
+    cell_spread : tuple of ndarray of shape (n_cells,), one per feature
+        Variance of each cell's count, in units of ``cell_noise_std**2``: above 1 for cells that
+        were made by splitting another.
+    first_cells : tuple of FeatureBins
+        The public cells that were counted in the first round.
+    first_counts : tuple of ndarray of shape (n_first_cells,), one per feature
+        Noisy number of records in each of these cells.
+    first_spread : tuple of ndarray of shape (n_first_cells,), one per feature
+        Variances of these counts, in units of ``cell_noise_std**2``.
     n_samples_std : float
         Standard deviation of the noise in `n_samples`.
     """
@@ -187,8 +192,10 @@ class PrivateBins:
     bin_of_cell: tuple[Index, ...]
     cell_noise_std: float
     min_bin_count: float
-    cells: tuple[FeatureBins, ...]
-    cell_counts: tuple[FloatArray, ...]
+    cell_spread: tuple[FloatArray, ...]
+    first_cells: tuple[FeatureBins, ...]
+    first_counts: tuple[FloatArray, ...]
+    first_spread: tuple[FloatArray, ...]
     n_samples_std: float
 
 

@@ -134,7 +134,9 @@ class _Cells:
         """Fit curves with new structures; return values per bin, then the intercept."""
         fit, binned, settings = self._fit, self._fit.binned, self._fit.settings
         shape = (n_structures, len(self._n_records))
-        noisy = self._n_records + binned.cell_noise_std * rng.standard_normal(shape)
+        spread = np.concatenate(binned.cell_spread)
+        drawn = np.sqrt(spread) * rng.standard_normal(shape)
+        noisy = self._n_records + binned.cell_noise_std * drawn
         if settings.merge_rare:
             noisy = np.maximum(noisy, 0.0)
         scores, intercepts = fresh_structures(
@@ -159,6 +161,7 @@ class _Cells:
             self._correlation.start,
             self._reactions,
             self._correlation.own_share,
+            spread,
             binned.cell_noise_std,
             fit.share,
             binned.min_bin_count,

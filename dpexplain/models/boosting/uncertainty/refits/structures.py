@@ -21,7 +21,7 @@ IntArray = NDArray[np.int64]
 
 
 def merged_cells(
-    counts: FloatArray, min_count: float, noise_std: float, noise_ratio: float
+    counts: FloatArray, spread: FloatArray, min_count: float, noise_std: float, noise_ratio: float
 ) -> tuple[IntArray, IntArray]:
     """Merge neighboring cells as `dpexplain.binning.merge_sparse_cells` does.
 
@@ -29,6 +29,8 @@ def merged_cells(
     ----------
     counts : ndarray of shape (n_simulations, n_value_cells)
         Noisy counts per cell.
+    spread : ndarray of shape (n_value_cells,)
+        Variance of each count, in units of ``noise_std**2``.
     min_count, noise_std, noise_ratio : float
         Minimum count of a bin, noise standard deviation of a cell, and minimum ratio of a bin's
         count to its noise, as in `merge_sparse_cells`.
@@ -42,15 +44,12 @@ def merged_cells(
     """
     bin_of_cell = np.empty(counts.shape, np.int64)
     held, index = np.zeros(len(counts)), np.zeros(len(counts), np.int64)
-    width = np.zeros(len(counts), np.int64)
-    enough = np.maximum(
-        min_count, noise_ratio * noise_std * np.sqrt(np.arange(counts.shape[1] + 1))
-    )
+    width = np.zeros(len(counts))
     for cell in range(counts.shape[1]):
         held += counts[:, cell]
-        width += 1
+        width += spread[cell]
         bin_of_cell[:, cell] = index
-        full = held >= enough[width]
+        full = held >= np.maximum(min_count, noise_ratio * noise_std * np.sqrt(width))
         index += full
         held[full], width[full] = 0.0, 0
     # Remaining cells at the end are added to the last full bin.
@@ -60,8 +59,8 @@ def merged_cells(
 
 def fresh_structures(  # type: ignore[no-untyped-def]
     noisy_counts, start, n_special, merge, shuffled, unit, direction, mass, target, intercept,
-    residual, step_weight, functions, function_start, reactions, own_share, cell_noise_std, share,
-    min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
+    residual, step_weight, functions, function_start, reactions, own_share, spread, cell_noise_std,
+    share, min_count, noise_ratio, n_epochs, max_leaves, min_leaf_count, learning_rate, seeds,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Refit the target with new histograms, bins and trees, without leaf noise.
 
@@ -103,8 +102,10 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     own_share : ndarray of shape (n_features,)
         Fraction of a feature's own errors that affects its leaf sums. It does not apply to the mean
         of the errors or to their components along the functions, which have their full effect.
+    spread : ndarray of shape (n_cells_total,)
+        Variance of each cell's noise, in units of ``cell_noise_std**2``.
     cell_noise_std : float
-        Noise standard deviation of one cell, in records.
+        Noise standard deviation of a cell whose spread is 1, in records.
     share : float
         Fraction of the records that are in a bag. Bins are merged using the counts of all records.
     min_count, noise_ratio : float
@@ -139,10 +140,10 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     for aim in aims:
         total -= aim
     bin_of_cell, n_value = _bins(
-        noisy_counts, start, n_special, merge, unit, min_count, cell_noise_std, noise_ratio
+        noisy_counts, start, n_special, merge, unit, spread, min_count, cell_noise_std, noise_ratio
     )
     wanted = own_share[feature] * mass * target
-    cell_variance = (share * cell_noise_std) * (share * cell_noise_std)
+    cell_variance = (share * cell_noise_std) * (share * cell_noise_std) * spread
     features, n_visits = np.arange(n_features), n_epochs * n_features
     visit_feature, n_leaves = np.zeros((2, n_visits), np.int64)
     leaf_of_bin = np.zeros((n_visits, np.diff(start).max()), np.uint8)
@@ -152,7 +153,7 @@ def fresh_structures(  # type: ignore[no-untyped-def]
     for s in range(n_sim):
         at, filled = start[feature] + bin_of_cell[s], np.maximum(noisy_counts[s], 0.0)
         of_cells = (
-            share * noisy_counts[s], np.full(n_cells, cell_variance), mass,
+            share * noisy_counts[s], cell_variance, mass,
             wanted + residual[s % len(residual)], filled * step_weight, filled,
         )  # fmt: skip
         by_bin = np.stack([np.bincount(at, v, n_cells) for v in of_cells])
@@ -186,6 +187,7 @@ def _bins(
     n_special: IntArray,
     merge: NDArray[np.bool_],
     unit: IntArray,
+    spread: FloatArray,
     *how: float,
 ) -> tuple[IntArray, IntArray]:
     """Return the bin of each cell, and the number of value bins of each feature."""
@@ -194,7 +196,8 @@ def _bins(
     for k, (a, z) in enumerate(itertools.pairwise(start)):
         last = z - n_special[k]
         if merge[k]:
-            bin_of_cell[:, a:last], n_value[:, k] = merged_cells(noisy_counts[:, a:last], *how)
+            merged = merged_cells(noisy_counts[:, a:last], spread[a:last], *how)
+            bin_of_cell[:, a:last], n_value[:, k] = merged
         elif last > a:
             bin_of_cell[:, a:last], n_value[:, k] = unit[a:last], unit[a:last].max() + 1
         bin_of_cell[:, last:z] = n_value[:, k : k + 1] + np.arange(z - last)

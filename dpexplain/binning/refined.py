@@ -1,0 +1,286 @@
+"""Private cells that follow the records: heavy public cells are split and counted again.
+
+The budget of the histograms is divided among rounds. The first round counts coarse cells; each
+later one counts all cells again, after those that hold far too many records were split. Estimates
+of all rounds are combined by least squares, so a cell that is never split is known as precisely as
+if the whole budget had been spent on it at once: where nothing has to be split, rounds cost
+nothing. The idea of consistent counts on a hierarchy is that of Hay, Rastogi, Miklau and Suciu,
+"Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
+arXiv:0904.0942.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpexplain.binning.bins import FeatureBins, Index, merge_bins
+from dpexplain.binning.histograms import NoisyHistograms, release_histograms
+from dpexplain.mechanisms import Mechanism
+
+_MOST_PARTS = 32
+"""Maximum number of cells into which a heavy cell is split."""
+
+_PART_NOISE_RATIO = 2.0
+"""Minimum ratio of the average count of its parts to the noise of a whole budget.
+
+More parts would bury what they add up to: each of them has noise of its own.
+"""
+
+_MOST_CELLS = 8.0
+"""A cell is heavy if it holds more records than this number of cells of average size."""
+
+_NOISE_RATIO = 3.0
+"""Minimum ratio of a heavy cell's count to its noise."""
+
+FloatArray = NDArray[np.float64]
+Starts = NDArray[np.intp]
+"""Index of the finest cell with which each cell begins, in increasing order from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedHistograms:
+    """Noisy histograms over cells that were split where records are dense.
+
+    Attributes
+    ----------
+    starts : tuple of ndarray of shape (n_cells,), one per feature
+        Index of the finest cell with which each counted cell begins.
+    histograms : NoisyHistograms
+        Estimated counts of these cells.
+    first : NoisyHistograms
+        Estimated counts of the cells of the first round. The estimate of a cell that was split
+        later is that of the rounds before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import NoisyHistograms, RefinedHistograms
+    >>> first = NoisyHistograms((np.array([803.0, -2.0]),), noise_std=2.0)
+    >>> after = NoisyHistograms((np.array([1.0, 802.5, -2.0]),), noise_std=2.0)
+    >>> refined = RefinedHistograms((np.array([0, 50, 100]),), after, first)
+    >>> refined.starts[0], refined.histograms.counts[0]
+    (array([  0,  50, 100]), array([ 1. , 802.5,  -2. ]))
+    """
+
+    starts: tuple[Starts, ...]
+    histograms: NoisyHistograms
+    first: NoisyHistograms
+
+
+def first_cells(finest: FeatureBins, cells: FeatureBins) -> Starts:
+    """Return the index of the finest cell with which each cell begins.
+
+    Parameters
+    ----------
+    finest : FeatureBins
+    cells : FeatureBins
+        Coarser cells of the same feature, whose edges are among those of the finest.
+
+    Returns
+    -------
+    ndarray of shape (cells.n_bins,)
+
+    Examples
+    --------
+    >>> from dpexplain.binning import declared_cells, fine_cells, first_cells
+    >>> from dpexplain.schema import Numeric
+    >>> cells = declared_cells("age", Numeric(0, 99, step=1), 2, "equal")
+    >>> first_cells(fine_cells(cells), cells)    # the last cell holds missing values
+    array([  0,  50, 100])
+    """
+    if finest.edges is None or cells.edges is None:
+        return np.arange(finest.n_bins)
+    values = np.searchsorted(finest.edges, cells.edges[:-1])
+    return np.concatenate([values, np.arange(finest.n_value_bins, finest.n_bins)])
+
+
+def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]:
+    """Return the cells that begin with given finest cells: the inverse of `first_cells`.
+
+    Parameters
+    ----------
+    finest : FeatureBins
+    starts : ndarray of shape (n_cells,)
+
+    Returns
+    -------
+    cells : FeatureBins
+    cell_of_finest : ndarray of shape (finest.n_bins,)
+        Index of the cell that contains each finest cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import cells_from, declared_cells, fine_cells
+    >>> from dpexplain.schema import Numeric
+    >>> finest = fine_cells(declared_cells("age", Numeric(0, 99, step=1), 2))
+    >>> cells_from(finest, np.array([0, 50, 100]))[0].edges
+    array([-0.5, 49.5, 99.5])
+    """
+    if finest.edges is None:
+        return finest, np.arange(finest.n_bins, dtype=np.uint16)
+    return merge_bins(finest, starts[starts < finest.n_value_bins].tolist())
+
+
+def release_refined(
+    finest_counts: Sequence[NDArray[np.int64]],
+    starts: Sequence[Starts],
+    mechanism: Mechanism,
+    *,
+    noise_multiplier: float,
+    sensitivity: float,
+    shares: Sequence[float],
+    average: float,
+) -> RefinedHistograms:
+    """Release noisy histograms in rounds, splitting heavy cells after each round but the last.
+
+    Parameters
+    ----------
+    finest_counts : sequence of ndarray of shape (n_finest_cells,), dtype int64
+        Exact number of records in each cell of each finest public grid.
+    starts : sequence of ndarray of shape (n_cells,)
+        Cells of the first round, as indices of their first finest cells.
+    mechanism : Mechanism
+        Mechanism that makes the releases.
+    noise_multiplier : float
+        Noise standard deviation divided by the sensitivity of one histogram, if it were released
+        once with the budget of all rounds.
+    sensitivity : float
+        L2 sensitivity of one histogram, in records.
+    shares : sequence of float
+        Share of the budget (mu squared) of each round; their sum is 1.
+    average : float
+        Number of records in a cell of average size, from a release.
+
+    Returns
+    -------
+    RefinedHistograms
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpexplain.binning import release_refined
+    >>> from dpexplain.mechanisms import Mechanism, NoiseSource
+    >>> exact = np.zeros(1_001, dtype=np.int64)
+    >>> exact[3:5] = 40_000    # the thousand finest cells are followed by one for missing values
+    >>> refined = release_refined(
+    ...     [exact],
+    ...     [np.array([0, 500, 1_000])],
+    ...     Mechanism(NoiseSource()),
+    ...     noise_multiplier=20,
+    ...     sensitivity=1.0,
+    ...     shares=(0.5, 0.5),
+    ...     average=1_000,
+    ... )
+    >>> refined.starts[0][:4]
+    array([ 0, 15, 31, 46])
+    """
+    now = [np.asarray(s, dtype=np.intp) for s in starts]
+    found: list[_Estimate] = []
+    std = noise_multiplier * sensitivity
+    for number, share in enumerate(shares):
+        released = release_histograms(
+            [np.add.reduceat(c, s) for c, s in zip(finest_counts, now, strict=True)],
+            mechanism,
+            noise_multiplier=noise_multiplier / np.sqrt(share),
+            sensitivity=sensitivity,
+        )
+        if number == 0:
+            found = [_Estimate.first(c, 1.0 / share) for c in released.counts]
+        else:
+            found = [e.updated(c, 1.0 / share) for e, c in zip(found, released.counts, strict=True)]
+        if number + 1 < len(shares):
+            for k, estimate in enumerate(found):
+                parts = _parts(estimate, average, std)
+                now[k], parent = _split(now[k], len(finest_counts[k]), parts)
+                found[k] = estimate.of_parts(parent)
+    return RefinedHistograms(
+        tuple(now),
+        _histograms([(e.counts, e.spread) for e in found], std),
+        _histograms([(e.first_counts, e.first_spread) for e in found], std),
+    )
+
+
+def _histograms(
+    of_features: Sequence[tuple[FloatArray, FloatArray]], std: float
+) -> NoisyHistograms:
+    counts, spread = zip(*of_features, strict=True)
+    return NoisyHistograms(counts, std, spread=spread)
+
+
+def _parts(estimate: _Estimate, average: float, std: float) -> Starts:
+    """Return the number of parts into which each cell is to be split: 1 unless it is heavy."""
+    noise = std * np.sqrt(estimate.spread)
+    heavy = estimate.counts > np.maximum(_MOST_CELLS * average, _NOISE_RATIO * noise)
+    parts = np.clip(estimate.counts / (_PART_NOISE_RATIO * std), 2, _MOST_PARTS)
+    return np.where(heavy, parts, 1.0).astype(np.intp)
+
+
+def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts]:
+    """Split cells into parts of nearly equal numbers of finest cells.
+
+    Returns the new starts and the index of the cell to which each new cell belonged. A cell made of
+    a single finest cell, such as one for missing values, stays as it is.
+    """
+    width = np.diff(np.append(starts, n_finest))
+    parts = np.minimum(parts, width)
+    parent = np.repeat(np.arange(len(starts)), parts)
+    place = np.arange(len(parent)) - (np.cumsum(parts) - parts)[parent]
+    return starts[parent] + place * width[parent] // parts[parent], parent
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """Counts of one feature's cells, with variances in units of the whole budget's variance."""
+
+    counts: FloatArray
+    spread: FloatArray
+    parent: Starts
+    first_of_cell: Starts
+    first_counts: FloatArray
+    first_spread: FloatArray
+
+    @classmethod
+    def first(cls, counts: FloatArray, spread: float) -> _Estimate:
+        all_spread, cells = np.full(len(counts), spread), np.arange(len(counts))
+        return cls(counts, all_spread, cells, cells, counts, all_spread)
+
+    def of_parts(self, parent: Starts) -> _Estimate:
+        """Return the same estimate with the parts into which each cell is split."""
+        return _Estimate(
+            self.counts,
+            self.spread,
+            parent,
+            self.first_of_cell[parent],
+            self.first_counts,
+            self.first_spread,
+        )
+
+    def updated(self, measured: FloatArray, spread: float) -> _Estimate:
+        """Combine the estimates of cells with new counts of their parts, by least squares.
+
+        A part that is its whole cell gets the weighted mean of both counts. Otherwise, the parts
+        share evenly what their sum moves toward the estimate of the cell.
+        """
+        parts = np.bincount(self.parent)
+        sums = np.bincount(self.parent, weights=measured)
+        gain = spread / (parts * spread + self.spread)
+        counts = measured + (gain * (self.counts - sums))[self.parent]
+        left = (spread - spread * gain)[self.parent]
+        whole = np.flatnonzero(np.bincount(self.first_of_cell) == 1)
+        of_whole = np.flatnonzero(np.isin(self.first_of_cell, whole))
+        first_counts, first_spread = self.first_counts.copy(), self.first_spread.copy()
+        first_counts[self.first_of_cell[of_whole]] = counts[of_whole]
+        first_spread[self.first_of_cell[of_whole]] = left[of_whole]
+        return _Estimate(
+            counts,
+            left,
+            np.arange(len(counts)),
+            self.first_of_cell,
+            first_counts,
+            first_spread,
+        )
