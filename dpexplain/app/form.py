@@ -31,6 +31,7 @@ _PLACEHOLDERS = {
     "table": "data.csv",
     "separator": ",",
     "encoding": "utf-8",
+    "header": "1",
     "sample": "public_sample.csv",
     "schema": "dictionary.csv",
     "delta": "1e-6",
@@ -143,7 +144,7 @@ class ReleaseForm(VBox):
         return [
             HTML(STYLE + "<h2>From a table to a signed page</h2>" + f"<p>{escape(_WHERE)}</p>"),
             heading("1. Table"),
-            *(fields[name] for name in ("table", "separator", "encoding")),
+            *(fields[name] for name in ("table", "separator", "encoding", "header")),
             heading("2. What is public about it"),
             fields["schema"],
             fields["target"],

@@ -42,6 +42,10 @@ _IDS: Final = re.compile(
     r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
 )
 _MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
+_DAYS: Final = re.compile(
+    r"date|datum|fecha|(^|[\W_])(day|dob|tag|jour|am|on|at)$|birth|geburt|admi|discharge|visit"
+)
+_SERIALS: Final = (18_264, 73_050)  # January 1, 1950 and December 31, 2099
 _FEWEST_REPEATS: Final = 10
 _FEWEST_DAYS: Final = 20
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -214,6 +218,25 @@ def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[fl
     outside = (days < rest[0]) | (days > rest[-1])
     far = outside & (gap > rest[-1] - rest[0])
     return [float(day) for day in days[listed & (frequent | far)]]
+
+
+def looks_like_serials(name: str, numbers: NDArray[np.float64]) -> bool:
+    """Return whether a column of numbers holds serial numbers of a spreadsheet for dates.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, which must suggest dates.
+    numbers : ndarray of shape (n_values,)
+        Distinct numbers.
+
+    Returns
+    -------
+    bool
+        True if there are at least two numbers and all of them stand for days from 1950 to 2099.
+    """
+    inside = (numbers >= _SERIALS[0]) & (numbers <= _SERIALS[1])
+    return bool(_DAYS.search(name.casefold())) and len(numbers) > 1 and bool(inside.all())
 
 
 def _is_default(day: float) -> bool:

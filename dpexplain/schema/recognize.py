@@ -36,6 +36,7 @@ from dpexplain.schema.guesses import (
     first_texts,
     formats_of,
     looks_like_codes,
+    looks_like_serials,
     looks_missing,
     n_read,
     number_markers,
@@ -50,6 +51,7 @@ _MOST_WRITTEN: Final = 1_000
 _ODD: Final = 5  # number of distinct other cells that a column of numbers may contain
 
 
+_SERIAL_DAY: Final = day_reader(["excel"], 9999)
 _TARGET: Final = "the target"
 _MISSING: Final = ("stand for missing values?", "stands for a missing value?")
 
@@ -235,7 +237,10 @@ def _numeric(
     odd: Iterable[str] = (),
     decimal: str = ".",
 ) -> Numeric:
-    """Draft a numeric feature; numbers that look like markers count as missing."""
+    """Draft a numeric feature; numbers that look like markers count as missing.
+
+    Serial numbers of a spreadsheet become a date.
+    """
     values = np.array(sorted(numbers), dtype=np.float64)
     n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)
     markers = number_markers(values, n_cells, all_extremes=True)
@@ -243,6 +248,13 @@ def _numeric(
     if markers:
         texts = [f"{marker:g}" for marker in markers]
         found.decide(name, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
+    if looks_like_serials(name, values):
+        found.decide(
+            name, "numbers stand for days, as in spreadsheets? Otherwise, drop the format."
+        )
+        days = [_SERIAL_DAY(value) for value in (values[0], values[-1])]
+        texts = [f"{marker:g}" for marker in markers]
+        return Date(*map(day_text, days), format="excel", missing=[*odd, *texts])
     low, high = outward(values)
     whole = bool(len(values)) and bool(np.all(values == np.rint(values)))
     missing: list[Any] = [*odd, *markers]

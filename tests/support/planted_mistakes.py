@@ -252,7 +252,7 @@ MISTAKES = {
     ),
     "dates are serial numbers of a spreadsheet": Mistake(
         table_with(reports, entered=lambda t: "43210" if t else t),
-        ("entered", "no date"),
+        ("entered", 'no date, but one with format "excel"'),
         (("missing", "entered"),),
     ),
     "errors of a spreadsheet are in the cells": Mistake(
