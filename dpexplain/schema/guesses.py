@@ -39,11 +39,11 @@ _PERSONS: Final = re.compile(
     r"|employee|worker|defendant|insured|debtor|donor|tenant|household|account|card)(?P<last>$)?"
 )
 _IDS: Final = re.compile(
-    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
+    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)\.?$|^unnamed: 0$"
 )
 _MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
 _DAYS: Final = re.compile(
-    r"date|datum|fecha|(^|[\W_])(day|dob|tag|jour|am|on|at)$|birth|geburt|admi|discharge|visit"
+    r"date|datum|fecha|(^|[\W_])(day|dob|tag|jour|am|on|at)$|birth|geburt|^adm|admi|discharge|visit"
 )
 _SERIALS: Final = (18_264, 73_050)  # January 1, 1950 and December 31, 2099
 _FEWEST_REPEATS: Final = 10
@@ -106,6 +106,8 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
     -------
     {"id", "person", ""}
     """
+    if isinstance(plain, Numeric):  # whatever is below the last record, such as totals
+        counts = Counter({t: n for t, n in counts.items() if not np.isnan(cell_number(t))})
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < FEWEST_ROWS or isinstance(plain, Date):
         return ""

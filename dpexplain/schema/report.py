@@ -141,6 +141,7 @@ def schema_report(
         for name, other, found in suspicions.of_other_columns(table, schema, target):
             rows += _rows(name, other, found)
         rows += _rows("all columns", columns[0], repeats.of_rows_again(table, outcome, schema.id))
+        rows += _rows("all columns", table.iloc[:, 0], suspicions.of_totals(table, outcome))
     if outcome is not None and target is not None:
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)

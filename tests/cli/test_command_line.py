@@ -176,11 +176,28 @@ def test_a_line_that_is_no_record_is_neither_refused_nor_mentioned(folder, capsy
     assert "SECRET" not in printed.out
 
 
-def test_a_first_line_without_names_is_refused(folder, capsys):
-    (folder / "data.csv").write_text("age,job,job,income\n31,a,a,yes\n")
+def test_a_header_without_names_is_refused(folder, capsys):
+    text = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text("Wards of 2024,,\n\n" + text)
     assert main([*FIT, "--out", "model.json"]) == 2
-    assert "'job' twice" in capsys.readouterr().err
+    assert "pass the line of the names with --header" in capsys.readouterr().err
+    assert main([*FIT, "--header", "2", "--out", "model.json"]) == 2
+    assert "line 2 of the file does not contain column names" in capsys.readouterr().err
     assert not list(folder.glob("*.ledger.json"))
+    assert main([*FIT, "--header", "3", "--out", "model.json"]) == 0
+
+
+def test_columns_named_twice_are_told_and_any_of_them_can_be_chosen(folder, capsys):
+    lines = (folder / "data.csv").read_text().splitlines()
+    doubled = [f"{line},{line.split(',')[0]}" for line in lines]
+    (folder / "data.csv").write_text("\n".join(doubled) + "\n")
+    assert main([*FIT, "--out", "model.json"]) == 0
+    first = lines[0].split(",")[0]
+    told = capsys.readouterr().err
+    assert f"column {len(lines[0].split(',')) + 1} is also named {first!r}" in told
+    assert f"columns not in the schema are ignored: {first}.1" in told
+    assert main(["schema", "draft", *FIT[1:4], "--out", "d.toml"]) == 0
+    assert f'[features."{first}.1"]' in (folder / "d.toml").read_text(encoding="utf-8")
 
 
 def test_separator_and_encoding_are_options(folder, capsys):
