@@ -18,17 +18,17 @@ _ODD: Final = 5  # number of distinct other cells that a column of numbers may c
 _SEPARATORS: Final = (
     (".", ""),
     (".", ","),
-    (",", "."),
     (",", ""),
+    (",", "."),
     (".", "'"),
     (".", " "),
     (",", " "),
 )
-"""Decimal and thousands separators, in the order in which they are tried."""
-_AROUND: Final = re.compile(
-    r"([^\d+-]*?)\s*[+-]?\d[\d.,' \u00a0\u202f\u2019]*?\s*([^\d\s.,'][^\d]*)?"
-)
-_NAMES: Final = {".": "period", ",": "comma", "'": "apostrophe", " ": "space"}
+"""Decimal and thousands separators; of those that fit equally well, the first are taken."""
+_LONGEST_UNIT: Final = 8
+_NUMBER: Final = r"[+-]?\d[\d.,' \u00a0\u202f\u2019]*?"
+_AROUND: Final = re.compile(rf"([^\d+-]*?)\s*{_NUMBER}\s*([^\d\s.,'][^\d]*)?")
+_NAMES: Final = {".": "a period", ",": "a comma", "'": "an apostrophe", " ": "a space"}
 
 
 class NumberForm(NamedTuple):
@@ -66,11 +66,17 @@ def number_form(counts: Counter[str]) -> NumberForm | None:
         None if most cells are not numbers.
     """
     for affixes in ((), _affixes(counts)):
+        best = None
         for decimal, thousands in _SEPARATORS:
             read = number_reader(decimal, thousands, affixes)
             odd = [text for text in counts if np.isnan(read(text))]
-            if len(odd) <= _ODD and n_read(counts, read) >= MAJORITY * max(counts.total(), 1):
-                return _form(decimal, thousands, affixes, read, odd)
+            enough = n_read(counts, read) >= MAJORITY * max(counts.total(), 1)
+            if len(odd) <= _ODD and enough and (best is None or len(odd) < len(best.odd)):
+                best = _form(decimal, thousands, affixes, read, odd)
+            if not odd:
+                break
+        if best is not None:
+            return best
     return None
 
 
@@ -88,7 +94,7 @@ def _form(
         questions.append("numbers have a decimal comma?")
     if thousands:
         rules["thousands"] = thousands
-        questions.append(f"a {_NAMES[thousands]} separates thousands, and is not a decimal one?")
+        questions.append(f"{_NAMES[thousands]} separates thousands, and is not a decimal one?")
     if affixes:
         rules["affixes"] = affixes
         shown = ", ".join(map(repr, affixes))
@@ -101,7 +107,12 @@ def _affixes(counts: Counter[str]) -> tuple[str, ...]:
     around: Counter[str] = Counter()
     for text, n in counts.items():
         if found := _AROUND.fullmatch(text.strip()):
-            around.update({part.strip(): n for part in found.groups() if part and part.strip()})
+            before, after = (part or "" for part in found.groups())
+            # Words before a number are names, such as "ward 3"; units are short.
+            if before.strip() and not any(map(str.isalpha, before)):
+                around[before.strip()] += n
+            if 0 < len(after.strip()) <= _LONGEST_UNIT:
+                around[after.strip()] += n
     common = [text for text, n in around.items() if n >= MAJORITY * counts.total()]
     try:
         return as_affixes("number", common[:1])

@@ -43,8 +43,9 @@ from dpexplain.schema.guesses import (
     probable_role,
 )
 from dpexplain.schema.number_forms import number_form
+from dpexplain.schema.suspicions import of_totals
 from dpexplain.tables.cells import cell_number, day_text
-from dpexplain.tables.columns import Column
+from dpexplain.tables.columns import Column, as_table
 from dpexplain.tables.encoding import texts_of
 from dpexplain.tables.spellings import day_reader
 
@@ -162,6 +163,9 @@ def drafted(
         raise SchemaError("no column is left that could be a feature; see --exclude or exclude=.")
     if y is not None:
         found.target = _drafted_target(found, y, task)
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame) and any(where.any() for *_, where in of_totals(table, y)):
+        found.decide("all columns", "a line of totals? Remove it: a fit uses it as a record.")
     return found
 
 

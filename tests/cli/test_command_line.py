@@ -189,13 +189,13 @@ def test_a_header_without_names_is_refused(folder, capsys):
 
 def test_columns_named_twice_are_told_and_any_of_them_can_be_chosen(folder, capsys):
     lines = (folder / "data.csv").read_text().splitlines()
-    doubled = [f"{line},{line.split(',')[0]}" for line in lines]
+    doubled = [f"{line},{line.split(',')[1]}" for line in lines]
     (folder / "data.csv").write_text("\n".join(doubled) + "\n")
     assert main([*FIT, "--out", "model.json"]) == 0
-    first = lines[0].split(",")[0]
+    first = lines[0].split(",")[1]
     told = capsys.readouterr().err
     assert f"column {len(lines[0].split(',')) + 1} is also named {first!r}" in told
-    assert f"columns not in the schema are ignored: {first}.1" in told
+    assert f"{first}.1\n" in told.partition("columns not in the schema are ignored: ")[2]
     assert main(["schema", "draft", *FIT[1:4], "--out", "d.toml"]) == 0
     assert f'[features."{first}.1"]' in (folder / "d.toml").read_text(encoding="utf-8")
 
