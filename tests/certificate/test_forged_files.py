@@ -107,7 +107,7 @@ def decomposed(text):
 
 def full_width(text):
     """Digits of another alphabet, which Python reads as numbers."""
-    return re.sub(r"(: )4\.0", "\\g<1>４.0", text, count=1)
+    return re.sub(r"(: )4\.0", "\\g<1>\uff14.0", text, count=1)
 
 
 def deep(text):
