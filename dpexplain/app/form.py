@@ -307,10 +307,9 @@ class ReleaseForm(VBox):
 
         for name in ("page", "certificate"):
             show(self.messages[name], "")
-        health = done.fitted.health
-        checked = "" if health is None else health._repr_html_()
         self.results.children = (
-            *((heading("Health check"), HTML(checked)) if checked else ()),
+            heading("Health check"),
+            HTML(done.fitted.health._repr_html_()),
             heading("What the model says"),
             Explorer(done.fitted.explanation),
             heading("5. Page and certificate"),

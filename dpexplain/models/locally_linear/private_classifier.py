@@ -18,7 +18,10 @@ from dpexplain.accounting import (
     epsilon_from_events,
 )
 from dpexplain.accounting.pld import pld_available
+from dpexplain.binning import NoisyCount
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
+from dpexplain.models.health import alarms_of, note_of_unchecked, of_records, of_rows
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
 from dpexplain.models.locally_linear.centering import longest_record, subtract_mean
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
@@ -174,7 +177,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """
 
     _target_kind = Classes
-    _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person")
+    _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person", "_n_records")
+    _n_records: NoisyCount | None = None
+    """Noisy number of records; None if the fit releases none."""
 
     def __init__(
         self,
@@ -346,6 +351,32 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             features, labels, shape, basis, clip=plan.clip, lattice_bits=plan.lattice_bits
         )
 
+    def _counted(self, n_sampled: float, noise_std: float, steps: Schedule) -> NoisyCount:
+        """Estimate the number of records from the noisy number of records in all samples.
+
+        The samples are random: each of a person's rows is in a sample with the same probability,
+        and all of them together, which adds at most the variance ``p (1 - p)`` per record and step,
+        times the number of rows per person.
+        """
+        p, n = steps.sampling_probability, steps.n_mean_steps
+        rows = self.max_rows_per_person or 1
+        most = max(n_sampled + 4.0 * noise_std, 0.0)
+        of_samples = rows * most * (1.0 - p)
+        return NoisyCount(n_sampled / (n * p), float(np.sqrt(noise_std**2 + of_samples)) / (n * p))
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        counted = self._n_records
+        if counted is None:
+            return ()
+        n, std, n_public = counted.value, counted.noise_std, self._public_rows()
+        tests = [] if n_public is None else [of_rows(n, std, n_public)]
+        return alarms_of(tests, lambda level: of_records(n, std, level))
+
+    def _health_notes(self) -> tuple[Finding, ...]:
+        if self._n_records is None:
+            return super()._health_notes()
+        return (note_of_unchecked("features", "classes"),)
+
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         rng = self._structure_rng()
         preparation, basis, shape, recipe = self._set_up(schema, rng)
@@ -365,9 +396,10 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)
-                mean = subtract_mean(
+                mean, *sampled = subtract_mean(
                     features, samples, steps.n_mean_steps, plan, mechanism, longest
                 )
+                self._n_records = self._counted(*sampled, steps)
             sums = self._gradient_sums(features, labels, shape, basis, plan)
             trained = train_private(
                 sums,
