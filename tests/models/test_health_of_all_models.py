@@ -59,7 +59,7 @@ def model_of(kind, **settings):
     target = Classes(["no", "yes"]) if kind._target_kind is Classes else Range(0, 10)
     schema = Schema(FEATURES, target=target)
     quick = {"max_rounds": 1} if "ExplainableBoosting" in kind.__name__ else {}
-    return kind(3.0, schema=schema, **{**quick, **TELLS[kind][1], **settings})
+    return kind(3.0, **{"schema": schema, **quick, **TELLS[kind][1], **settings})
 
 
 def fitted(kind, X, y, **settings):
@@ -122,14 +122,14 @@ def test_mistakes_raise_the_alarms_that_the_releases_allow(kind):
     ],
 )
 def test_settings_that_release_no_counts_are_said_to_check_nothing(kind, settings):
-    X, y = records(kind, 200)
+    X, _ = records(kind, 200)
     health = fitted(kind, X, np.full(200, "?"), **settings).health()
     assert [each.kind for each in health] == ["no check"]
 
 
 @pytest.mark.parametrize("kind", [DPLogisticRegression, DPRandomForestClassifier])
 def test_fit_warns_and_a_file_keeps_the_alarm(kind):
-    X, y = records(kind)
+    X, _ = records(kind)
     with pytest.warns(HealthWarning, match="almost nobody is in class yes"):
         model = model_of(kind).fit(X, np.full(N, "no"))
     (alarm,) = [words for words in model.explain_global().alarms if "class yes" in words]
@@ -189,9 +189,10 @@ def test_tails_of_laplace_noise_are_bounded_and_not_by_much(scales):
     drawn = sum(rng.laplace(0.0, scale, (m, n)).sum(axis=0) for scale, m in scales)
     for level in (0.05, 0.01):
         critical = np.quantile(drawn, 1.0 - level)
-        # Six standard deviations of an empirical quantile's level.
+        # Six standard deviations of an empirical quantile's level. For one draw, the bound exceeds
+        # the tail by a factor of about e times the excess in units of its scale.
         slack = 6.0 * np.sqrt(level / n)
-        assert level - slack <= laplace_tail(critical, scales) <= 12.0 * level
+        assert level - slack <= laplace_tail(critical, scales) <= 16.0 * level
     assert laplace_tail(0.0, scales) == laplace_tail(-1.0, scales) == 1.0
 
 
