@@ -59,7 +59,7 @@ def model_of(kind, **settings):
     target = Classes(["no", "yes"]) if kind._target_kind is Classes else Range(0, 10)
     schema = Schema(FEATURES, target=target)
     quick = {"max_rounds": 1} if "ExplainableBoosting" in kind.__name__ else {}
-    return kind(3.0, **{"schema": schema, **quick, **TELLS[kind][1], **settings})
+    return kind(**{"epsilon": 3.0, "schema": schema, **quick, **TELLS[kind][1], **settings})
 
 
 def fitted(kind, X, y, **settings):
@@ -242,3 +242,10 @@ def test_health_follows_from_the_releases_alone(kind):
     assert replay(estimator, neighbor, model, transcript).holds
     other, _ = record(estimator, *neighbor, answers=transcript.answers)
     assert other.health() == model.health()
+
+
+def test_noise_that_hides_a_small_table_is_a_note_and_no_alarm():
+    X, y = records(DPBoostedTreesClassifier, 2_000)
+    model = fitted(DPBoostedTreesClassifier, X, y, n_trees=20, epsilon=1.0)
+    assert [each.kind for each in model.health()] == ["unchecked"]
+    assert "small numbers of records" in model.health().findings[0].words
