@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr, ndtri
 
-from dpexplain.binning import FeatureBins
+from dpexplain.binning import FeatureBins, NoisyCount
 from dpexplain.explain.health import Finding
 
 FALSE_ALARMS = 0.01
@@ -31,6 +31,10 @@ MOST_AT_ZERO = 0.98
 """Limit for a first or last bin that contains zero: many amounts are zero for most people."""
 FEWEST_IN_CLASS = 0.02
 MOST_WITHOUT_TARGET = 0.20
+MOST_HIDDEN = 1_000
+"""Limit for the number of records that noise may hide if a model is tested for having any. Models
+that release the number of records in each cell are always tested."""
+_HIDING_LEVEL = 0.001
 _FEWEST_CELLS = 10
 """Features with fewer values, such as yes and no, are not tested for a full first or last bin,
 because almost all of their records are often in one bin."""
@@ -167,23 +171,27 @@ class LaplaceCount:
     n_outside: int
 
 
-def alarms_of(tests: Sequence[Test], of_records: Callable[[float], Test]) -> tuple[Finding, ...]:
+def alarms_of(
+    tests: Sequence[Test], of_records: Callable[[float], Test] | None
+) -> tuple[Finding, ...]:
     """Return the alarms of a fit.
 
     Parameters
     ----------
     tests : sequence of Excess or LaplaceExcess
-    of_records : callable
-        Function from the level of one test to the test that there are any records.
+    of_records : callable or None
+        Function from the level of one test to the test that there are any records; None if the
+        noise hides too many of them.
 
     Returns
     -------
     tuple of Finding
     """
     n_tests = len(tests) + 1
+    more = () if of_records is None else (of_records(FALSE_ALARMS / n_tests),)
     return tuple(
         Finding(test.kind, test.feature, test.words, 1.0 - n_tests * test.p_value)
-        for test in (*tests, of_records(FALSE_ALARMS / n_tests))
+        for test in (*tests, *more)
         if test.p_value < FALSE_ALARMS / n_tests
     )
 
@@ -355,12 +363,29 @@ def alarms_of_counts(
         tests.append(LaplaceExcess("target", "", _dropped(n_samples, n_public), lacking, scales))
 
     def of_any(level: float) -> LaplaceExcess:
-        highest = 2.0 * first.scale * (scales[0][1] - math.log(level))
-        critical = brentq(lambda x: laplace_tail(x, scales) - level, 0.0, highest)
-        excess = 2.0 * critical - n_samples
+        excess = 2.0 * _critical(first, level) - n_samples
         return LaplaceExcess("records", "", _NO_RECORDS, excess, scales)
 
-    return alarms_of(tests, of_any)
+    return alarms_of(tests, of_any if tells_of_records(first) else None)
+
+
+def _critical(count: LaplaceCount, level: float) -> float:
+    """Return what the noisy number of records exceeds with probability `level` if it is 0."""
+    n_draws = count.n_inside + count.n_outside
+    scales = ((count.scale, n_draws),)
+    highest = 2.0 * count.scale * (n_draws - math.log(level))
+    return float(brentq(lambda x: laplace_tail(x, scales) - level, 0.0, highest))
+
+
+def tells_of_records(count: LaplaceCount | NoisyCount) -> bool:
+    """Return whether the noise in a number of records is small enough to tell if there are any.
+
+    The answer depends only on public settings. Otherwise, the model may still be accurate, so the
+    test would raise alarms about tables without mistakes.
+    """
+    if isinstance(count, LaplaceCount):
+        return 2.0 * _critical(count, _HIDING_LEVEL) <= MOST_HIDDEN
+    return -2.0 * float(ndtri(_HIDING_LEVEL)) * count.noise_std <= MOST_HIDDEN
 
 
 def _dropped(n_samples: float, n_public: int) -> str:
@@ -395,7 +420,7 @@ def note_of_unchecked(*what: str) -> Finding:
     if not what:
         words = "nothing can be checked, because this model releases no number of records"
         return Finding("no check", "", words)
-    words = f"not checked, because this model releases no counts for them: {', '.join(what)}"
+    words = f"not checked, because this model releases no exact enough counts: {', '.join(what)}"
     return Finding("unchecked", "", words)
 
 

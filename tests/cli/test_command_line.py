@@ -57,7 +57,7 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
 
 
 @pytest.mark.full
-def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
+def test_fit_prints_the_health_of_every_model(folder, capsys):
     frame = pd.read_csv("data.csv")
     frame["job"] = "unknown"
     pd.concat([frame] * 50).to_csv("data.csv", index=False)
@@ -66,7 +66,10 @@ def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
     assert "health: 1 alarm" in printed
     assert "- about 100% of job is not in the declared categories" in printed
     assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
-    assert "\nhealth: " not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "\nhealth: 1 alarm\n- about 100% of job is not in" in printed
+    assert main([*FIT, "--model", "dpboost", "--out", "model.json"]) == 0
+    assert "\nhealth: no check\n- nothing can be checked" in capsys.readouterr().out
 
 
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):

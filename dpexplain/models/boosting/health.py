@@ -26,10 +26,10 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
     -------
     tuple of Finding
     """
-    return alarms_of_cells(fit.binned, tests_of_classes(fit, classes), n_public)
+    return alarms_of_cells(fit.binned, class_tests(fit, classes), n_public)
 
 
-def tests_of_classes(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
+def class_tests(fit: PrivateFit, classes: Sequence[str]) -> Iterator[Excess]:
     """Test the number of records in each class, using the first tree.
 
     Before the first tree, all classes have the same predicted probability. The residual sum of a

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,13 @@ from dpexplain.accounting.pld import pld_available
 from dpexplain.binning import NoisyCount
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
-from dpexplain.models.health import alarms_of, note_of_unchecked, of_records, of_rows
+from dpexplain.models.health import (
+    alarms_of,
+    note_of_unchecked,
+    of_records,
+    of_rows,
+    tells_of_records,
+)
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
 from dpexplain.models.locally_linear.centering import longest_record, subtract_mean
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
@@ -370,12 +377,14 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             return ()
         n, std, n_public = counted.value, counted.noise_std, self._public_rows()
         tests = [] if n_public is None else [of_rows(n, std, n_public)]
-        return alarms_of(tests, lambda level: of_records(n, std, level))
+        any_records = partial(of_records, n, std) if tells_of_records(counted) else None
+        return alarms_of(tests, any_records)
 
     def _health_notes(self) -> tuple[Finding, ...]:
         if self._n_records is None:
             return super()._health_notes()
-        return (note_of_unchecked("features", "classes"),)
+        hidden = () if tells_of_records(self._n_records) else ("small numbers of records",)
+        return (note_of_unchecked("features", "classes", *hidden),)
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         rng = self._structure_rng()

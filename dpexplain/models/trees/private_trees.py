@@ -21,7 +21,12 @@ from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models.additive.model import AdditiveModel
-from dpexplain.models.health import LaplaceCount, alarms_of_counts, note_of_unchecked
+from dpexplain.models.health import (
+    LaplaceCount,
+    alarms_of_counts,
+    note_of_unchecked,
+    tells_of_records,
+)
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.models.trees.structure import (
@@ -124,7 +129,10 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
         return alarms_of_counts(self._class_names() or (), self._class_counts, self._public_rows())
 
     def _health_notes(self) -> tuple[Finding, ...]:
-        return (note_of_unchecked("features"),) if self._class_counts else super()._health_notes()
+        if not self._class_counts:
+            return super()._health_notes()
+        hidden = () if tells_of_records(self._class_counts[0]) else ("small numbers of records",)
+        return (note_of_unchecked("features", *hidden),)
 
     @property
     def _unit(self) -> float:
