@@ -368,7 +368,7 @@ def _codes(found: re.Match[str]) -> tuple[str, ...]:
 
 def _markers(text: str) -> list[str]:
     """Return markers of missing values; ``9=refused`` stands for the code and its label."""
-    found = []
+    found: list[str] = []
     for marker in _several(text):
         coded = _CODE.fullmatch(marker)
         found += [*_codes(coded), coded[2]] if coded else [marker]

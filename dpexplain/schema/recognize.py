@@ -353,10 +353,10 @@ def _drafted_target(found: Drafted, y: Any, task: Task) -> Target:
     if form is not None and (form.rules or form.odd):
         name = str(getattr(y, "name", None) or "")
         numbers = _numbers(counts, form.read)
-        target: Target = Range(*outward(np.array(sorted(numbers))), name=name, **form.rules)
+        plain = Range(*outward(np.array(sorted(numbers))), name=name, **form.rules)
         for question in form.questions:
             found.decide(_TARGET, question)
-        target = _without_number_markers(found, target, numbers, form.odd)
+        target: Target = _without_number_markers(found, plain, numbers, form.odd)
     elif isinstance(target := observed_target(y, task=task), Classes):
         if len(target.names) > _MOST_CLASSES:
             raise SchemaError(

@@ -405,10 +405,10 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)
-                mean, *sampled = subtract_mean(
+                mean, n_sampled, noise_std = subtract_mean(
                     features, samples, steps.n_mean_steps, plan, mechanism, longest
                 )
-                self._n_records = self._counted(*sampled, steps)
+                self._n_records = self._counted(n_sampled, noise_std, steps)
             sums = self._gradient_sums(features, labels, shape, basis, plan)
             trained = train_private(
                 sums,
