@@ -33,7 +33,8 @@ else
 DAILY := and not full
 endif
 
-PYTEST := $(BIN)/python -m pytest
+# A test that hangs fails, with the stacks of its threads, and the others go on.
+PYTEST := $(BIN)/python -m pytest --timeout=900 --timeout-method=thread
 PYTEST_ARGS ?=
 # A file stays with one worker, so that what its tests share is made once.
 PARALLEL ?= -n auto --dist loadfile --no-loadscope-reorder
@@ -136,7 +137,7 @@ test: $(VENV)/.test ## does the product work? lint, unit tests, a notebook, the 
 .PHONY: test-all
 test-all: $(VENV)/.test $(VENV)/.tsc ## everything that is tested, which takes about forty minutes
 	@FULL=1 $(BIN)/python $(SUPPORT)/parts.py lint unit doctest notebooks browser \
-		--beside oldest install-check binder-check
+		--beside oldest install-check binder-check --limit 4500
 
 .PHONY: tests-by-command
 tests-by-command: $(VENV)/.test ## which tests each of the two runs, file by file

@@ -86,7 +86,7 @@ def read_rules(answers: Answers) -> Schema:
 
 
 def _with_persons(answers: Answers, schema: Schema) -> Schema:
-    """Return the schema with the person column of the form; the fit and its files use it."""
+    """Return the schema with the person column chosen in the form."""
     if not answers.groups:
         return schema
     asked = argparse.Namespace(

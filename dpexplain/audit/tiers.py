@@ -109,7 +109,7 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 def _noise(case: CanaryCase, n_fits: int) -> list[str]:
-    """Look at a few fits, which show gross mistakes, and then at many, each at half the doubt."""
+    """Test a few fits for gross mistakes, then many, each at half the error rate."""
     found: list[str] = []
     for n_draws, max_fits in ((100, 20), (1000, 200)):
         audits = audit_noise(

@@ -128,7 +128,7 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Escape a string for Markdown, and isolate its text direction where it could matter."""
+    """Escape a string for Markdown and isolate its text direction if needed."""
     escaped = _MARKS.sub(lambda found: f"\\{found[0]}", text)
     if any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in text):
         return f"\u2068{escaped}\u2069"

@@ -206,7 +206,7 @@ def _shortened(section: Section) -> Section:
 
 
 def _key_rows(stated: Stated) -> list[tuple[str, str]]:
-    """Return the rows of the first table: the key numbers, then the purpose and the dates."""
+    """Return the rows of the first table: key numbers, purpose and dates."""
     fit, given = stated.fit, stated.release
     right = guesses_of_hundred(stated.epsilon, stated.delta)
     person = given.person or fit.person

@@ -117,7 +117,7 @@ def _steps_inside(
 
 
 def number_above(value: float, limit: float) -> str:
-    """Format a number with as many digits as it needs to stay above a limit, at least two.
+    """Format a number with at least two digits, and enough to stay above a limit.
 
     Parameters
     ----------

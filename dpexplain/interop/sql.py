@@ -325,7 +325,7 @@ def _choice(value: str, results: dict[str, Any], otherwise: str) -> str:
 
 
 def _numbers_of(feature: Numeric | None) -> set[float]:
-    """Return the missing-value markers as numbers, parsed in the same way as table cells.
+    """Return the missing-value markers as numbers, parsed like table cells.
 
     If the feature is a date, the numbers are days. Markers that cannot be read are omitted.
     """

@@ -112,7 +112,7 @@ def _folded(text: str) -> str:
 
 
 def _other_persons(table: pd.DataFrame, schema: KnownRoles) -> Iterator[str]:
-    """Yield the columns other than features whose values occur in several rows, as persons do."""
+    """Yield the non-feature columns whose values repeat across rows, as persons do."""
     for place, name in enumerate(map(str, table.columns)):
         if name in schema.feature_names or name == schema.person:
             continue

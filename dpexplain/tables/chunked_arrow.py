@@ -132,7 +132,7 @@ class ArrowTable(ChunkedTable):
 
 
 def _cannot_match(kind: Any, schema: Schema) -> bool:
-    """Return whether a target of this declared type can never be a class of the schema."""
+    """Whether a target of this declared type can never be a class of the schema."""
     from pyarrow import types
 
     target = schema.target

@@ -143,7 +143,7 @@ def _one_by_one(column: Any) -> list[Any]:
 
 
 def _times_of_polars(series: Any) -> NDArray[Any]:
-    """Convert a polars column of dates, times or durations to an array of Python objects.
+    """Convert a polars column of dates, times or durations to Python objects.
 
     Cells outside Python's calendar, or too long for its durations, become `UNREADABLE`.
     """
@@ -162,7 +162,7 @@ def _times_of_polars(series: Any) -> NDArray[Any]:
 
 
 def _texts_of_polars(series: Any) -> NDArray[Any]:
-    """Convert a polars column of text to an array; cells that are not UTF-8 become `UNREADABLE`.
+    """Convert a polars text column to an array, with `UNREADABLE` for invalid UTF-8.
 
     Tables made from Arrow may hold such cells, because Arrow does not check them.
     """

@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import time
+from types import SimpleNamespace
 
 import dask.array as da
 import dask.dataframe as dd
@@ -25,10 +26,13 @@ CLASSIFIER = "DPExplainableBoostingClassifier"
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
-    """A client of two worker processes, which are started anew when a test kills them."""
+    """A client of four worker processes, so that one is left after tests have killed three.
+
+    No test waits for a worker that is started anew: Dask gives up one that dies while it starts.
+    """
     with (
         distributed.LocalCluster(
-            n_workers=2,
+            n_workers=4,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
@@ -37,13 +41,6 @@ def workers(tmp_path_factory):
         distributed.Client(local) as client,
     ):
         yield client
-
-
-@pytest.fixture
-def mortal_workers(workers):
-    """Workers that a test may kill; another one stands in for each before the next test."""
-    yield workers
-    workers.wait_for_workers(2)
 
 
 def partitioned(table, n_partitions=5):
@@ -106,16 +103,14 @@ def before_call(monkeypatch, owner, method, place, do):
 
 
 @pytest.mark.parametrize(("method", "place"), [("start", 1), ("ask", 7)])
-def test_a_killed_worker_is_made_up_for_without_another_charge(
-    method, place, mortal_workers, monkeypatch
-):
+def test_a_killed_worker_is_made_up_for_without_another_charge(method, place, workers, monkeypatch):
     table = make_table(CLASSIFIER, 700)
     n_calls = before_call(
-        monkeypatch, cluster.Shards, method, place, lambda _: kill_a_worker(mortal_workers)
+        monkeypatch, cluster.Shards, method, place, lambda _: kill_a_worker(workers)
     )
     _, transcript = record(make_estimator(CLASSIFIER), *halves(table))
     model, second = record(
-        make_estimator(CLASSIFIER), partitioned(table), "visits", answers=transcript.answers
+        make_estimator(CLASSIFIER), partitioned(table, 16), "visits", answers=transcript.answers
     )
     assert n_calls() >= place
     for expected, found in zip(transcript.queries, second.queries, strict=True):
@@ -135,12 +130,12 @@ def die_at_the_ninth_answer():
     cluster.Shard._answer = answer
 
 
-def test_a_worker_that_dies_while_it_answers_is_made_up_for(mortal_workers):
+def test_a_worker_that_dies_while_it_answers_is_made_up_for(workers):
     table = make_table(CLASSIFIER, 700)
-    first = next(iter(mortal_workers.scheduler_info()["workers"]))
-    mortal_workers.run(die_at_the_ninth_answer, workers=[first])
-    assert_same_fit(make_estimator(CLASSIFIER), table, partitioned(table), "visits")
-    assert first not in mortal_workers.scheduler_info()["workers"]
+    first = next(iter(workers.scheduler_info()["workers"]))
+    workers.run(die_at_the_ninth_answer, workers=[first])
+    assert_same_fit(make_estimator(CLASSIFIER), table, partitioned(table, 16), "visits")
+    assert first not in workers.scheduler_info()["workers"]
 
 
 def test_a_message_that_comes_twice_is_applied_once():
@@ -161,6 +156,15 @@ def cluster_loss():
     from dpexplain.models.boosting.records.binned import SQUARED
 
     return SQUARED
+
+
+@pytest.mark.parametrize("status", ["pending", "lost", "error", "cancelled"])
+def test_a_shard_that_would_have_to_be_made_anew_counts_as_lost(status):
+    """A pending one would start without the updates so far; waiting for it might never end."""
+    future = SimpleNamespace(status=status)
+    silent = SimpleNamespace(result=lambda timeout: (_ for _ in ()).throw(TimeoutError))
+    with pytest.raises(cluster._LostError):
+        cluster._value(silent, cluster._Member((0,), future, actor=None))
 
 
 def losing(monkeypatch, method, place):

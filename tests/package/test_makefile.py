@@ -65,7 +65,7 @@ def parts_of(repository: Path, command: str) -> set[str]:
     """Parts that a command runs, each of them a command of its own."""
     plan = make(repository, "--dry-run", command).stdout.replace("\\\n", " ")
     (line,) = [line for line in plan.splitlines() if "parts.py" in line]
-    words = line.split("parts.py")[1].split(" --at-once ")[0].split()
+    words = re.split(" --(at-once|limit) ", line.split("parts.py")[1])[0].split()
     parts = set(words) - {"--beside"}
     assert parts <= phony_targets(repository)
     return parts

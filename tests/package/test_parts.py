@@ -17,6 +17,8 @@ bad:
 \t@echo "= 1 failed, 2 passed, 1 error in 61.00s (0:01:01) ="; exit 1
 silent:
 \t@echo nothing
+hangs:
+\t@echo began; sleep 600 & wait
 """
 
 
@@ -25,7 +27,7 @@ def run_parts(repository, folder, *arguments):
     runner = repository / "tests" / "support" / "parts.py"
     return subprocess.run(
         [sys.executable, str(runner), *arguments],
-        cwd=folder, capture_output=True, text=True, check=False,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
 
@@ -49,6 +51,18 @@ def test_every_part_runs_and_a_failed_one_is_named(repository, tmp_path, order):
     (row,) = [line.split() for line in lines if line.startswith("bad ")]
     assert row[1] == "FAILED"
     assert row[3:] == ["2", "1", "1", "-"]
+
+
+@pytest.mark.parametrize("order", [("hangs", "--beside", "good"), ("good", "--beside", "hangs")])
+def test_a_part_that_hangs_is_stopped_and_fails(repository, tmp_path, order):
+    result = run_parts(repository, tmp_path, *order, "--limit", "3")
+
+    assert result.returncode == 1
+    assert "began" in result.stdout
+    assert "make hangs was stopped" in result.stdout
+    lines = result.stdout.splitlines()
+    assert lines[-2].endswith("failed parts: hangs")
+    assert lines[-1] == "3 passed, 0 failed, 1 skipped"
 
 
 def test_when_all_went_well_the_status_says_so(repository, tmp_path):

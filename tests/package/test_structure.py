@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import import_graph
 from import_graph import PACKAGES, ROOT
 
 LONGEST_FOLDER, MODULES_AT_ROOT, USES_OF_A_NAME = 16, 5, 2
+FIRST_LINE = 80
+DESCRIBED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Conveniences on plain data, the only names for which something imports what stands on it.
 UPWARD = {"plot", "to_shap"}
 # Bases with a single child that are ideas of their own. Any other goes back into its child.
@@ -124,3 +127,14 @@ def test_the_import_graph_sees_each_kind_of_import(tmp_path):
         ("c", "lazy", "f"),
     }
     assert "dpexplain.a" in import_graph.above(found)["dpexplain.a"]
+
+
+def test_the_first_line_of_a_docstring_has_at_most_eighty_characters():
+    longer = []
+    for package in PACKAGES:
+        for path in Path(ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, DESCRIBED):
+                    line, *_ = (ast.get_docstring(node) or "").splitlines() or [""]
+                    longer += [f"{path}: {line}"] if len(line) > FIRST_LINE else []
+    assert longer == []

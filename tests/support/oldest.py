@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 EXTRAS = ("widgets", "examples", "dask", "opendp", "subsampled")
 # InterpretML's `show` needs dash, which cannot be where JupyterLab is: Lab would ask for a rebuild.
 SHOW = ("dash", "dash-cytoscape", "interpret-core", "ipython", "plotly")
-NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-xdist", *SHOW)
+NEEDED_TO_CHECK = ("hypothesis", "polars", "pytest", "pytest-timeout", "pytest-xdist", *SHOW)
 TESTS = (
     "tests/test_encoding.py",
     "tests/test_encoding_tables.py",
@@ -69,7 +69,7 @@ def main(*arguments: str) -> int:
         tests = (*TESTS, *arguments)
         # Compiled kernels are of this numba alone: the tree keeps those of the other.
         os.environ["NUMBA_CACHE_DIR"] = str(Path(folder, "kernels"))
-        return _run(python, "-m", "pytest", *tests)
+        return _run(python, "-m", "pytest", "--timeout=900", "--timeout-method=thread", *tests)
 
 
 def _run(*command: str) -> int:

@@ -3,7 +3,8 @@
 ``python tests/support/parts.py unit browser --beside lint oldest`` runs ``make unit`` and then
 ``make browser``; at the same time it runs ``make lint`` and then ``make oldest``, whose output is
 shown once each has ended, so that no two of them mix. With ``--at-once 2``, the two run side by
-side as well. A part that fails stops no other part.
+side as well. A part that fails stops no other part. With ``--limit 4500``, whatever still runs
+after so many seconds is stopped, and fails: a part that hangs must not hide how the others went.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+
+import psutil
 
 CLOSING = re.compile(r"\d+ (passed|failed|errors?|skipped|xfailed|warnings?)\b.* in [\d.]+s")
 COUNTED = re.compile(r"(\d+) (passed|failed|error|skipped)")
@@ -46,8 +51,8 @@ class Outcome:
     counts: Counter[str]
 
 
-def run(part: str, *, shown: bool) -> Outcome:
-    """Run one part; show its lines as they come, or all of them once it has ended."""
+def run(part: str, deadline: float, *, shown: bool) -> Outcome:
+    """Run one part until a deadline; show its lines as they come, or once it has ended."""
     started = time.monotonic()
     lines: list[str] = []
     title = f"\n===== make {part} =====\n"
@@ -61,15 +66,31 @@ def run(part: str, *, shown: bool) -> Outcome:
         text=True,
         errors="replace",
     )
+    timer = threading.Timer(max(deadline - started, 0), _stop, [process])
+    timer.start()
     assert process.stdout is not None
     for line in process.stdout:
         lines.append(line)
         if shown:
             _write(line)
     status = process.wait()
+    timer.cancel()
+    if time.monotonic() >= deadline:
+        lines.append(f"make {part} was stopped: the time of all parts was over\n")
+        if shown:
+            _write(lines[-1])
     if not shown:
         _write("".join([title, *lines]))
     return Outcome(part, status, time.monotonic() - started, counted(lines))
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End a part with all processes that it started."""
+    with suppress(psutil.NoSuchProcess):
+        made = psutil.Process(process.pid)
+        for one in [made, *made.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
 
 
 def counted(lines: Sequence[str]) -> Counter[str]:
@@ -109,10 +130,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("parts", nargs="+", help="targets of make, shown as they run")
     parser.add_argument("--beside", nargs="*", default=[], help="targets to run at the same time")
     parser.add_argument("--at-once", type=int, default=1, help="how many of those run side by side")
+    parser.add_argument("--limit", type=float, default=86_400, help="seconds for all of them")
     asked, started = parser.parse_args(arguments), time.monotonic()
+    deadline = started + asked.limit
     with ThreadPoolExecutor(asked.at_once) as pool:
-        beside = [pool.submit(run, part, shown=False) for part in asked.beside]
-        outcomes = [run(part, shown=True) for part in asked.parts]
+        beside = [pool.submit(run, part, deadline, shown=False) for part in asked.beside]
+        outcomes = [run(part, deadline, shown=True) for part in asked.parts]
         outcomes += [waiting.result() for waiting in beside]
     _write(f"\n{summary(outcomes, time.monotonic() - started)}\n")
     return int(any(one.status for one in outcomes))

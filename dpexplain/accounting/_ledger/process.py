@@ -220,7 +220,7 @@ def is_unlisted() -> bool:
 
 
 def warn_of_total(adjacency: str, stacklevel: int) -> None:
-    """Warn of the joint cost of fits with ``ledger=None``, at the 5th, 10th, 20th and so on.
+    """Warn of the joint cost of fits without a ledger at the 5th, 10th, 20th, ... fit.
 
     Parameters
     ----------

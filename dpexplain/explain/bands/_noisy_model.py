@@ -370,7 +370,7 @@ def words_of_noise(
 
 
 def _nouns(has_pairs: bool) -> str:
-    """Return the noun for terms other than pairs: "curves" if the model has pairs as well."""
+    """Return the noun for terms other than pairs: "curves" if there are pairs too."""
     return "curves" if has_pairs else "terms"
 
 

@@ -238,7 +238,7 @@ def claim_strip(
 def _pair_elsewhere(
     fit: GlobalExplanation, other: GlobalExplanation, name: str, first: Any, second: Any
 ) -> Claim | None:
-    """Make the claim about a pair in another fit; None without the pair or corresponding cells."""
+    """Make the claim about a pair in another fit; None if its cells are not there."""
     if not any(pair.name == name for pair in other.pairs):
         return None
     here, there = fit.pair(name), other.pair(name)

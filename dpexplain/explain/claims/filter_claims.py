@@ -247,7 +247,7 @@ def _of_filter(
 
 
 def _loads(bank: FilterBank, region: Any) -> tuple[FloatArray, str]:
-    """Return the weight of each input in the mean of a region, and the name of the region."""
+    """Return the weight of each input in a region's mean, and the region's name."""
     n = len(bank.input_names)
     if bank.grid_shape is None:
         loads = np.zeros(n)

@@ -244,7 +244,7 @@ class NoisyFilters:
 
     @property
     def noise_words(self) -> str:
-        """Description of the proportion of weights above the noise, and of what is not estimated.
+        """Describe the proportion of weights above the noise, and what is not estimated.
 
         The text is empty if the model has no noise, or if the noise is unknown.
         """

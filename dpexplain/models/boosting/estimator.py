@@ -342,7 +342,7 @@ class _PrivateBoosting(PrivateEstimator):
         return self.schema is not None and n_features > 1
 
     def _is_calibrated(self) -> bool:
-        """Whether the fit spends budget on calibrating its scores, if the recipe has any for it."""
+        """Whether the fit spends budget on calibration, if the recipe sets any aside."""
         if not self.calibrated or self.schema is None or self._pair_plan() is not None:
             return False
         return self._objective(self.schema).loss is LOGISTIC

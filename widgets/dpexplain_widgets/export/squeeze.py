@@ -97,7 +97,7 @@ def _tokens(script: str) -> Iterator[Token]:
 
 
 def _template_part(script: str, start: int) -> str:
-    """Return the text of a template from a backtick or a closing brace to its next expression."""
+    """Return the text of a template up to its next expression."""
     place = start + 1
     while script[place] != "`":
         if script.startswith("${", place):

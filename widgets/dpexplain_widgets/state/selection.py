@@ -44,7 +44,7 @@ def selection_frame(view: ViewState) -> pd.DataFrame:
 
 
 def _range_of(term_fit: dict[str, Any], ends: list[int]) -> list[int]:
-    """List the bins from the first to the last; for a pair, the cells between two corners."""
+    """List the bins from first to last; for a pair, the cells between two corners."""
     if not term_fit.get("axes"):
         return list(range(ends[0], ends[1] + 1))
     n_columns = len(term_fit["axes"][1]["labels"])

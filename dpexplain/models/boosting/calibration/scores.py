@@ -59,7 +59,7 @@ class ScoreCells:
 
 
 def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
-    """Compute the distribution of the sum of all curves, as if features were independent.
+    """Compute the distribution of the sum of all curves for independent features.
 
     Parameters
     ----------

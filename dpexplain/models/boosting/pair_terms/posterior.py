@@ -192,7 +192,7 @@ def likely_prior(
 
 
 def _join(side: Side) -> FloatArray:
-    """Return zeros and ones, shape (n_joined, n_groups), that assign groups to joined groups."""
+    """Return the 0/1 matrix, shape (n_joined, n_groups), that joins groups."""
     each = -(-side.n_ordered // _MOST_JOINED) or 1
     n_joined = -(-side.n_ordered // each)
     groups = np.arange(side.n_groups)
@@ -201,6 +201,6 @@ def _join(side: Side) -> FloatArray:
 
 
 def _mean_of_joined(side: Side, join: FloatArray) -> FloatArray:
-    """Return the matrix that turns scores of groups into weighted means over joined groups."""
+    """Return the matrix that averages group scores, weighted, over joined groups."""
     weight = join * np.maximum(side.weight, 1e-12)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))

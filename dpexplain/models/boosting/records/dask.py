@@ -189,7 +189,8 @@ class _Member(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        return self.future.status not in ("finished", "pending")
+        # An actor that is pending again would be made anew, without the updates so far.
+        return bool(self.future.status != "finished")
 
 
 class _LostError(Exception):

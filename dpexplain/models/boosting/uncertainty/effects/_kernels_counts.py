@@ -11,7 +11,7 @@ _LEAST_EXPONENT = -16.0
 
 @njit(inline="always", error_model="numpy")
 def _between(table, i, w, limit):  # type: ignore[no-untyped-def]
-    """Interpolate a table at a limit in counts; return the value and its slope between rows.
+    """Interpolate a table at a limit in counts; return the value and its slope.
 
     Below 0, an excess over the limit grows as the limit falls; the caller adds this part.
     """

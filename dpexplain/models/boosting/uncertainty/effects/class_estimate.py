@@ -228,7 +228,7 @@ def contrasts(n_classes: int) -> FloatArray:
 
 
 def _places(sizes: NDArray[np.intp], n_contrasts: int) -> list[NDArray[np.intp]]:
-    """Return the indices of the coefficients of each contrast: its intercept, then its terms.
+    """Return the coefficient indices of each contrast: intercept first, then terms.
 
     The intercepts of all contrasts come first, then the coefficients of each term.
     """

@@ -136,7 +136,7 @@ class ClassTrajectory(Trajectory):
         return np.stack(stds, axis=1)
 
     def _members(self, k: int, visits: NDArray[np.intp]) -> tuple[FloatArray, NDArray[np.intp]]:
-        """Return which bins belong to each leaf of some visits, and the indices of the leaves."""
+        """Return which bins belong to each leaf of some visits, and the leaf indices."""
         n_bins = self._start[k + 1] - self._start[k]
         parts, rows = [], []
         for v in visits:

@@ -79,7 +79,7 @@ def information(
 
 
 def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) -> Information:
-    """Reduce the information about these records to the information about the population.
+    """Reduce information about these records to information about the population.
 
     Parameters
     ----------
