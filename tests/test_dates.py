@@ -209,3 +209,64 @@ def test_times_of_twelve_hours_are_read_as_their_day():
     cells = ["01/02/1970 11:59 PM", "1/2/1970 1:00 am", "01/02/1970 11:59 p.m."]
     assert [read(cell) for cell in cells] == [1.0, 1.0, 1.0]
     assert np.isnan(read("01/02/1970 11:59"))
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        (45322, "2024-01-31"),
+        (45322.75, "2024-01-31"),
+        ("45322", "2024-01-31"),
+        (" 45322.0 ", "2024-01-31"),
+        ("45322,75", "2024-01-31"),
+        (np.float32(45322), "2024-01-31"),
+        ("1", "1900-01-01"),
+        (59, "1900-02-28"),
+        (61, "1900-03-01"),
+        (2_958_465, "9999-12-31"),
+        ("2024-01-31", "2024-01-31"),
+        (date(2024, 1, 31), "2024-01-31"),
+        *((cell, None) for cell in (0, -1, 60, 60.5, "45,322", 2_958_466, np.inf, "x", None, "")),
+    ],
+)
+def test_serial_numbers_of_a_spreadsheet_are_days(cell, day):
+    read = day_reader(["excel"], 2024)
+    assert np.isnan(read(cell)) if day is None else day_text(read(cell)) == day
+
+
+def test_serial_numbers_are_those_of_pandas_and_of_spreadsheets_from_1904():
+    serials = np.arange(61, 60_000, 997)
+    expected = pd.to_datetime(serials, unit="D", origin="1899-12-30")
+    read = day_reader(["excel", "%d.%m.%Y"], 2024)
+    assert [day_text(read(int(n))) for n in serials] == [d.date().isoformat() for d in expected]
+    assert read("31.1.2024") == read(45322)
+    assert day_reader(["excel 1904"], 2024)(45322 - 1462) == read(45322)
+
+
+def test_serial_numbers_and_digits_of_dates_are_not_declared_together():
+    for formats in (["excel", "%Y%m%d"], ["%d%m%y", "excel"], ["excel", "excel 1904"]):
+        with pytest.raises(SchemaError, match="match the same cells"):
+            Date("2015-01-01", "2024-12-31", format=formats)
+    with pytest.raises(SchemaError, match="write 'excel'"):
+        Date("2015-01-01", "2024-12-31", format="serial")
+
+
+@pytest.mark.filterwarnings("ignore::dpexplain.PrivacyWarning")
+def test_serial_numbers_are_drafted_as_dates_and_named_by_the_check():
+    days = [45322, 44000, -99, 45000]
+    table = pd.DataFrame({"admission_date": days, "dose": [45322, 44000, 1, 2]})
+    draft = Schema.draft(table)
+    assert type(draft.schema.features["dose"]) is Numeric
+    assert any("as in spreadsheets?" in text for text in draft.decisions)
+    asked = draft.schema.features["admission_date"]
+    assert asked == Date("2020-06-18", "2024-01-31", format="excel", missing="-99")
+    plain = Schema({"admission_date": Date("2015-01-01", "2024-12-31")})
+    (row,) = [r for r in plain.check(table).rows if "excel" in r[1]]
+    assert row[1:4] == ('no date, but one with format "excel"', "counted as missing", 3)
+    assert plain != Schema({"admission_date": asked})
+    assert Schema({"admission_date": asked}).clean(table)["admission_date"].tolist() == [
+        "2024-01-31",
+        "2020-06-18",
+        None,
+        "2023-03-15",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from dpexplain.exceptions import SchemaError
@@ -23,6 +24,11 @@ smoker;yes/no;;;;;;;;;;
 note;ignore;;;;;;;;;;
 died;boolean;;;0=home|1=died;;9;;;;;
 """
+
+
+def coded(code: str, name: str) -> dict[str, str]:
+    """Spellings of a category with a code."""
+    return dict.fromkeys([code, f"{code} = {name}", f"{code}={name}"], name)
 
 
 @pytest.fixture
@@ -49,7 +55,12 @@ def test_a_dictionary_becomes_a_schema_in_which_every_bound_has_a_source(path: P
             ),
             "sex": Categorical(
                 ["male", "female"],
-                aliases={"1": "male", "2": "female", "m": "male", "femal": "female"},
+                aliases={
+                    **coded("1", "male"),
+                    **coded("2", "female"),
+                    "m": "male",
+                    "femal": "female",
+                },
                 source=line(8),
             ),
             "grade": Categorical(["low", "<=5", "high"], ordered=True, source=line(10)),
@@ -58,7 +69,7 @@ def test_a_dictionary_becomes_a_schema_in_which_every_bound_has_a_source(path: P
         target=Classes(
             ["home", "died"],
             name="died",
-            aliases={0: "home", 1: "died"},
+            aliases={**coded("0", "home"), **coded("1", "died")},
             missing=9,
             source=line(13),
         ),
@@ -130,3 +141,11 @@ def test_a_file_that_is_no_text_or_empty_is_refused(path: Path) -> None:
     path.write_text("name,type\n\n")
     with pytest.raises(SchemaError, match="no line after the first"):
         Schema.from_dictionary(path)
+
+
+def test_codes_are_read_with_their_labels_as_spss_exports_them(path: Path) -> None:
+    path.write_text("name,type,categories,missing\nsmoker,category,0=no|1=yes,9=refused|-1\n")
+    smoker = Schema.from_dictionary(path).features["smoker"]
+    cells = ["0", "0 = no", "1=yes", "yes", "9", "9 = refused", "refused", "-1", "2 = no"]
+    cleaned = Schema({"smoker": smoker}).clean(pd.DataFrame({"smoker": cells}))["smoker"]
+    assert cleaned.tolist() == ["no", "no", "yes", "yes", *[None] * 4, "2 = no"]

@@ -228,3 +228,61 @@ def test_codes_in_several_rows_stay_a_feature_with_a_question() -> None:
 )
 def test_numbers_and_short_lists_are_not_taken_for_persons(name, value) -> None:
     assert drafted([value(k) for k in range(N)], name).schema.person is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "feature", "asked"),
+    [
+        (["1.990,4", "12,5", "800"], {"decimal": ",", "thousands": "."}, "a period separates"),
+        (["1,990", "12", "2,000,000"], {"thousands": ","}, "a comma separates thousands"),
+        (["1,9", "12,55", "7"], {"decimal": ","}, "have a decimal comma?"),
+        (["1'990.5", "12", "7"], {"thousands": "'"}, "an apostrophe separates"),
+        (["12,5 kg", "7 kg", "1 kg"], {"decimal": ",", "affixes": "kg"}, "are written with 'kg'"),
+        (["€ 1,990.50", "€12", "€7"], {"thousands": ",", "affixes": "€"}, "written with '€'"),
+    ],
+)
+def test_numbers_are_drafted_as_they_are_written(cells, feature, asked):
+    table = pd.DataFrame({"cost": cells * 10, "ward": [f"ward {i % 4}" for i in range(30)]})
+    draft = Schema.draft(table)
+    drafted = draft.schema.features["cost"]
+    assert drafted == Numeric(drafted.low, drafted.high, step=drafted.step, **feature)
+    assert drafted.low <= 12 <= drafted.high
+    assert any(asked in text for text in draft.decisions)
+    assert type(draft.schema.features["ward"]) is Categorical
+
+
+def test_a_target_is_drafted_as_numbers_as_they_are_written():
+    numbers = [f"1.{i:03d},5" for i in range(60)]
+    y = pd.Series([*numbers, "offen"], name="cost")
+    ages = pd.DataFrame({"age": [30 + i % 40 for i in range(61)]})
+    draft = Schema.draft(ages, y)
+    target = draft.schema.target
+    assert target == Range(
+        target.low, target.high, name="cost", decimal=",", thousands=".", missing="offen"
+    )
+    assert target.low <= 1000.5 < 1059.5 <= target.high < 1200
+    assert any("'offen'" in text for text in draft.decisions)
+    classes = Schema.draft(ages, y, task="classification")
+    assert len(classes.schema.target.names) > 50
+
+
+def test_a_target_of_thousands_of_texts_is_refused():
+    y = pd.Series([f"x{i}y{i}" for i in range(1_100)])
+    with pytest.raises(SchemaError, match="1,100 different texts"):
+        Schema.draft(pd.DataFrame({"age": [i % 70 for i in range(1_100)]}), y)
+
+
+def test_lines_of_totals_are_asked_about_and_hide_no_record_number():
+    table = pd.DataFrame(
+        {
+            "Fall-Nr.": [*map(str, range(1, 61)), "Summe", "Mittelwert:"],
+            "age": [*range(30, 90), 3600, 59],
+        }
+    )
+    draft = Schema.draft(table)
+    assert draft.schema.id == ("Fall-Nr.",)
+    assert any("a line of totals?" in text for text in draft.decisions)
+    found = Schema({"age": Numeric(0, 120)}).check(table).rows
+    assert [row[1:4] for row in found if row[0] == "all columns"] == [
+        ("a line of totals?", "used as a record", 2)
+    ]

@@ -20,7 +20,14 @@ from dpexplain._utils.validation import (
     check_in_range,
     shown,
 )
-from dpexplain.accounting._ledger.chain import chained, check_links, first_link, head_of
+from dpexplain.accounting._ledger.chain import (
+    BEFORE,
+    chained,
+    check_links,
+    digest,
+    first_link,
+    head_of,
+)
 from dpexplain.accounting._ledger.entry import (
     UNCHAINED,
     VERSION,
@@ -63,6 +70,7 @@ from dpexplain.accounting.unit import (
 __all__ = ["LedgerEntry", "LedgerState", "state_of_older_summary"]
 
 _FORMAT = "dpexplain/ledger"
+_NO_LIMITS = ("format", "version", "entries", "releases", "head")
 _ENDLESS = Spending(squared_mu=math.inf)
 
 
@@ -288,6 +296,32 @@ class LedgerState:
     def head(self) -> str:
         """Hash of the limits, all entries and all released files."""
         return str(self.to_dict()["head"])
+
+    def entries_at(self, head: str) -> int | None:
+        """Return the number of entries when the ledger had a head; None if it never had it.
+
+        Parameters
+        ----------
+        head : str
+            Head noted when the cap and its unit were those of this state.
+        """
+        whole = self.to_dict()
+        limits = {n: whole[n] for n in whole if n not in _NO_LIMITS}
+        lasts = []
+        for kind in ("entries", "releases"):
+            links = whole[kind]
+            end = digest(links[-1]) if links else first_link(limits, kind)
+            lasts.append([*(link[BEFORE] for link in links), end])
+        n_free = 0  # entries before the first private charge, at which the cap was recorded
+        while n_free < len(self.entries) and self.entries[n_free].spending(self.adjacency).empty:
+            n_free += 1
+        for n_entries in range(len(self.entries), -1, -1):
+            held = limits if n_entries > n_free else {**limits, "cap_at_start": None}
+            for n_releases in range(len(self.releases), -1, -1):
+                ends = (lasts[0][n_entries], lasts[1][n_releases])
+                if head_of(held, ends, (n_entries, n_releases)) == head:
+                    return n_entries
+        return None
 
     def at(
         self, n_entries: int, n_releases: int, cap_epsilon: float, unit: Unit | None

@@ -14,12 +14,14 @@ from urllib.parse import unquote
 
 from dpexplain.cli.errors import CommandError
 from dpexplain.cli.main import parser
+from dpexplain.cli.tables import TEXT_SUFFIXES
 from dpexplain.exceptions import BudgetError, PrivacyWarning
 
 LABELS = {
-    "table": "Table with the records: CSV, TSV or Parquet file",
-    "separator": "Separator between cells, if not a comma (or a tab in .tsv)",
+    "table": "Table with the records: CSV, TSV, TXT or Parquet file",
+    "separator": "Separator between cells, if not a comma (or a tab in .tsv and .txt)",
     "encoding": "Encoding of a text file, if not UTF-8",
+    "header": "Line with the column names, if not the first (1-2 for names in two lines)",
     "sample": "Public sample: a table with the same columns that anyone may see",
     "schema": "Data dictionary (CSV) or schema (TOML)",
     "target": "Column to predict",
@@ -40,6 +42,7 @@ LABELS = {
 _OPTIONS = {
     "--sep": "separator",
     "--encoding": "encoding",
+    "--header": "header",
     "--schema": "schema",
     "--target": "target",
     "--groups": "groups",
@@ -56,6 +59,7 @@ _OPTIONS = {
 _NAMES = {
     "separator": "separator",
     "encoding": "encoding",
+    "header": "line with the column names",
     "schema": "data dictionary or schema",
     "target": "column to predict",
     "groups": "column that identifies persons",
@@ -163,14 +167,15 @@ class Answers:
 
     Parameters
     ----------
-    table, separator, encoding, sample, schema, target, groups, model, epsilon, delta, rows, cap, \
-    ledger, person, purpose, out, key : str
+    table, separator, encoding, header, sample, schema, target, groups, model, epsilon, delta, \
+    rows, cap, ledger, person, purpose, out, key : str
         Text of each control; see `LABELS`.
     """
 
     table: str = ""
     separator: str = ""
     encoding: str = ""
+    header: str = ""
     sample: str = ""
     schema: str = ""
     target: str = ""
@@ -262,7 +267,7 @@ class Answers:
         sample = self.path("sample", "Enter the file of a public sample.")
         target = self.needed("target", "Enter the column to predict.")
         out = sample.with_name(f"{sample.stem}.schema.toml")
-        in_lines = sample.suffix.lower() in (".csv", ".tsv")
+        in_lines = sample.suffix.lower() in TEXT_SUFFIXES
         return parser().parse_args(
             [
                 *("schema", "draft", _operand(sample), f"--target={target}", f"--out={out}"),
@@ -286,7 +291,11 @@ class Answers:
         return self.table_path().with_name("model.json") if given is None else given
 
     def _line_format(self) -> list[str]:
-        given = {"--sep": self.separator, "--encoding": self.encoding}
+        given = {
+            "--sep": self.separator,
+            "--encoding": self.encoding,
+            "--header": self.header,
+        }
         return [f"{option}={value}" for option, value in given.items() if value]
 
     def _rows(self) -> str:

@@ -20,7 +20,13 @@ from dpexplain.certificate.odds import guesses_of_hundred, odds_words
 from dpexplain.cli.accounts import ledger_path, ledger_place, ledger_state
 from dpexplain.cli.options import file_or_address, private_estimator
 from dpexplain.cli.persons import with_groups
-from dpexplain.cli.tables import check_names, read_schema, table_suffix
+from dpexplain.cli.tables import (
+    TEXT_SUFFIXES,
+    check_names,
+    header_notes,
+    read_schema,
+    table_suffix,
+)
 from dpexplain.explain._text import short_number, upper_number
 from dpexplain.schema import Schema
 from dpexplain.tables import LineFormat
@@ -93,7 +99,7 @@ def _with_persons(answers: Answers, schema: Schema) -> Schema:
 def _same_columns(path: Path, answers: Answers) -> bool:
     """Return whether the table is a text file with the same first line as `path`."""
     table = answers.table_path()
-    return table_suffix(table) in (".csv", ".tsv") and _first_line(path) == _first_line(table)
+    return table_suffix(table) in TEXT_SUFFIXES and _first_line(path) == _first_line(table)
 
 
 def _first_line(path: Path) -> bytes:
@@ -241,7 +247,7 @@ def plan(answers: Answers) -> Plan:
     """
     with heard() as warned:
         planned = _checked(answers)
-    return replace(planned, warned=tuple(warned))
+    return replace(planned, warned=(*planned.warned, *warned))
 
 
 def _checked(answers: Answers) -> Plan:
@@ -254,6 +260,7 @@ def _checked(answers: Answers) -> Plan:
     asked = answers.fit_command(target)
     with at("table"):
         names = check_names(asked, schema)
+        notes = header_notes(asked)
     _check_persons(answers, schema, names)
     check_files(asked)
     before = _ledger(answers, asked)
@@ -268,11 +275,12 @@ def _checked(answers: Answers) -> Plan:
                 "epsilon",
                 capital(no_bound(before, entries, "fit") or refusal(before, entries, "fit")),
             )
-    return Plan(answers, asked, schema, before, before.with_entries(entries))
+    warned = (f"In the table, {notes}.",) if notes else ()
+    return Plan(answers, asked, schema, before, before.with_entries(entries), warned)
 
 
 def _check_format(answers: Answers) -> None:
-    for name in ("separator", "encoding"):
+    for name in ("separator", "encoding", "header"):
         if given := getattr(answers, name):
             with at(name):
                 LineFormat(**{name: given})

@@ -31,6 +31,7 @@ _PLACEHOLDERS = {
     "table": "data.csv",
     "separator": ",",
     "encoding": "utf-8",
+    "header": "1",
     "sample": "public_sample.csv",
     "schema": "dictionary.csv",
     "delta": "1e-6",
@@ -143,7 +144,7 @@ class ReleaseForm(VBox):
         return [
             HTML(STYLE + "<h2>From a table to a signed page</h2>" + f"<p>{escape(_WHERE)}</p>"),
             heading("1. Table"),
-            *(fields[name] for name in ("table", "separator", "encoding")),
+            *(fields[name] for name in ("table", "separator", "encoding", "header")),
             heading("2. What is public about it"),
             fields["schema"],
             fields["target"],
@@ -306,10 +307,9 @@ class ReleaseForm(VBox):
 
         for name in ("page", "certificate"):
             show(self.messages[name], "")
-        health = done.fitted.health
-        checked = "" if health is None else health._repr_html_()
         self.results.children = (
-            *((heading("Health check"), HTML(checked)) if checked else ()),
+            heading("Health check"),
+            HTML(done.fitted.health._repr_html_()),
             heading("What the model says"),
             Explorer(done.fitted.explanation),
             heading("5. Page and certificate"),

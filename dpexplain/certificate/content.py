@@ -235,9 +235,10 @@ def _key_rows(stated: Stated) -> list[tuple[str, str]]:
 def _budget_row(stated: Stated) -> str:
     if math.isinf(stated.total_epsilon):
         return "There is no bound on everything together."
-    of = "" if math.isinf(stated.cap_epsilon) else f" of {stated.cap_epsilon:g}"
-    limit = "; it has no limit" if not of else ""
-    return f"{upper_number(stated.total_epsilon)}{of} is spent{limit}."
+    spent = upper_number(stated.total_epsilon)
+    if math.isinf(stated.cap_epsilon):
+        return f"{spent} is spent on this data set; the budget has no limit."
+    return f"{spent} of at most {stated.cap_epsilon:g} is spent on this data set."
 
 
 def _one(stated: Stated) -> str:
@@ -251,24 +252,20 @@ def _meaning(stated: Stated) -> list[str]:
     whole = guesses_of_hundred(stated.adaptive_epsilon, stated.total_delta)
     one = _one(stated)
     words = [
-        "Random noise was added to the model, so that it would look much the same without any "
-        f"{one}. Suppose someone knows everything else in the table, and guesses whether a certain "
-        f"{one.removeprefix('one ')} is in it. Without the file, that is a coin toss: 50 of 100 "
-        f"such guesses are right. With the file, at most {right} are.",
-        f"The number behind this is ε (epsilon), the privacy loss: {upper_number(stated.epsilon)} "
-        "for this file. Smaller is safer. As odds, an even chance "
+        f"Random noise was added, so that the model looks much the same without any {one}. Suppose "
+        "someone knows everything else in the table, and guesses whether a certain "
+        f"{one.removeprefix('one ')} is in it. Without this file, that is a coin toss: 50 of 100 "
+        f"such guesses are right. With it, at most {right} are.",
+        f"Behind this is ε (epsilon), the privacy loss: {upper_number(stated.epsilon)} for this "
+        "file. Smaller is safer. As odds, an even chance "
         f"becomes at most {odds_words(stated.epsilon)}.{_failure(stated)}",
     ]
     if stated.protects == "one record":
-        words.append(
-            "A record is a row of the table. A person with several rows is protected less."
-        )
+        words.append("A record is a row. A person with several rows is protected less.")
     if math.isfinite(stated.adaptive_epsilon):
         up_to_cap = stated.adaptive_epsilon == stated.cap_epsilon
-        what = "its budget allows" if up_to_cap else "was released from this data set so far"
-        words.append(
-            f"Together with everything that {what}, at most {whole} of 100 guesses are right."
-        )
+        what = "the budget below allows" if up_to_cap else "was released from this data set so far"
+        words.append(f"With everything that {what}, at most {whole} of 100 guesses are right.")
     return words
 
 
@@ -282,26 +279,35 @@ def _budget(stated: Stated) -> list[str]:
     """Return paragraphs about the ledger's spent and remaining budget."""
     many = "use" if stated.n_entries == 1 else "uses"
     entries = (
-        "Every use of the data set adds to the privacy loss, so each one is charged to a "
-        f"budget. The ledger, the book that records this, holds {stated.n_entries:,} {many}"
+        "Every use of the data set adds to the privacy loss. The ledger, the book of all uses, "
+        f"holds {stated.n_entries:,} {many}"
     )
     if math.isinf(stated.total_epsilon):
         words = [f"{entries}. For {stated.protects}, there is no bound on everything together."]
     else:
-        words = [
-            f"{entries}. Together, ε = {upper_number(stated.total_epsilon)} is spent, or at most "
-            f"ε = {upper_number(stated.adaptive_epsilon)} if results decided what came next."
-        ]
+        words = [f"{entries}, together ε = {upper_number(stated.total_epsilon)}."]
     if math.isinf(stated.cap_epsilon):
         return [*words, "The budget has no cap (limit), so the ledger refuses nothing."]
     left = f"ε = {stated.left_epsilon:g} is left for one more model"
     if stated.left_epsilon > stated.cap_epsilon - stated.total_epsilon:
-        left += "; losses add up to less than their sum"
+        left += " (losses together are less than their sum)"
     return [
         *words,
         f"The cap (limit) is ε = {stated.cap_epsilon:g}: the ledger refuses what would exceed it. "
         f"{left}.",
     ]
+
+
+def _all_uses(stated: Stated) -> str:
+    """Return the privacy parameters of all uses together."""
+    if math.isinf(stated.total_epsilon):
+        return "No bound."
+    delta = upper_number(stated.total_delta)
+    return (
+        f"ε = {upper_number(stated.total_epsilon)} if all were decided beforehand; at most "
+        f"ε = {upper_number(stated.adaptive_epsilon)} if results decided what came next; "
+        f"δ = {delta}."
+    )
 
 
 def _to_confirm(stated: Stated) -> list[str]:
@@ -313,11 +319,11 @@ def _to_confirm(stated: Stated) -> list[str]:
         "rewrite all three. Keep a copy of the ledger fingerprint elsewhere."
     )
     return [
-        "Ask those responsible what no page can show. Are purpose, target and features as agreed? "
-        "Was every use of these data charged to this ledger? Were the ranges and categories that "
-        "the model was given known beforehand, and not read from these data?",
-        "Not protected: what the table shows about people in general. Those who hold the table "
-        "are trusted.",
+        "No page can show these three things. Ask those responsible, and tick:",
+        "☐ Purpose, target and features are as agreed.",
+        "☐ Every use of these data was charged to this ledger.",
+        "☐ The ranges and categories given to the model come from documents, not from these data.",
+        "Not protected: what holds for people in general. Those who hold the table are trusted.",
         "The command dpexplain verify checks this page against ledger and file, without data or "
         f"network. {signed}",
     ]
@@ -344,8 +350,9 @@ def _questions(stated: Stated) -> list[tuple[str, str]]:
         (
             "Privacy parameters",
             f"ε = {upper_number(stated.epsilon)} and δ = {delta} for the file and everything "
-            f"computed from it; δ = {upper_number(stated.total_delta)} for all uses together.",
+            "computed from it.",
         ),
+        ("All uses together", _all_uses(stated)),
         ("Mechanisms", _listed(stated.mechanisms)),
         (
             "Who is trusted?",

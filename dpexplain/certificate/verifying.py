@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -119,6 +119,7 @@ def verify(
     *,
     schema: _AnyPath | None = None,
     public_key: _AnyPath | None = None,
+    head: str | None = None,
 ) -> Verification:
     """Verify all numbers in a certificate, the ledger's hash chain, and the file.
 
@@ -140,6 +141,10 @@ def verify(
     public_key : path-like or None, default=None
         Public Ed25519 key (PEM) of the person who signs certificates. If it is given, verification
         fails for a certificate that was not signed with this key.
+    head : str or None, default=None
+        Head of the ledger, as noted after its last charge (``ledger.head``). If it is given,
+        verification fails if entries up to that moment were deleted, for example by putting back an
+        older copy of the ledger.
 
     Returns
     -------
@@ -165,7 +170,7 @@ def verify(
     True
     >>> folder.cleanup()
     """
-    return Verification(tuple(_checks(certificate, ledger, release, schema, public_key)))
+    return Verification(tuple(_checks(certificate, ledger, release, schema, public_key, head)))
 
 
 def _checks(
@@ -174,6 +179,7 @@ def _checks(
     release: _AnyPath,
     schema: _AnyPath | None,
     public_key: _AnyPath | None,
+    head: str | None,
 ) -> Iterator[Check]:
     found: list[object] = []
     yield _tried("certificate", found, lambda: load(certificate), "as it was written")
@@ -186,6 +192,8 @@ def _checks(
         return
     then = _state_then(given, state)
     yield _head(given, state, then)
+    if head is not None:
+        yield _kept_head(given, state, head)
     yield _cap(given, state)
     yield _released(given, state, release)
     yield _schema(given, schema)
@@ -242,6 +250,21 @@ def _head(given: Certificate, state: LedgerState, then: LedgerState | None) -> C
     older = f"; {state.unchained} of them older than the chain" if state.unchained else ""
     words = f"head {given.head[:16]}… after {counted_entries(given.n_entries)}{since}{older}"
     return Check("chain", "passed", words)
+
+
+def _kept_head(given: Certificate, state: LedgerState, head: str) -> Check:
+    """Check that the ledger went through the state with a head that was kept elsewhere."""
+    caps = {(state.cap_epsilon, state.unit), (given.cap_epsilon, given.cap_unit)}
+    for cap, unit in caps:
+        n_entries = replace(state, cap_epsilon=cap, unit=unit).entries_at(head)
+        if n_entries is not None:
+            words = f"head {head[:16]}… was that after {counted_entries(n_entries)}"
+            return Check("head", "passed", words)
+    words = (
+        "the ledger was never in the state with the given head: entries were deleted, or the head "
+        "belongs to another ledger, or to a cap between two that were lowered since"
+    )
+    return Check("head", "failed", words)
 
 
 def _cap(given: Certificate, state: LedgerState) -> Check:

@@ -57,6 +57,11 @@ def add_commands(commands: Any) -> None:
     verify.add_argument(
         "--public-key", type=Path, metavar="PEM", help="the officer's public Ed25519 key"
     )
+    verify.add_argument(
+        "--head",
+        metavar="HASH",
+        help="head of the ledger, noted after its last charge: fails if entries were deleted since",
+    )
     verify.set_defaults(run=run_verify)
 
 
@@ -105,7 +110,12 @@ def run_verify(asked: argparse.Namespace) -> int:
         if isinstance(path, Path):
             _check_file(path)
     found = verify(
-        asked.file, asked.ledger, asked.release, schema=asked.schema, public_key=asked.public_key
+        asked.file,
+        asked.ledger,
+        asked.release,
+        schema=asked.schema,
+        public_key=asked.public_key,
+        head=asked.head,
     )
     print(found.text())
     print("verified" if found.passed else "NOT VERIFIED")

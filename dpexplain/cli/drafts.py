@@ -11,6 +11,7 @@ from dpexplain.cli.errors import CommandError
 from dpexplain.cli.options import add_command, add_rows_per_person, add_table, check_place
 from dpexplain.cli.persons import with_groups
 from dpexplain.cli.tables import (
+    TEXT_SUFFIXES,
     check_names,
     private_records,
     read_schema,
@@ -139,7 +140,7 @@ def checked(asked: argparse.Namespace, schema: Schema) -> tuple[str, str]:
         A message that lists the ignored columns ("" if there are none), and a report on the cells
         that do not fit the schema.
     """
-    if table_suffix(asked.table) in (".csv", ".tsv"):
+    if table_suffix(asked.table) in TEXT_SUFFIXES:
         X, y = whole_table(asked, as_text=True)
         present = [str(name) for name in X.columns]
     else:  # pandas cannot read every cell that a fit reads

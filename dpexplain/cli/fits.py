@@ -110,14 +110,14 @@ class Fitted(NamedTuple):
     ----------
     explanation : Display
         The saved explanation.
-    health : Health or None
-        Health check of the fit; None for models that have none.
+    health : Health
+        Health check of the fit.
     ledger : PrivacyLedger
         The ledger that was charged.
     """
 
     explanation: Any
-    health: Health | None
+    health: Health
     ledger: PrivacyLedger
 
 
@@ -155,14 +155,7 @@ def fit_and_save(asked: argparse.Namespace, schema: Schema) -> Fitted:
         explanation = estimator.explain_global()
         dpexplain.io.save(explanation, asked.out)
         record_file(estimator, asked.out)
-        return Fitted(explanation, _health(estimator), ledger)
-
-
-def _health(estimator: Any) -> Health | None:
-    from dpexplain import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
-
-    checked = DPExplainableBoostingClassifier | DPExplainableBoostingRegressor
-    return estimator.health() if isinstance(estimator, checked) else None
+        return Fitted(explanation, estimator.health(), ledger)
 
 
 def record_file(estimator: Any, path: Path) -> None:

@@ -52,17 +52,23 @@ def add_command(
 def add_file(command: argparse.ArgumentParser) -> None:
     """Add the table argument and the options for the format of text files."""
     command.add_argument(
-        "table", type=Path, help="CSV, TSV or Parquet file with one record per row"
+        "table", type=Path, help="CSV, TSV, TXT or Parquet file with one record per row"
     )
     command.add_argument(
         "--sep",
         metavar="CHARACTER",
-        help="separator between cells; default: a comma in .csv, a tab in .tsv",
+        help="separator between cells; default: a comma in .csv, a tab in .tsv and .txt",
     )
     command.add_argument(
         "--encoding",
         metavar="NAME",
-        help="encoding of a text file: utf-8 (default) or a one-byte code page",
+        help="encoding of a text file: utf-8 (default), utf-16 or a one-byte code page",
+    )
+    command.add_argument(
+        "--header",
+        metavar="LINES",
+        help="line with the column names, such as 3 below a title, or 1-2 for names in two lines; "
+        "default: 1",
     )
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from dpexplain.tables.chunked_arrow import ArrowTable
 
 _Read = TypeVar("_Read")
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+TEXT_SUFFIXES = tuple(_SEPARATORS)
 
 
 class Records(NamedTuple):
@@ -40,7 +41,8 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
+        Parsed arguments, with the attributes ``table``, ``target``, ``sep``, ``encoding`` and
+        ``header``.
     schema : Schema
         Schema of the private fit.
 
@@ -61,7 +63,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
         _check_column(names, schema.person, asked.table, "the person column")
     if not _in_lines(asked):
         return _parquet_records(asked, schema)
-    frame = read_texts(asked.table, asked.sep, asked.encoding)
+    frame = read_texts(asked)
     known = [name for name in names if name in schema.features or name == schema.person]
     rest = [name for name in names if name not in (*known, *schema.id, asked.target)]
     if rest and not getattr(asked, "quiet", False):
@@ -95,7 +97,7 @@ def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
     """
     _check_target(asked, schema)
     if _in_lines(asked):
-        names = _reader(_names)(asked.table, asked.sep, asked.encoding)
+        names = column_names(asked)
         _check_column(names, asked.target, asked.table)
     else:
         table = _arrow_table(asked)
@@ -155,7 +157,7 @@ def whole_table(
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, with the attributes ``table``, ``target``, ``sep`` and ``encoding``.
+        Parsed arguments, as in `private_records`.
     as_text : bool, default=False
         Whether to keep the cells of a text file as text, as in a private fit; otherwise, pandas
         infers their types.
@@ -170,7 +172,8 @@ def whole_table(
     if as_text or not _in_lines(asked):
         frame = any_table(asked)
     else:
-        frame = _reader(read_guessed)(asked.table, asked.sep, asked.encoding)
+        column_names(asked)
+        frame = _read_by(read_guessed, asked)
     _check_column([str(name) for name in frame.columns], asked.target, asked.table)
     return frame.drop(columns=[asked.target]), frame[asked.target]
 
@@ -183,7 +186,7 @@ def any_table(asked: argparse.Namespace) -> pd.DataFrame:
     Parameters
     ----------
     asked : argparse.Namespace
-        Parsed arguments, with the attributes ``table``, ``sep`` and ``encoding``.
+        Parsed arguments, as in `private_records`.
 
     Returns
     -------
@@ -191,63 +194,95 @@ def any_table(asked: argparse.Namespace) -> pd.DataFrame:
         The whole table. A line of a text file that cannot be parsed becomes a row of empty cells.
     """
     if _in_lines(asked):
-        return read_texts(asked.table, asked.sep, asked.encoding)
+        column_names(asked)
+        return read_texts(asked)
     return _read_parquet(asked.table)
 
 
-def read_texts(
-    path: Path, separator: str | None = None, encoding: str | None = None
-) -> pd.DataFrame:
-    """Parse a CSV or TSV file line by line, keeping every cell as text.
+def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
+    """Parse a text file line by line, keeping every cell as text.
 
     Parameters
     ----------
-    path : Path
-        File whose name ends in ``.csv`` or ``.tsv``.
-    separator : str or None, default=None
-        Character between cells; None means a comma for ``.csv`` and a tab for ``.tsv``.
-    encoding : str or None, default=None
-        Encoding of the file; None means UTF-8.
+    asked : argparse.Namespace
+        Parsed arguments, as in `private_records`. The default separator is a comma for ``.csv``,
+        and a tab for ``.tsv`` and ``.txt``.
 
     Returns
     -------
     DataFrame of str
-        One row for each line after the first. A line that cannot be parsed becomes a row of empty
+        One row for each line after the header. A line that cannot be parsed becomes a row of empty
         cells.
 
     Raises
     ------
     CommandError
-        If the separator or the encoding is not supported, or the first line has no column names.
-        The other lines never raise an error.
+        If the format is not supported, or the header has no column names. The other lines never
+        raise an error.
     """
     from dpexplain import tables
 
-    return _reader(tables.read_texts)(path, separator, encoding)
+    return _read_by(tables.read_texts, asked)
 
 
-def _names(path: Path, form: LineFormat) -> list[str]:
-    from dpexplain.tables.lines import read_names
+def column_names(asked: argparse.Namespace) -> list[str]:
+    """Read the column names of a text file, and say which of them the header does not give.
 
-    return read_names(path, form)
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, as in `private_records`.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    CommandError
+        As in `read_texts`.
+    """
+    from dpexplain.tables.lines import header_of
+
+    notes = header_notes(asked)
+    if notes and not getattr(asked, "quiet", False):
+        print(f"{asked.table}: {notes}", file=sys.stderr)
+    return _read_by(header_of, asked).names
 
 
-def _reader(
-    read: Callable[[Path, LineFormat], _Read],
-) -> Callable[[Path, str | None, str | None], _Read]:
+def header_notes(asked: argparse.Namespace) -> str:
+    """Say which columns of a text file the header names twice, or not.
+
+    Parameters
+    ----------
+    asked : argparse.Namespace
+        Parsed arguments, as in `private_records`.
+
+    Returns
+    -------
+    str
+        "" if there are none, or the table is not a text file.
+
+    Raises
+    ------
+    CommandError
+        As in `read_texts`.
+    """
+    from dpexplain.tables.lines import header_of
+
+    return "; ".join(_read_by(header_of, asked).notes) if _in_lines(asked) else ""
+
+
+def _read_by(read: Callable[[Path, LineFormat], _Read], asked: argparse.Namespace) -> _Read:
     from dpexplain.tables import LineFormat
 
-    def reading(path: Path, separator: str | None, encoding: str | None) -> _Read:
-        by_suffix = _SEPARATORS[table_suffix(path)]
-        try:
-            form = LineFormat(
-                by_suffix if separator is None else separator, encoding or LineFormat.encoding
-            )
-            return read(path, form)
-        except ValueError as error:  # its message names options and columns, which are public
-            raise CommandError(f"{path}: {error}") from None
-
-    return reading
+    given = {"separator": asked.sep, "encoding": asked.encoding, "header": asked.header}
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        form = LineFormat(**{"separator": _SEPARATORS[table_suffix(asked.table)], **given})
+        return read(asked.table, form)
+    except ValueError as error:  # its message names options and columns, which are public
+        raise CommandError(f"{asked.table}: {error}") from None
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -303,7 +338,7 @@ def _described(schema: Schema) -> str:
 def _in_lines(asked: argparse.Namespace) -> bool:
     """Return whether the table is a text file; reject text options for other files."""
     in_lines = table_suffix(asked.table) in _SEPARATORS
-    for option in ("sep", "encoding"):
+    for option in ("sep", "encoding", "header"):
         if not in_lines and getattr(asked, option) is not None:
             raise CommandError(f"--{option} is for text files, and {asked.table} is not one.")
     return in_lines
@@ -332,7 +367,7 @@ def table_suffix(path: Path) -> str:
     if suffix not in _SEPARATORS and not path.exists():
         raise CommandError(f"{path}: no such file or folder.")
     if suffix not in (*_SEPARATORS, ".parquet") and not path.is_dir():
-        raise CommandError(f"{path}: expected a name that ends in .csv, .tsv or .parquet.")
+        raise CommandError(f"{path}: expected a name that ends in .csv, .tsv, .txt or .parquet.")
     return suffix
 
 
@@ -343,6 +378,11 @@ def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--ta
     if name not in names:
         meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
+        if any(each.startswith("Unnamed: ") for each in names) and not meant:
+            hint = "; if its first lines are a title, pass the line of the names with --header."
         if len(names) == 1:
-            hint = f": its only column is {shorten(names[0])!r}; pass the separator with --sep."
+            hint = (
+                f": its only column is {shorten(names[0])!r}; pass the separator with --sep, or "
+                "the line of the names with --header."
+            )
         raise CommandError(f"{role} {name}: {path} has no such column{hint}")

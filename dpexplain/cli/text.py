@@ -21,9 +21,9 @@ _ROWS = 20
 _WIDTH = 96
 
 
-def fit_text(explanation: Display, health: Health | None, ledger: PrivacyLedger, out: Path) -> str:
+def fit_text(explanation: Display, health: Health, ledger: PrivacyLedger, out: Path) -> str:
     """Summarize one fit: guarantee, terms above the noise, health, ledger and file."""
-    checked = [] if health is None else [f"health: {health!r}"]
+    checked = [f"health: {health!r}"]
     parts = [described(explanation), *checked, account_line(ledger), f"saved to {out}"]
     return "\n\n".join(parts)
 

@@ -51,7 +51,7 @@ class Finding:
     ----------
     kind : str
         Kind of finding. Alarms are "missing", "other", "first bin", "last bin", "class", "records"
-        and "target"; notes are "noise" and "bins".
+        and "target"; notes are "noise", "bins", "unchecked" and "no check".
     feature : str
         Feature that the finding concerns; empty if it concerns the table.
     words : str
@@ -133,4 +133,6 @@ class Health:
     @property
     def _title(self) -> str:
         n = len(self.alarms)
+        if any(finding.kind == "no check" for finding in self.findings):
+            return "no check"
         return "no alarm" if not n else "1 alarm" if n == 1 else f"{n} alarms"

@@ -17,7 +17,7 @@ from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.unit import Unit, unit_of
 from dpexplain.exceptions import PrivacyWarning
 from dpexplain.explain import Guarantee
-from dpexplain.explain.health import warn_of_alarms
+from dpexplain.explain.health import Health, warn_of_alarms
 from dpexplain.mechanisms import NoiseSource, SeededCoins
 from dpexplain.models.inputs import (
     as_column,
@@ -110,8 +110,8 @@ class PrivateEstimator(PrivateHooks):
         Warns
         -----
         HealthWarning
-            If the released numbers point to a mistake in the table; see ``health()`` of boosting
-            models. The model is fitted nevertheless.
+            If the released numbers point to a mistake in the table; see ``health()``. The model is
+            fitted nevertheless.
         PrivacyWarning
             At the 5th, 10th, 20th, ... fit without a ledger in this process, with their total.
 
@@ -189,6 +189,59 @@ class PrivateEstimator(PrivateHooks):
 
         check_is_fitted(self, "guarantee_")
         return statement_of(self.ledger_.summary(), guarantee=self.guarantee_)
+
+    def health(self) -> Health:
+        """Check the fit for mistakes in the table and for excessive noise.
+
+        The check uses only released numbers, so it costs no privacy and its result may be shown
+        with the model.
+
+        Returns
+        -------
+        Health
+            Alarms, followed by notes. An alarm reports that a limit is violated: more than 20% of
+            the values of a feature are missing or unreadable, more than 5% are outside its
+            categories, more than 90% of the values that are not missing are in its first or last
+            bin (98% if that bin contains zero; features with fewer than 10 values are not tested),
+            a class has less than 2% of the records, more than 20% of the `n_public` rows have no
+            usable target, or the number of records cannot be distinguished from 0. The notes say
+            how many terms rise above the noise, how many bins were resolved, and what is not
+            checked because the model releases no counts for it.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+
+        Notes
+        -----
+        Boosting and linear models release counts for everything that is checked. Random forests
+        and boosted trees with their default settings release the number of records in each class,
+        and locally linear models the number of records if they subtract a mean. The others release
+        no counts.
+
+        If the data respect all limits, the probability of any alarm is at most 1% per fit: each
+        limit is tested against the known noise of the released counts and sums, and the tests share
+        the 1% (Bonferroni). For the last limit, "respected" means that the number of records is at
+        least twice the critical value of its test. (If there were no records, the noisy number
+        would rarely exceed this critical value.) Proportions in the messages are estimates. The
+        absence of alarms does not mean that there are no mistakes: if the table or epsilon is
+        small, the noise can hide them.
+
+        Examples
+        --------
+        >>> from dpexplain import DPExplainableBoostingClassifier
+        >>> from dpexplain.datasets import make_additive
+        >>> stays = make_additive("clinical", n_samples=2_000, random_state=0)
+        >>> unread = stays.X.assign(age="unknown")    # a column that was read wrongly
+        >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
+        >>> [(alarm.feature, alarm.kind) for alarm in model.fit(unread, stays.y).health().alarms]
+        [('age', 'missing')]
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "guarantee_")
+        return Health((*self._found_alarms(), *self._health_notes()))
 
     _reads_chunks: ClassVar[bool] = False
     """Whether a fit accepts tables that are read in chunks."""

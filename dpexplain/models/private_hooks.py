@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpexplain.accounting import Event, PrivacyLedger, epsilon_from_mu
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import (
     Coins,
     Mechanism,
@@ -17,6 +18,7 @@ from dpexplain.mechanisms import (
     SeededCoins,
     secret_coins,
 )
+from dpexplain.models.health import note_of_unchecked
 from dpexplain.schema import Classes, Range, Schema
 
 
@@ -50,8 +52,20 @@ class PrivateHooks:
         return NoiseSource(self.noise_backend, reproducible_seed=self.reproducible_seed)
 
     def _alarms(self) -> tuple[str, ...]:
-        """Return the alarms of the health check; models without one have none."""
+        """Return the alarms of the health check, as text."""
+        return tuple(finding.words for finding in self._found_alarms())
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        """Return the alarms of the health check; models that release no counts have none."""
         return ()
+
+    def _health_notes(self) -> tuple[Finding, ...]:
+        """Return the notes of the health check, including what it cannot tell."""
+        return (note_of_unchecked(),)
+
+    def _public_rows(self) -> int | None:
+        """Return the public number of rows; None if `n_public` counts persons."""
+        return self.n_public if self.max_rows_per_person is None else None
 
     def _coins(self) -> Coins:
         """Create the source of random assignments and samples.

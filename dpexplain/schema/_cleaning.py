@@ -11,7 +11,7 @@ from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._checks import Label, as_plain, category_text, check_encodable, kind_of
 from dpexplain.tables.cells import cell_number, cell_text
-from dpexplain.tables.spellings import DECIMALS, THOUSANDS, day_format, shape_of
+from dpexplain.tables.spellings import DECIMALS, SERIALS, THOUSANDS, day_format, shape_of
 
 Aliases: TypeAlias = Mapping[Any, Label] | Iterable[tuple[Label, Label]]
 _ISO: Final = "%Y-%m-%d"
@@ -130,8 +130,17 @@ def as_formats(formats: object) -> tuple[str, ...]:
             "Date: format must be a string such as '%d.%m.%Y', or a list of such, not "
             f"{kind_of(formats)}."
         )
+    serials = [text for text in listed if text in SERIALS]
+    digits = [t for t in listed if t not in SERIALS and _has_digits_only(t)]
+    if len(serials) > 1 or (serials and digits):
+        raise SchemaError(
+            f"Date: the formats {serials[0]!r} and {[*serials[1:], *digits][0]!r} match the same "
+            "cells; keep one of them."
+        )
     shapes = {shape_of(_ISO): _ISO}  # this format is always read, and written by `Schema.clean`
     for text in listed:
+        if text in SERIALS:
+            continue
         try:
             shape = shape_of(text)
         except ValueError as error:
@@ -145,6 +154,13 @@ def as_formats(formats: object) -> tuple[str, ...]:
         check_encodable("Date", "format", text)
         assert day_format(text)
     return tuple(listed)
+
+
+def _has_digits_only(text: str) -> bool:
+    try:
+        return bool(day_format(text).n_digits)
+    except ValueError:  # reported by the caller
+        return False
 
 
 def as_aliases(kind: str, aliases: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:

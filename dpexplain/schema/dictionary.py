@@ -278,7 +278,7 @@ def _target(entry: Entry, kind: str) -> Target:
 def _common(entry: Entry) -> dict[str, Any]:
     return {
         "description": entry["description"],
-        "missing": _several(entry["missing"]),
+        "missing": _markers(entry["missing"]),
         "source": entry.source,
     }
 
@@ -347,7 +347,8 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
     coded = [_CODE.fullmatch(text) for text in _several(given)]
     names = [c[2] if c else text for c, text in zip(coded, _several(given), strict=True)]
     with entry.at("categories"):
-        pairs = as_aliases("codes", [(c[1], c[2]) for c in coded if c], names)
+        spelled = [(text, c[2]) for c in coded if c for text in _codes(c)]
+        pairs = as_aliases("codes", spelled, names)
         Categorical(names, aliases=pairs)
     with entry.at("aliases"):
         cut = [text.rpartition("=") for text in _several(entry["aliases"])]
@@ -357,6 +358,21 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
         aliases = (*pairs, *as_aliases("aliases", spelled, names))
         Categorical(names, aliases=aliases)
     return names, aliases
+
+
+def _codes(found: re.Match[str]) -> tuple[str, ...]:
+    """Return the spellings of a coded category: SPSS also exports ``1 = male``."""
+    code, name = found.groups()
+    return code, f"{code} = {name}", f"{code}={name}"
+
+
+def _markers(text: str) -> list[str]:
+    """Return markers of missing values; ``9=refused`` stands for the code and its label."""
+    found: list[str] = []
+    for marker in _several(text):
+        coded = _CODE.fullmatch(marker)
+        found += [*_codes(coded), coded[2]] if coded else [marker]
+    return found
 
 
 def _several(text: str) -> list[str]:

@@ -121,9 +121,9 @@ class Date(Numeric):
     Cells are date objects from any library, or text that begins with a date in ISO format
     (``2024-01-31``, ``2024-01-31T08:30``) or in one of the formats in `format`. If a cell also has
     a time of day, only its day is used, as written. Anything else counts as missing. Numbers are
-    parsed as dates only if one of the formats consists only of digits. Read private files without
-    ``parse_dates``: some readers convert a column only if every cell is a date, so a single cell
-    would affect how all others are read.
+    parsed as dates only if one of the formats consists only of digits, or is "excel". Read private
+    files without ``parse_dates``: some readers convert a column only if every cell is a date, so a
+    single cell would affect how all others are read.
 
     Parameters
     ----------
@@ -135,7 +135,9 @@ class Date(Numeric):
         Additional text formats, such as ``"%d.%m.%Y"``, made up of %d, %m, %b, %B (English names),
         %Y, %y, %H, %M, %S, %I and %p. The first format that matches a cell is used. A two-digit
         year stands for the latest year with these digits that is not after the year of `high`.
-        Formats that consist only of digits, such as ``"%Y%m%d"``, also match numbers.
+        Formats that consist only of digits, such as ``"%Y%m%d"``, also match numbers. "excel"
+        stands for the serial numbers into which spreadsheets turn dates, such as 45322 for January
+        31, 2024 ("excel 1904" for files that count from 1904).
     missing : str or sequence of str, default=()
         Days that stand for a missing value (``"1900-01-01"``), in any of the formats.
     source : str, default=""

@@ -39,9 +39,13 @@ _PERSONS: Final = re.compile(
     r"|employee|worker|defendant|insured|debtor|donor|tenant|household|account|card)(?P<last>$)?"
 )
 _IDS: Final = re.compile(
-    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)$|^unnamed: 0$"
+    r"(^|[\W_])(id|ids|nr|no|num|number|key|uuid|guid|mrn|index)\.?$|^unnamed: 0$"
 )
 _MARKERS: Final = frozenset({-9, -99, -999, -9999, -8, -88, -888, 99, 999, 9999, 99999, -1})
+_DAYS: Final = re.compile(
+    r"date|datum|fecha|(^|[\W_])(day|dob|tag|jour|am|on|at)$|birth|geburt|^adm|admi|discharge|visit"
+)
+_SERIALS: Final = (18_264, 73_050)  # January 1, 1950 and December 31, 2099
 _FEWEST_REPEATS: Final = 10
 _FEWEST_DAYS: Final = 20
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -102,6 +106,8 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
     -------
     {"id", "person", ""}
     """
+    if isinstance(plain, Numeric):  # whatever is below the last record, such as totals
+        counts = Counter({t: n for t, n in counts.items() if not np.isnan(cell_number(t))})
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < FEWEST_ROWS or isinstance(plain, Date):
         return ""
@@ -214,6 +220,25 @@ def day_markers(days: NDArray[np.float64], counts: NDArray[np.int64]) -> list[fl
     outside = (days < rest[0]) | (days > rest[-1])
     far = outside & (gap > rest[-1] - rest[0])
     return [float(day) for day in days[listed & (frequent | far)]]
+
+
+def looks_like_serials(name: str, numbers: NDArray[np.float64]) -> bool:
+    """Return whether a column of numbers holds serial numbers of a spreadsheet for dates.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, which must suggest dates.
+    numbers : ndarray of shape (n_values,)
+        Distinct numbers.
+
+    Returns
+    -------
+    bool
+        True if there are at least two numbers and all of them stand for days from 1950 to 2099.
+    """
+    inside = (numbers >= _SERIALS[0]) & (numbers <= _SERIALS[1])
+    return bool(_DAYS.search(name.casefold())) and len(numbers) > 1 and bool(inside.all())
 
 
 def _is_default(day: float) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -36,20 +36,25 @@ from dpexplain.schema.guesses import (
     first_texts,
     formats_of,
     looks_like_codes,
+    looks_like_serials,
     looks_missing,
     n_read,
     number_markers,
     probable_role,
 )
+from dpexplain.schema.number_forms import number_form
+from dpexplain.schema.suspicions import of_totals
 from dpexplain.tables.cells import cell_number, day_text
-from dpexplain.tables.columns import Column
+from dpexplain.tables.columns import Column, as_table
 from dpexplain.tables.encoding import texts_of
-from dpexplain.tables.spellings import comma_number, day_reader
+from dpexplain.tables.spellings import day_reader
 
 _MOST_WRITTEN: Final = 1_000
-_ODD: Final = 5  # number of distinct other cells that a column of numbers may contain
+_MOST_CLASSES: Final = 1_000
+_MOST_ODD: Final = 5
+_FEWEST_NUMBERS: Final = 20  # with fewer values, "1,5" and "2,5" may be classes
 
-
+_SERIAL_DAY: Final = day_reader(["excel"], 9999)
 _TARGET: Final = "the target"
 _MISSING: Final = ("stand for missing values?", "stands for a missing value?")
 
@@ -158,6 +163,9 @@ def drafted(
         raise SchemaError("no column is left that could be a feature; see --exclude or exclude=.")
     if y is not None:
         found.target = _drafted_target(found, y, task)
+    table = as_table(X)
+    if isinstance(table, pd.DataFrame) and any(where.any() for *_, where in of_totals(table, y)):
+        found.decide("all columns", "a line of totals? Remove it: a fit uses it as a record.")
     return found
 
 
@@ -167,7 +175,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
     typed = getattr(getattr(column, "dtype", None), "kind", "O") in "biufM"
     few = typed or len(counts) <= _MOST_WRITTEN
     plain = observed_feature(column) if few else Categorical(["text"])
-    role = probable_role(name, plain, counts) if has_names else ""
+    role = probable_role(name, _as_whole_numbers(plain, counts), counts) if has_names else ""
     if role == "person" and found.person is None:
         found.person = name
         most = max(counts.values(), default=1)
@@ -187,6 +195,14 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
         found.features[name] = plain
 
 
+def _as_whole_numbers(plain: Feature, counts: Counter[str]) -> Feature:
+    """Return texts as whole numbers if only a few of them are anything else."""
+    if type(plain) is not Categorical or len(counts) <= _FEWEST_NUMBERS:
+        return plain
+    odd = sum(not text.lstrip("-").isdigit() for text in counts)
+    return Numeric(0, 1, step=1.0) if 0 < odd <= _MOST_ODD else plain
+
+
 def _is_declared(plain: Categorical, column: Column) -> bool:
     """Return whether a column has a categorical dtype or contains only Booleans."""
     listed = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
@@ -198,16 +214,14 @@ def _add_texts(found: Drafted, name: str, plain: Categorical, counts: Counter[st
     n_rows = max(counts.total(), 1)
     formats = formats_of(first_texts(counts))
     read_day = day_reader([text for text, _ in formats], 9999)
-    for read, make in ((cell_number, "."), (comma_number, ",")):
-        odd = [text for text in counts if np.isnan(read(text))]
-        if len(odd) <= _ODD and n_read(counts, read) >= MAJORITY * n_rows:
-            numbers = _numbers(counts, read)
-            if make == ",":
-                found.decide(name, "numbers have a decimal comma?")
-            if odd:
-                found.decide(name, f"{_shown(odd)} {_MISSING[len(odd) == 1]}")
-            found.features[name] = _numeric(found, name, numbers, odd=odd, decimal=make)
-            return
+    if form := number_form(counts):
+        for question in form.questions:
+            found.decide(name, question)
+        if form.odd:
+            found.decide(name, f"{_shown(form.odd)} {_MISSING[len(form.odd) == 1]}")
+        numbers = _numbers(counts, form.read)
+        found.features[name] = _numeric(found, name, numbers, odd=form.odd, **form.rules)
+        return
     if len(counts) > 1 and n_read(counts, read_day) >= MAJORITY * n_rows:
         found.features[name] = _date(found, name, counts, formats)
     elif len(counts) > _MOST_WRITTEN:
@@ -233,9 +247,12 @@ def _numeric(
     *,
     step: float | None = None,
     odd: Iterable[str] = (),
-    decimal: str = ".",
+    **written: Any,
 ) -> Numeric:
-    """Draft a numeric feature; numbers that look like markers count as missing."""
+    """Draft a numeric feature; numbers that look like markers count as missing.
+
+    Serial numbers of a spreadsheet become a date.
+    """
     values = np.array(sorted(numbers), dtype=np.float64)
     n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)
     markers = number_markers(values, n_cells, all_extremes=True)
@@ -243,11 +260,18 @@ def _numeric(
     if markers:
         texts = [f"{marker:g}" for marker in markers]
         found.decide(name, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
+    if looks_like_serials(name, values):
+        found.decide(
+            name, "numbers stand for days, as in spreadsheets? Otherwise, drop the format."
+        )
+        days = [_SERIAL_DAY(value) for value in (values[0], values[-1])]
+        texts = [f"{marker:g}" for marker in markers]
+        return Date(*map(day_text, days), format="excel", missing=[*odd, *texts])
     low, high = outward(values)
     whole = bool(len(values)) and bool(np.all(values == np.rint(values)))
     missing: list[Any] = [*odd, *markers]
     step = 1.0 if whole and high - low >= 1 else step
-    return Numeric(low, high, step=step, missing=missing, decimal=decimal)
+    return Numeric(low, high, step=step, missing=missing, **written)
 
 
 def _date(
@@ -321,10 +345,24 @@ def _person_words(counts: Counter[str]) -> str:
 
 def _drafted_target(found: Drafted, y: Any, task: Task) -> Target:
     """Draft the target; values that look like markers count as missing."""
-    target = observed_target(y, task=task)
     texts = texts_of(np.asarray(y, dtype=object).ravel())
     counts = Counter(text for text in texts if text is not None)
-    if isinstance(target, Classes):
+    form = (
+        None if task == "classification" or len(counts) < _FEWEST_NUMBERS else number_form(counts)
+    )
+    if form is not None and (form.rules or form.odd):
+        name = str(getattr(y, "name", None) or "")
+        numbers = _numbers(counts, form.read)
+        plain = Range(*outward(np.array(sorted(numbers))), name=name, **form.rules)
+        for question in form.questions:
+            found.decide(_TARGET, question)
+        target: Target = _without_number_markers(found, plain, numbers, form.odd)
+    elif isinstance(target := observed_target(y, task=task), Classes):
+        if len(target.names) > _MOST_CLASSES:
+            raise SchemaError(
+                f"the target has {len(target.names):,} different texts; is it the column to "
+                "predict? Exclude it, or group its texts in the table."
+            )
         target = _without_markers(found, target)
         rare = [t for t in target.names if len(target.names) > 2 and counts[t] < _rare(counts)]
         if rare:
@@ -351,15 +389,18 @@ def _without_markers(found: Drafted, target: Classes) -> Classes:
     return Classes(rest, name=target.name, missing=markers)
 
 
-def _without_number_markers(found: Drafted, target: Range, numbers: Counter[float]) -> Range:
+def _without_number_markers(
+    found: Drafted, target: Range, numbers: Counter[float], odd: Sequence[str] = ()
+) -> Range:
     values = np.array(sorted(numbers), dtype=np.float64)
     n_cells = np.array([numbers[value] for value in values.tolist()], dtype=np.int64)
     markers = number_markers(values, n_cells, all_extremes=True)
-    if not markers:
+    if not markers and not odd:
         return target
-    texts = [f"{marker:g}" for marker in markers]
+    texts = [*odd, *(f"{marker:g}" for marker in markers)]
     found.decide(_TARGET, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
-    return Range(*outward(values[~np.isin(values, markers)]), name=target.name, missing=markers)
+    low, high = outward(values[~np.isin(values, markers)])
+    return replace(target, low=low, high=high, missing=[*odd, *markers])
 
 
 def _shown(texts: Iterable[str]) -> str:

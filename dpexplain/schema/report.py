@@ -33,6 +33,7 @@ from dpexplain.tables.columns import (
     values_of,
 )
 from dpexplain.tables.encoding import encode_categorical, encode_numeric, read_numbers, texts_of
+from dpexplain.tables.spellings import day_reader
 
 _N_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 30
@@ -140,6 +141,7 @@ def schema_report(
         for name, other, found in suspicions.of_other_columns(table, schema, target):
             rows += _rows(name, other, found)
         rows += _rows("all columns", columns[0], repeats.of_rows_again(table, outcome, schema.id))
+        rows += _rows("all columns", table.iloc[:, 0], suspicions.of_totals(table, outcome))
     if outcome is not None and target is not None:
         name = f"{target.name or 'target'} (target)"
         found = _target(outcome, target) + suspicions.of_target(outcome, target)
@@ -216,10 +218,15 @@ def _numbers(column: Column, bounds: Numeric | Range, unread: str, empty: str) -
 def _days(column: Column, bounds: Date) -> Found:
     days, lacks, marked = _read(column, bounds)
     low, high = day_text(bounds.low), day_text(bounds.high)
+    no_date = np.isnan(days) & ~lacks & ~marked
+    read = day_reader(["excel"], bounds.days[1].year)
+    serials = np.array([read(cell) for cell in cells_of(values_of(column))], dtype=np.float64)
+    serial = no_date & (serials >= bounds.low) & (serials <= bounds.high)
     return [
         ("empty", "counted as missing", lacks),
         (_MARKED, "counted as missing", marked),
-        ("no date", "counted as missing", np.isnan(days) & ~lacks & ~marked),
+        ("no date", "counted as missing", no_date & ~serial),
+        ('no date, but one with format "excel"', "counted as missing", serial),
         (f"before {low}", f"counted as {low}", days < bounds.low),
         (f"after {high}", f"counted as {high}", days > bounds.high),
     ]

@@ -23,7 +23,7 @@ from dpexplain.schema.guesses import (
     number_markers,
     probable_role,
 )
-from dpexplain.tables.cells import day_text
+from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column, KnownColumns, values_of
 from dpexplain.tables.encoding import encode_categorical, encode_classes, read_numbers, texts_of
 
@@ -40,6 +40,15 @@ _FEWEST_APART: Final = 5
 _APART: Final = 0.02  # minimum proportion of a number far off, to ask about it
 _GAP: Final = 0.1  # its distance from the others, as a proportion of their range
 _MOST_BINS: Final = 100
+_MOST_TOTALS: Final = 5
+_TOTALS: Final = frozenset(
+    {
+        *("total", "totals", "grand total", "sum", "mean", "average", "median", "std", "count"),
+        *("summe", "gesamt", "insgesamt", "mittelwert", "durchschnitt", "anzahl"),
+        *("somme", "moyenne", "suma", "media", "totale", "totaal", "gemiddelde"),
+    }
+)
+"""Words in the footers of reports."""
 _LEFT_OVER: Final = 0.02  # proportion of the target's variation that a copy of it leaves
 
 
@@ -159,6 +168,33 @@ def of_other_columns(
             again = texts.duplicated(keep=False).to_numpy() & texts.notna().to_numpy()
             problem = "in several rows: is it the person column?"
             yield name, column, [(problem, "protects rows, not persons", again)]
+
+
+def of_totals(table: pd.DataFrame, outcome: Column | None) -> Found:
+    """Report rows that look like totals below the last record, which a fit uses as records.
+
+    Parameters
+    ----------
+    table : DataFrame
+        All columns of the table.
+    outcome : array or Series of shape (n_samples,), or None
+        The target, if it is not in the table.
+
+    Returns
+    -------
+    list of (str, str, ndarray)
+        As in `of_feature`.
+    """
+    found = np.zeros(len(table), dtype=bool)
+    others = [table.iloc[:, place] for place in range(table.shape[1])]
+    for column in (*others, *([] if outcome is None else [outcome])):
+        texts = texts_of(column)
+        if len(texts) == len(found):
+            words = [str(text).strip().rstrip(":.").casefold() in _TOTALS for text in texts]
+            found |= np.array(words, dtype=bool)
+    # A category may have such a name; a footer has few lines.
+    few = found.sum() <= _MOST_TOTALS
+    return [("a line of totals?", "used as a record", found & few)]
 
 
 def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:
@@ -321,7 +357,8 @@ def _as_id(feature: Feature | None, counts: Counter[str]) -> Feature:
     """Return the feature to assume when judging whether a column contains IDs."""
     if isinstance(feature, Date | Categorical):
         return feature
-    whole = all(text.lstrip("-").isdigit() for text in counts)
+    numbers = [text for text in counts if not np.isnan(cell_number(text))] or list(counts)
+    whole = all(text.lstrip("-").isdigit() for text in numbers)
     if feature is None and not whole:
         return Categorical(["any"])
     return Numeric(0, 1, step=1.0 if whole else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from dpexplain.tables.lines import LineFormat, read_guessed, read_texts
+from dpexplain.tables.line_format import LineFormat
+from dpexplain.tables.lines import read_guessed, read_texts
 
 __all__ = ["LineFormat", "read_guessed", "read_texts"]

@@ -20,7 +20,8 @@ def unreadable_lines(  # type: ignore[no-untyped-def]
 ) -> NDArray[Any]:
     """Find the lines that are not valid records, checking each line independently.
 
-    :func:`dpexplain.tables.lines.cells_of_line` is a simple, slow implementation of the same rule.
+    :func:`dpexplain.tables.line_format.cells_of_line` is a simple, slow implementation of the same
+    rule.
 
     Parameters
     ----------

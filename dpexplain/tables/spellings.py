@@ -49,7 +49,14 @@ _SAMPLE: Final = {
     "%": "%",
 }
 _NEEDED: Final = {"a day (%d)": "d", "a month (%m, %b or %B)": "mbB", "a year (%Y or %y)": "Yy"}
+SERIALS: Final = ("excel", "excel 1904")
+"""Date formats that are no `strftime` formats: serial numbers of spreadsheets, which count days."""
+
+_SERIAL: Final = re.compile(r"[0-9]{5,7},[0-9]+")  # with a time of day, after a decimal comma
+_LAST_SERIAL: Final = 2_958_465  # December 31, 9999
 _TIME_OF_DAY: Final = r"(?:[T ][0-9]{2}:[0-9]{2}.*)?"
+_LAST_OF_1899: Final = date(1899, 12, 31).toordinal()
+_FIRST_OF_1904: Final = date(1904, 1, 1).toordinal()
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -106,7 +113,10 @@ def day_format(text: str) -> DayFormat:
         )
     for what, letters in _NEEDED.items():
         if sum(part in letters for part in parts if part != "%") != 1:
-            raise ValueError(f"it needs {what} exactly once, such as '%d.%m.%Y'.")
+            raise ValueError(
+                f"it needs {what} exactly once, such as '%d.%m.%Y'. For serial numbers of a "
+                "spreadsheet, write 'excel'."
+            )
     sample = "".join(_SAMPLE[p[1:]] if p[0] == "%" else p for p in pieces)
     if sample.isascii() and sample.isdigit():
         fixed = {key: rule.replace("{1,2}", "{2}") for key, rule in _PARTS.items()}
@@ -144,7 +154,8 @@ def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], flo
     Parameters
     ----------
     formats : sequence of str
-        The first format that matches a cell is used; ISO format is tried last.
+        The first format that matches a cell is used; ISO format is tried after them, and serial
+        numbers of a spreadsheet last.
     last_year : int
         A two-digit year stands for the latest year with these digits that is not after `last_year`.
 
@@ -158,13 +169,20 @@ def day_reader(formats: Sequence[str], last_year: int) -> Callable[[object], flo
     >>> read = day_reader(["%d.%m.%Y", "%d/%m/%y"], last_year=2024)
     >>> read("01.02.1970"), read("02/01/70"), read("1970-01-03"), read("31.02.1970")
     (31.0, 1.0, 2.0, nan)
+    >>> day_reader(["excel"], last_year=2024)("25569.75")    # 6 p.m. of January 1, 1970
+    0.0
     """
     if not formats:
         return cell_day
-    return partial(_day, forms=[day_format(text) for text in formats], last_year=last_year)
+    return partial(
+        _day,
+        forms=[day_format(text) for text in formats if text not in SERIALS],
+        serial=next((text for text in formats if text in SERIALS), ""),
+        last_year=last_year,
+    )
 
 
-def _day(cell: object, *, forms: Sequence[DayFormat], last_year: int) -> float:
+def _day(cell: object, *, forms: Sequence[DayFormat], serial: str, last_year: int) -> float:
     try:
         if not isinstance(cell, str):
             day = cell_day(cell)
@@ -176,9 +194,25 @@ def _day(cell: object, *, forms: Sequence[DayFormat], last_year: int) -> float:
             shown = plain.zfill(form.n_digits) if form.n_digits else text
             if found := form.pattern.fullmatch(shown):
                 return cell_day(_date(found.groupdict(), last_year))
-        return cell_day(text)
+        day = cell_day(text)
+        return _serial_day(cell, serial) if serial and np.isnan(day) else day
     except Exception:  # a day that does not exist, or an object that raises an exception
         return np.nan
+
+
+def _serial_day(cell: object, kind: str) -> float:
+    """Return the day of a serial number; a time of day, in its decimals, is ignored."""
+    number = cell_number(cell)
+    if np.isnan(number) and isinstance(cell, str) and _SERIAL.fullmatch(str.strip(cell)):
+        number = cell_number(str.strip(cell).replace(",", "."))
+    if not 0.0 <= number < _LAST_SERIAL + 1.0:
+        return np.nan
+    serial = int(number)
+    if kind == "excel 1904":
+        return cell_day(date.fromordinal(_FIRST_OF_1904 + serial))
+    if serial in (0, 60):  # Excel counts February 29, 1900, which did not exist, as day 60
+        return np.nan
+    return cell_day(date.fromordinal(_LAST_OF_1899 + serial - (serial > 60)))
 
 
 def _date(found: dict[str, str], last_year: int) -> date:

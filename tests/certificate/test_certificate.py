@@ -100,7 +100,7 @@ def test_officers_meet_no_term_before_its_meaning(made):
     for term, meaning in (
         ("ε", "ε (epsilon), the privacy loss"),
         ("δ", "δ (delta)"),
-        ("ledger", "ledger, the book that records this"),
+        ("ledger", "ledger, the book of all uses"),
         ("cap ", "cap (limit)"),
     ):
         assert words.index(term) == words.index(meaning)

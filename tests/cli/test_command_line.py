@@ -57,7 +57,7 @@ def test_fit_saves_an_explanation_and_charges_the_ledger_beside_the_table(folder
 
 
 @pytest.mark.full
-def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
+def test_fit_prints_the_health_of_every_model(folder, capsys):
     frame = pd.read_csv("data.csv")
     frame["job"] = "unknown"
     pd.concat([frame] * 50).to_csv("data.csv", index=False)
@@ -66,7 +66,10 @@ def test_fit_prints_the_health_of_models_that_have_one(folder, capsys):
     assert "health: 1 alarm" in printed
     assert "- about 100% of job is not in the declared categories" in printed
     assert main([*FIT, "--model", "linear", "--out", "model.json"]) == 0
-    assert "\nhealth: " not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "\nhealth: 1 alarm\n- about 100% of job is not in" in printed
+    assert main([*FIT, "--model", "dpboost", "--out", "model.json"]) == 0
+    assert "\nhealth: no check\n- nothing can be checked" in capsys.readouterr().out
 
 
 def test_a_second_fit_adds_to_the_same_ledger(folder, capsys):
@@ -176,11 +179,28 @@ def test_a_line_that_is_no_record_is_neither_refused_nor_mentioned(folder, capsy
     assert "SECRET" not in printed.out
 
 
-def test_a_first_line_without_names_is_refused(folder, capsys):
-    (folder / "data.csv").write_text("age,job,job,income\n31,a,a,yes\n")
+def test_a_header_without_names_is_refused(folder, capsys):
+    text = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text("Wards of 2024,,\n\n" + text)
     assert main([*FIT, "--out", "model.json"]) == 2
-    assert "'job' twice" in capsys.readouterr().err
+    assert "pass the line of the names with --header" in capsys.readouterr().err
+    assert main([*FIT, "--header", "2", "--out", "model.json"]) == 2
+    assert "line 2 of the file does not contain column names" in capsys.readouterr().err
     assert not list(folder.glob("*.ledger.json"))
+    assert main([*FIT, "--header", "3", "--out", "model.json"]) == 0
+
+
+def test_columns_named_twice_are_told_and_any_of_them_can_be_chosen(folder, capsys):
+    lines = (folder / "data.csv").read_text().splitlines()
+    doubled = [f"{line},{line.split(',')[1]}" for line in lines]
+    (folder / "data.csv").write_text("\n".join(doubled) + "\n")
+    assert main([*FIT, "--out", "model.json"]) == 0
+    first = lines[0].split(",")[1]
+    told = capsys.readouterr().err
+    assert f"column {len(lines[0].split(',')) + 1} is also named {first!r}" in told
+    assert f"{first}.1\n" in told.partition("columns not in the schema are ignored: ")[2]
+    assert main(["schema", "draft", *FIT[1:4], "--out", "d.toml"]) == 0
+    assert f'[features."{first}.1"]' in (folder / "d.toml").read_text(encoding="utf-8")
 
 
 def test_separator_and_encoding_are_options(folder, capsys):
@@ -194,7 +214,7 @@ def test_separator_and_encoding_are_options(folder, capsys):
     assert main(["schema", "draft", *check[2:5], *check[-4:], "--out", "d.toml"]) == 0
     assert '"ä"' in (folder / "d.toml").read_text(encoding="utf-8")
     for option, value, message in (
-        ("--encoding", "utf-16", "cannot be read line by line"),
+        ("--encoding", "utf-32", "cannot be read line by line"),
         ("--sep", ";;", "must be one ASCII character"),
     ):
         assert main([*FIT, option, value, "--out", "model.json", "--ledger", "new.json"]) == 2

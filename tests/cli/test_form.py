@@ -116,7 +116,7 @@ MISTAKES = {
     "wrong kind of table": ({"table": "dictionary.txt"}, "table", "no such file"),
     "wrong separator": ({"separator": ","}, "target", "no such column"),
     "two separators": ({"separator": ";;"}, "separator", "must be one ASCII character"),
-    "odd encoding": ({"encoding": "utf-16"}, "encoding", "cannot be read line by line"),
+    "odd encoding": ({"encoding": "utf-32"}, "encoding", "cannot be read line by line"),
     "missing schema": ({"schema": "none.toml"}, "schema", "none.toml: no such file"),
     "missing dictionary": ({"schema": "none.csv"}, "schema", "none.csv: no such file"),
     "no target": ({"target": ""}, "target", "Enter the column to predict"),

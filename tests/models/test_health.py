@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import dpexplain.models.boosting.health as health_tests
+import dpexplain.models.health as health_tests
 from dpexplain import (
     Categorical,
     Classes,
@@ -23,6 +23,8 @@ from dpexplain.audit import record, replay
 from dpexplain.binning import NoisyCount, declared_cells
 from dpexplain.binning.histograms import NoisyHistograms
 from dpexplain.explain import Finding, Health
+from dpexplain.models.boosting.health import alarms as alarms_of_fit
+from dpexplain.models.boosting.health import class_tests
 
 pytestmark = pytest.mark.full
 
@@ -212,8 +214,7 @@ def test_false_alarms_are_at_most_as_frequent_as_stated(monkeypatch, level):
     monkeypatch.setattr(health_tests, "FALSE_ALARMS", level)
     rng, n_fits = np.random.default_rng(1), 3_000
     alarms = sum(
-        bool(health_tests.alarms(noisy_fit(rng, *LIMITS), ("no", "yes"), None))
-        for _ in range(n_fits)
+        bool(alarms_of_fit(noisy_fit(rng, *LIMITS), ("no", "yes"), None)) for _ in range(n_fits)
     )
     # A correct check exceeds this once in a billion runs.
     assert alarms <= stats.binom.isf(1e-9, n_fits, level)
@@ -225,7 +226,7 @@ def test_false_alarms_are_at_most_as_frequent_as_stated(monkeypatch, level):
 def test_twice_the_limits_raise_alarms():
     rng = np.random.default_rng(2)
     fit = noisy_fit(rng, 0.4, 0.2)
-    found = [each.kind for each in health_tests.alarms(fit, ("no", "yes"), None)]
+    found = [each.kind for each in alarms_of_fit(fit, ("no", "yes"), None)]
     assert found == ["missing", "missing", "missing", "other"]
 
 
@@ -237,7 +238,7 @@ def test_counted_classes_have_the_stated_noise():
     for seed in range(60):
         model = fitted(X, y, max_rounds=1, reproducible_seed=seed)
         fit = model._fit
-        no, yes = health_tests._of_classes(fit, ("no", "yes"))
+        no, yes = class_tests(fit, ("no", "yes"))
         limit = health_tests.FEWEST_IN_CLASS * 2_000
         scaled.append((yes.records - (limit - 500)) / yes.noise_std)
         assert no.noise_std == yes.noise_std

@@ -217,9 +217,9 @@ def exact_mean(patch):
 
     def take_off(features, *others):
         mean = features.integers[:, :-1].mean(axis=0).round()
-        found = honest(features, *others)
+        found, *counted = honest(features, *others)
         features.integers[:, :-1] += (found / features.unit - mean).astype(np.float32)
-        return found
+        return found, *counted
 
     honest = centering.subtract_mean
     patch.setattr("dpexplain.models.locally_linear.private_classifier.subtract_mean", take_off)

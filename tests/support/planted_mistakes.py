@@ -101,6 +101,13 @@ def with_second_header(n: int) -> MessyTable:
     return replace(table, spelled=pd.concat(rows, ignore_index=True))
 
 
+def with_totals(n: int) -> MessyTable:
+    table = bills(n)
+    first, *_ = table.spelled.columns
+    total = table.spelled.iloc[[0]].assign(**{first: "Summe:"})
+    return replace(table, spelled=pd.concat([table.spelled, total], ignore_index=True))
+
+
 def exchanged(text: str) -> str:
     return text.translate(str.maketrans(",.", ".,"))
 
@@ -252,7 +259,7 @@ MISTAKES = {
     ),
     "dates are serial numbers of a spreadsheet": Mistake(
         table_with(reports, entered=lambda t: "43210" if t else t),
-        ("entered", "no date"),
+        ("entered", 'no date, but one with format "excel"'),
         (("missing", "entered"),),
     ),
     "errors of a spreadsheet are in the cells": Mistake(
@@ -275,6 +282,9 @@ MISTAKES = {
     ),
     "the names of the columns are repeated in a later line": Mistake(
         with_second_header, ("temperature", "no number")
+    ),
+    "a line of totals is below the records": Mistake(
+        with_totals, ("all columns", "a line of totals?")
     ),
     "0 stands for not measured, inside the bounds": Mistake(
         table_with(

@@ -89,7 +89,7 @@ class LedgerFile(LedgerPlace):
                     f"is larger than {self.largest_bytes >> 20} MiB, so it is not a ledger",
                     "pass the right file",
                 )
-            return self.path.read_text(encoding="utf-8"), version
+            return self.path.read_bytes().decode(), version  # with its line ends as they are
         except (OSError, UnicodeDecodeError) as error:
             raise self._failed("cannot be read", error, "restore it from a copy") from None
 
@@ -101,7 +101,7 @@ class LedgerFile(LedgerPlace):
         temporary = self.path.with_name(f".{self.path.name}.tmp")
         try:
             temporary.unlink(missing_ok=True)
-            with temporary.open("x", encoding="utf-8") as file:
+            with temporary.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpexplain.models.boosted_trees.losses import (
     link,
     weight,
 )
+from dpexplain.models.health import LaplaceCount
 from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.models.trees.structure import (
     Candidates,
@@ -291,14 +293,33 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             for c in positives
         ]
         values = []
-        for c, (part, _) in enumerate(parts):
+        for c, (part, *_) in enumerate(parts):
             wide = np.zeros((*part.values.shape[:2], len(parts)))
             wide[:, :, c] = part.values[:, :, 0]
             values.append(wide)
-        trees = Trees(np.concatenate([part.splits for part, _ in parts]), np.concatenate(values))
-        n_records = np.concatenate([counted for _, counted in parts])
+        splits = np.concatenate([part.splits for part, *_ in parts])
+        trees = Trees(splits, np.concatenate(values))
+        n_records = np.concatenate([counted for _, counted, _ in parts])
         score_link: Link = "logit" if n_classes == 2 else "softmax"
         self._keep(trees, schema, score_link, n_records if self.variant == "corrected" else None)
+        if self.variant == "corrected":
+            self._class_counts = self._counts_of_classes([first for *_, first in parts])
+
+    def _counts_of_classes(self, firsts: Sequence[FloatArray]) -> tuple[LaplaceCount, ...]:
+        """Return the noisy number of records in each class.
+
+        In the first tree, all weights are one half, so the sum of a sign over all leaves counts
+        half of its records.
+        """
+        n_leaves = 2**self.depth
+        both = [first.sum(axis=0) for first in firsts]
+        if len(both) == 1:  # of the second class
+            both = [both[0][::-1], both[0]]
+        scale = 2.0 / self._leaf_epsilon
+        return tuple(
+            LaplaceCount(2.0 * float(held), 2.0 * float(rest), scale, n_leaves, n_leaves)
+            for held, rest in both
+        )
 
     def _boosted(
         self,
@@ -306,19 +327,25 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         sign: FloatArray,
         candidates: Candidates,
         mechanism: Mechanism,
-    ) -> tuple[Trees, FloatArray]:
-        """Grow the boosted trees of one score; return them with noisy leaf counts."""
+    ) -> tuple[Trees, FloatArray, FloatArray]:
+        """Grow the boosted trees of one score.
+
+        Returns the trees, noisy leaf counts, and the noisy weights in the leaves of the first tree,
+        of shape (n_leaves, 2), or an empty array if they are not released.
+        """
         score = np.zeros(len(sign))
         splits, values, total = [], [], 1.0
-        n_records = np.zeros((self.n_trees, 2**self.depth))
+        n_records, first = np.zeros((self.n_trees, 2**self.depth)), np.zeros((0, 2))
         for t in range(self.n_trees):
             steps = np.rint(weight(sign * score, self.alpha) * WEIGHT_STEPS).astype(np.int64)
             both = np.stack([np.where(sign > 0, steps, 0), np.where(sign > 0, 0, steps)], axis=1)
             tree, place = self._grown(cells, both, candidates, mechanism)
-            leaf, weights = self._leaves(leaf_sums(place, both, self.depth), mechanism)
+            leaf, released = self._leaves(leaf_sums(place, both, self.depth), mechanism)
             coefficient = 1.0
-            if weights is not None:
+            if released is not None:
+                weights = np.maximum(released, 0.0)
                 if t == 0:
+                    first = released
                     # All weights are one half in the first tree, so it counts records. The factor
                     # n_trees compensates for the later mean over the trees of a score.
                     n_records[0] = 2.0 * self.n_trees * weights.sum(axis=1)
@@ -328,7 +355,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
             splits.append(tree)
             values.append(np.clip(coefficient, -4.0, 4.0) * leaf)
             score += values[-1][place]
-        return Trees(np.array(splits), np.array(values)[:, :, None]), n_records
+        return Trees(np.array(splits), np.array(values)[:, :, None]), n_records, first
 
     def _grown(
         self,
@@ -370,7 +397,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the leaves of a tree: their values and, if available, noisy weights."""
+        """Release the leaves of a tree: their values and, if available, their noisy weights."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))
@@ -384,7 +411,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         weights = np.maximum(released, 0.0)
         floor = 1.0 / self._leaf_epsilon
         p, q = weights.T
-        return self._value((p + floor) / (p + q + 2.0 * floor)), weights
+        return self._value((p + floor) / (p + q + 2.0 * floor)), released
 
     def _value(self, share: FloatArray) -> FloatArray:
         """Return the value of each leaf, given its proportion of positive weight."""

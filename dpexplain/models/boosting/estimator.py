@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dpexplain._utils.guarantee_words import bags_note
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
@@ -24,7 +23,7 @@ from dpexplain.accounting import (
 )
 from dpexplain.binning import count_phase, declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
-from dpexplain.explain.health import Finding, Health
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
 from dpexplain.models.boosting.budget import Budget
@@ -37,7 +36,7 @@ from dpexplain.models.boosting.fit import (
     private_bins,
     release_factors,
 )
-from dpexplain.models.boosting.health import alarms, note_of_bins, note_of_terms
+from dpexplain.models.boosting.health import alarms
 from dpexplain.models.boosting.monotone import Constraints, checked_constraints
 from dpexplain.models.boosting.nonprivate.reference import _Reference
 from dpexplain.models.boosting.objectives import Objective, centered_terms
@@ -70,6 +69,7 @@ from dpexplain.models.boosting.uncertainty.effects.effect import (
 )
 from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
+from dpexplain.models.health import note_of_bins, note_of_terms
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -428,44 +428,7 @@ class _PrivateBoosting(PrivateEstimator):
         self.leaf_noise_std_ = float(objective.residual_unit * fit.leaf_noise_std[-1])
         self._fit = fit
 
-    def health(self) -> Health:
-        """Check the fit for mistakes in the table and for excessive noise.
-
-        The check uses only released numbers, so it costs no privacy and its result may be shown
-        with the model.
-
-        Returns
-        -------
-        Health
-            Alarms, followed by notes. An alarm reports that a limit is violated: more than 20% of
-            the values of a feature are missing or unreadable, more than 5% are outside its
-            categories, more than 90% of the values that are not missing are in its first or last
-            bin (98% if that bin contains zero; features with fewer than 10 values are not tested),
-            a class has less than 2% of the records, more than 20% of the `n_public` rows have no
-            usable target, or the number of records cannot be distinguished from 0. The notes say
-            how many terms rise above the noise and how many bins were resolved.
-
-        Notes
-        -----
-        If the data respect all limits, the probability of any alarm is at most 1% per fit: each
-        limit is tested against the known Gaussian noise of the released counts and sums, and the
-        tests share the 1% (Bonferroni). For the last limit, "respected" means that the number of
-        records is at least twice the critical value of its test. (If there were no records, the
-        noisy number would rarely exceed this critical value.) Proportions in the messages are
-        estimates. The absence of alarms does not mean that there are no mistakes: if the table or
-        epsilon is small, the noise can hide them.
-
-        Examples
-        --------
-        >>> from dpexplain import DPExplainableBoostingClassifier
-        >>> from dpexplain.datasets import make_additive
-        >>> stays = make_additive("clinical", n_samples=2_000, random_state=0)
-        >>> unread = stays.X.assign(age="unknown")    # a column that was read wrongly
-        >>> model = DPExplainableBoostingClassifier(epsilon=1, schema=stays.schema)
-        >>> [(alarm.feature, alarm.kind) for alarm in model.fit(unread, stays.y).health().alarms]
-        [('age', 'missing')]
-        """
-        check_is_fitted(self, "schema_")
+    def _health_notes(self) -> tuple[Finding, ...]:
         model: Any = self  # with the explanations of an additive model
         explanation = model.explain_global(effect=False)
         n_above = int(explanation.ranking()["above_noise"].sum())
@@ -473,15 +436,11 @@ class _PrivateBoosting(PrivateEstimator):
         if self._fit.pair_tables:  # never with several classes
             n_above += len(explanation.pairs_above_noise or ())
         terms = note_of_terms(n_above, n_terms, self.epsilon)
-        return Health((*self._found_alarms(), terms, note_of_bins(self._fit.binned)))
+        return terms, note_of_bins(self._fit.binned.bins)
 
     def _found_alarms(self) -> tuple[Finding, ...]:
         model: Any = self
-        n_public = self.n_public if self.max_rows_per_person is None else None
-        return alarms(self._fit, model._class_names() or (), n_public)
-
-    def _alarms(self) -> tuple[str, ...]:
-        return tuple(finding.words for finding in self._found_alarms())
+        return alarms(self._fit, model._class_names() or (), self._public_rows())
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
         """Return errors of all bins, simulated from the released numbers."""

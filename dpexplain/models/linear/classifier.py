@@ -172,6 +172,9 @@ class DPLogisticRegression(_PrivateLinear, AdditiveClassifier):
     def _objective(self, schema: Schema) -> Objective:
         return classification(schema)
 
+    def _clip(self) -> float:
+        return self.clip
+
     def _residual_norm(self, schema: Schema | None) -> float:
         n_scores = 1 if schema is None else self._objective(schema).loss.n_scores
         if schema is None or n_scores == 1:

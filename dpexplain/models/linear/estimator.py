@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +12,13 @@ from dpexplain._utils.validation import check_choice, check_in_range
 from dpexplain.accounting import PrivacyLedger, compose_mu, mu_from_epsilon
 from dpexplain.binning import declared_cells, histogram_phase
 from dpexplain.binning.bins import index_dtype
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.model import AdditiveModel
 from dpexplain.models.boosting.fit import release_factors
 from dpexplain.models.boosting.objectives import Objective, centered_terms
-from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit
+from dpexplain.models.health import CountedCells, Excess, alarms_of_cells, note_of_terms, of_classes
+from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit, clipped_share
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema
@@ -157,6 +160,37 @@ class _PrivateLinear(PrivateEstimator, AdditiveModel):
         self.intercept_ = self._terms.intercept
         self.ridge_ = fit.ridge
         self._fit = fit
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        fit, classes = self._fit, self._class_names() or ()
+        tests: Iterable[Excess] = ()
+        if fit.class_sums is not None and classes:
+            above = fit.class_sums
+            above = np.array([-above[0], above[0]]) if len(above) == 1 else above
+            share = clipped_share(len(fit.class_sums), self._clip())
+            tests = of_classes(
+                classes,
+                above,
+                fit.target_std / share,
+                n_samples=fit.n_samples,
+                n_samples_std=fit.n_samples_std,
+            )
+        counted = CountedCells(
+            fit.bins,
+            [each.counts for each in fit.counts],
+            [np.sqrt(each.variance) for each in fit.counts],
+            fit.n_samples,
+            fit.n_samples_std,
+        )
+        return alarms_of_cells(counted, tests, self._public_rows())
+
+    def _health_notes(self) -> tuple[Finding, ...]:
+        ranking = self.explain_global(effect=False).ranking()
+        return (note_of_terms(int(ranking["above_noise"].sum()), len(ranking), self.epsilon),)
+
+    def _clip(self) -> float:
+        """Return the bound on a residual."""
+        return 1.0
 
     @abstractmethod
     def _fitted(

@@ -144,6 +144,11 @@ class LinearFit:
     residual_variance : float or None
         Residual variance of a regression, estimated from released moments, in units of the square
         of half the target range; None for a classifier.
+    n_samples_std : float
+        Standard deviation of the noise in `n_samples`.
+    class_sums : ndarray of shape (n_scores,) or None
+        Noisy sums of the residuals of each score at the start, when all classes have the same
+        probability, divided by the factor by which residuals are clipped; None for a regression.
     """
 
     bins: tuple[FeatureBins, ...]
@@ -156,6 +161,8 @@ class LinearFit:
     weights: FloatArray
     target_std: float
     residual_variance: float | None = None
+    n_samples_std: float = 0.0
+    class_sums: FloatArray | None = None
 
     @property
     def inverse(self) -> FloatArray:
@@ -323,6 +330,7 @@ def fit_classification(
     -------
     LinearFit
     """
+    gradients = []
     with closing(_Records(X, y, schema, objective)) as records:
         fit = _with_moments(records, budget, mechanism, follow_counts=follow_counts)
         plan, n_scores = fit.design, objective.loss.n_scores
@@ -333,9 +341,24 @@ def fit_classification(
         with mechanism.phase(phase):
             for _ in range(budget.n_steps):
                 released = mechanism.release(records.gradient(plan, weights, clip))
-                update = step @ (unit * released.reshape(weights.shape))
+                gradients.append(unit * released.reshape(weights.shape))
+                update = step @ gradients[-1]
                 weights = np.clip(weights + update, -objective.bound, objective.bound)
-    return _with(fit, weights=weights, target_std=phase.sigma_int * unit)
+    return _with(
+        fit,
+        weights=weights,
+        target_std=phase.sigma_int * unit,
+        class_sums=gradients[0][0] / clipped_share(n_scores, clip),
+    )
+
+
+def clipped_share(n_scores: int, clip: float) -> float:
+    """Return the factor by which clipping reduces the residuals at the start.
+
+    All classes have the same probability then, so it is the same for all records.
+    """
+    own = 1.0 - 1.0 / max(n_scores, 2)
+    return min(1.0, clip / own)
 
 
 def hessian_bound(n_scores: int) -> float:
@@ -378,6 +401,7 @@ def _with_moments(
         bins=records.bins,
         counts=counts,
         n_samples=histograms.n_samples,
+        n_samples_std=histograms.n_samples_std,
         design=plan,
         moments=0.5 * (moments + moments.T),
         moment_std=moment_std,

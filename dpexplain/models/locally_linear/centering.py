@@ -129,7 +129,7 @@ def subtract_mean(
     plan: NoisePlan,
     mechanism: Mechanism,
     longest: float,
-) -> Floats:
+) -> tuple[Floats, float, float]:
     """Release the mean record, and subtract it from all records in place.
 
     Parameters
@@ -147,8 +147,12 @@ def subtract_mean(
 
     Returns
     -------
-    ndarray of shape (n_basis,)
+    mean : ndarray of shape (n_basis,)
         The subtracted mean, in the same units as the features.
+    n_sampled : float
+        Noisy total number of records in the samples.
+    n_sampled_std : float
+        Standard deviation of the noise in it.
     """
     steps, n_values = longest / features.unit, features.integers.shape[1]
     phase, noisy = plan.phase(n_steps * n_values), np.zeros(n_values)
@@ -158,7 +162,9 @@ def subtract_mean(
             noisy += mechanism.release(sums).astype(np.float64)
     mean = mean_record(noisy, n_steps, phase.sigma_int, steps, plan.lattice_bits)
     features.integers[:, :-1] -= mean.astype(np.float32)
-    return np.asarray(mean * features.unit)
+    of_one = _count_step(plan.lattice_bits)
+    noise = phase.sigma_int * math.sqrt(n_steps)
+    return np.asarray(mean * features.unit), float(noisy[-1] / of_one), noise / of_one
 
 
 def _count_step(lattice_bits: int) -> int:

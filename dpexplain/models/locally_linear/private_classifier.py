@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,16 @@ from dpexplain.accounting import (
     epsilon_from_events,
 )
 from dpexplain.accounting.pld import pld_available
+from dpexplain.binning import NoisyCount
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
+from dpexplain.models.health import (
+    alarms_of,
+    note_of_unchecked,
+    of_records,
+    of_rows,
+    tells_of_records,
+)
 from dpexplain.models.locally_linear.arithmetic import lattice_bits
 from dpexplain.models.locally_linear.centering import longest_record, subtract_mean
 from dpexplain.models.locally_linear.gradients import FilterShape, GradientSums
@@ -175,7 +185,9 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
 
     _target_kind = Classes
     _why_in_memory = "each step draws a random sample of all records"
-    _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person")
+    _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person", "_n_records")
+    _n_records: NoisyCount | None = None
+    """Noisy number of records; None if the fit releases none."""
 
     def __init__(
         self,
@@ -347,6 +359,34 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             features, labels, shape, basis, clip=plan.clip, lattice_bits=plan.lattice_bits
         )
 
+    def _counted(self, n_sampled: float, noise_std: float, steps: Schedule) -> NoisyCount:
+        """Estimate the number of records from the noisy number of records in all samples.
+
+        The samples are random: each of a person's rows is in a sample with the same probability,
+        and all of them together, which adds at most the variance ``p (1 - p)`` per record and step,
+        times the number of rows per person.
+        """
+        p, n = steps.sampling_probability, steps.n_mean_steps
+        rows = self.max_rows_per_person or 1
+        most = max(n_sampled + 4.0 * noise_std, 0.0)
+        of_samples = rows * most * (1.0 - p)
+        return NoisyCount(n_sampled / (n * p), float(np.sqrt(noise_std**2 + of_samples)) / (n * p))
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        counted = self._n_records
+        if counted is None:
+            return ()
+        n, std, n_public = counted.value, counted.noise_std, self._public_rows()
+        tests = [] if n_public is None else [of_rows(n, std, n_public)]
+        any_records = partial(of_records, n, std) if tells_of_records(counted) else None
+        return alarms_of(tests, any_records)
+
+    def _health_notes(self) -> tuple[Finding, ...]:
+        if self._n_records is None:
+            return super()._health_notes()
+        hidden = () if tells_of_records(self._n_records) else ("small numbers of records",)
+        return (note_of_unchecked("features", "classes", *hidden),)
+
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
         rng = self._structure_rng()
         preparation, basis, shape, recipe = self._set_up(schema, rng)
@@ -366,9 +406,10 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)
-                mean = subtract_mean(
+                mean, n_sampled, noise_std = subtract_mean(
                     features, samples, steps.n_mean_steps, plan, mechanism, longest
                 )
+                self._n_records = self._counted(n_sampled, noise_std, steps)
             sums = self._gradient_sums(features, labels, shape, basis, plan)
             trained = train_private(
                 sums,

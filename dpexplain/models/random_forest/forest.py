@@ -12,6 +12,7 @@ from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
+from dpexplain.models.health import LaplaceCount
 from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.models.trees.structure import FloatArray, Integers, Trees, leaf_of, leaf_sums
 from dpexplain.schema import Classes, Schema
@@ -188,7 +189,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         one_hot = (label[:, None] == np.arange(n_classes)).astype(np.int64)
         counted = self.leaf_mechanism == "laplace"
         phase = self._phase(self.n_trees * n_leaves * (n_classes if counted else 1))
-        values, n_records = [], []
+        values, n_records, of_classes = [], [], np.zeros(n_classes)
         with mechanism.phase(phase):
             for tree in splits:
                 steps = COUNT_LATTICE * leaf_sums(
@@ -197,6 +198,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
                 if counted:
                     counts = mechanism.release(steps.ravel()).reshape(steps.shape) / COUNT_LATTICE
                     n_records.append(counts.sum(axis=1))
+                    of_classes += counts.sum(axis=0) / self.n_trees
                     values.append(self._of_counts(counts))
                 else:
                     values.append(_of_choices(mechanism.choose(steps), n_classes))
@@ -206,6 +208,18 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         trees = Trees(splits, leaves / self.n_trees)
         link: Link = "logit" if n_classes == 2 else "softmax"
         self._keep(trees, schema, link, np.array(n_records) if counted else None)
+        n_draws = self.n_trees * n_leaves
+        self._class_counts = tuple(
+            LaplaceCount(
+                inside=float(held),
+                outside=float(of_classes.sum() - held),
+                scale=1.0 / (self._leaf_epsilon * self.n_trees),
+                n_inside=n_draws,
+                n_outside=n_draws * (n_classes - 1),
+            )
+            for held in of_classes
+            if counted
+        )
 
     def _of_counts(self, counts: FloatArray) -> FloatArray:
         """Return log class proportions, smoothed with the noise scale as a pseudocount."""

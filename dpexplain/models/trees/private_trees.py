@@ -18,8 +18,15 @@ from dpexplain.explain import Guarantee
 from dpexplain.explain.additive.global_explanation import GlobalExplanation
 from dpexplain.explain.additive.links import Link
 from dpexplain.explain.additive.multiclass import MulticlassExplanation
+from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models.additive.model import AdditiveModel
+from dpexplain.models.health import (
+    LaplaceCount,
+    alarms_of_counts,
+    note_of_unchecked,
+    tells_of_records,
+)
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.models.trees.structure import (
@@ -48,7 +55,12 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     _why_in_memory = "its trees need the cells of all records at once"
     depth: int
     max_bins: int
-    _hidden_fit = ("_terms", "_trees", "_bins", "_link", "_n_records", "_offset", "_noise")
+    _hidden_fit = (
+        *("_terms", "_trees", "_bins", "_link", "_n_records", "_offset", "_noise"),
+        "_class_counts",
+    )
+    _class_counts: tuple[LaplaceCount, ...] = ()
+    """Noisy number of records in each class; empty if the fit releases none."""
     _trees: Trees
     _bins: tuple[FeatureBins, ...]
     _link: Link
@@ -111,6 +123,17 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
 
     def _notes(self) -> tuple[str, ...]:
         return (TREES_NOTE,)
+
+    def _found_alarms(self) -> tuple[Finding, ...]:
+        if not self._class_counts:
+            return ()
+        return alarms_of_counts(self._class_names() or (), self._class_counts, self._public_rows())
+
+    def _health_notes(self) -> tuple[Finding, ...]:
+        if not self._class_counts:
+            return super()._health_notes()
+        hidden = () if tells_of_records(self._class_counts[0]) else ("small numbers of records",)
+        return (note_of_unchecked("features", *hidden),)
 
     @property
     def _unit(self) -> float:
