@@ -226,11 +226,12 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
     Returns the new starts and the index of the cell to which each new cell belonged. A cell made of
     a single finest cell, such as one for missing values, stays as it is.
     """
-    width = np.diff(np.append(starts, n_finest))
+    width: Starts = np.diff(np.append(starts, n_finest))
     parts = np.minimum(parts, width)
-    parent = np.repeat(np.arange(len(starts)), parts)
-    place = np.arange(len(parent)) - (np.cumsum(parts) - parts)[parent]
-    return starts[parent] + place * width[parent] // parts[parent], parent
+    parent: Starts = np.repeat(np.arange(len(starts), dtype=np.intp), parts)
+    place: Starts = np.arange(len(parent)) - (np.cumsum(parts) - parts)[parent]
+    begin: Starts = starts[parent] + place * width[parent] // parts[parent]
+    return begin, parent
 
 
 @dataclass(frozen=True, eq=False)

@@ -369,10 +369,15 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         )
         if self.effect is None or self.effect_band is None or self.effect_signal is None:
             return table
-        low, high = self.effect_band
-        effects = (self.effect, self.effect_std, low, high, self.effect_signal)
-        names = ("effect", "effect_std", "effect_low", "effect_high", "effect_signal")
-        return table.assign(**{k: np.ravel(v) for k, v in zip(names, effects, strict=True)})
+        effects = {
+            "effect": self.effect,
+            "effect_std": self.effect_std,
+            "effect_low": self.effect_band[0],
+            "effect_high": self.effect_band[1],
+            "effect_signal": self.effect_signal,
+        }
+        columns = {name: None if v is None else v.ravel() for name, v in effects.items()}
+        return table.assign(**columns)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the pair as a heat map; see :func:`dpexplain.plotting.plot_pair`.

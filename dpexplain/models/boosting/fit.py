@@ -333,11 +333,11 @@ def fit_private(
     if n_bags > 1 and budget.line_share:  # the bags' records do not have these scores yet
         for feature, curve in enumerate(curves):
             records.apply(feature, curve)
-    tables = [_as_one_feature(table) for table in fit.pair_tables]
+    flat = [_as_one_feature(table) for table in fit.pair_tables]
     line = release_line(
         records,
-        [*binned.counts, *(cells for cells, _ in tables)],
-        [*curves, *(scores for _, scores in tables)],
+        [*binned.counts, *(cells for cells, _ in flat)],
+        [*curves, *(scores for _, scores in flat)],
         binned.n_samples,
         budget,
         mechanism,
