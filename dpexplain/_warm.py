@@ -39,7 +39,7 @@ SLOW_IMPORTS = (
 
 
 def simulated_rows() -> pd.DataFrame:
-    """Simulate rows in which a wide feature follows a wide or a narrow one, and the reverse."""
+    """Simulate rows with wide and narrow features in every order."""
     rng = np.random.default_rng(0)
     numbers = {name: rng.uniform(20, 60, N_ROWS) for name in WIDE}
     jobs, sexes = rng.choice(["clerk", "nurse"], N_ROWS), rng.choice(["f", "m"], N_ROWS)

@@ -1,4 +1,4 @@
-"""Compile kernels on first use, cache them on disk, and show a progress bar meanwhile.
+"""Compile kernels on first use, with a progress bar, and cache them on disk.
 
 All kernels use `njit` from this module, so numba is imported only when one of them is first called,
 and the bar is shown no matter which kernel is compiled first.

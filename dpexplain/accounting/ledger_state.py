@@ -298,7 +298,7 @@ class LedgerState:
         return str(self.to_dict()["head"])
 
     def entries_at(self, head: str) -> int | None:
-        """Return the number of entries when the ledger had a head; None if it never had it.
+        """Return the number of entries at which the ledger had a head, or None.
 
         Parameters
         ----------

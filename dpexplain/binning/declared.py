@@ -68,7 +68,7 @@ def declared_cells(
 
 
 def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
-    """Divide the public cells of a numeric feature into as many fine cells as an index can hold.
+    """Divide the public cells of a numeric feature into as many as an index can hold.
 
     They are meant to be counted in groups, down to single fine cells only where records are
     dense. So a bound may be thousands of times larger than most values.

@@ -1,4 +1,4 @@
-"""Private cells that follow the records: heavy public cells are split and counted again.
+"""Cells that follow the records: heavy public cells are split and counted again.
 
 The budget of the histograms is divided among rounds. The first round counts coarse cells; each
 later one counts all cells again, after those that hold far too many records were split. Estimates
@@ -99,7 +99,7 @@ def first_cells(finest: FeatureBins, cells: FeatureBins) -> Starts:
 
 
 def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]:
-    """Return the cells that begin with given finest cells: the inverse of `first_cells`.
+    """Return the cells that begin at given finest cells; inverse of `first_cells`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def release_refined(
     shares: Sequence[float],
     average: float,
 ) -> RefinedHistograms:
-    """Release noisy histograms in rounds, splitting heavy cells after each round but the last.
+    """Release noisy histograms in rounds, splitting heavy cells between rounds.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def _histograms(
 
 
 def _parts(estimate: _Estimate, average: float, std: float) -> Starts:
-    """Return the number of parts into which each cell is to be split: 1 unless it is heavy."""
+    """Return the number of parts to split each cell into: 1 unless it is heavy."""
     noise = std * np.sqrt(estimate.spread)
     heavy = estimate.counts > np.maximum(_MOST_CELLS * average, _NOISE_RATIO * noise)
     parts = np.clip(estimate.counts / (_PART_NOISE_RATIO * std), 2, _MOST_PARTS)
@@ -236,7 +236,7 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Counts of one feature's cells, with variances in units of the whole budget's variance."""
+    """Counts of a feature's cells, with variances in units of the best possible."""
 
     counts: FloatArray
     spread: FloatArray

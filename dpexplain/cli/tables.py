@@ -226,7 +226,7 @@ def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
 
 
 def column_names(asked: argparse.Namespace) -> list[str]:
-    """Read the column names of a text file, and say which of them the header does not give.
+    """Read the column names of a text file and note those its header does not give.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
 
 
 def _with_stacked_basis(noise: FilterNoise, order: np.ndarray) -> FilterNoise:
-    """Reorder noise with a basis for each filter, and keep the correlations between inputs.
+    """Reorder noise with a basis per filter and keep correlations between inputs.
 
     Filters with the same index share a basis in all classes, but not after reordering. So the rows
     of all bases become one basis, of which each filter uses its own rows.

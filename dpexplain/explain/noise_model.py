@@ -92,7 +92,7 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
 
 
 def _uncorrelated(errors: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return the values whose errors have no draw in common with those of another value.
+    """Return the values whose errors share no draw with those of a given value.
 
     Parameters
     ----------

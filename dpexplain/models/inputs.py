@@ -55,7 +55,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
 
 
 def rows_in_chunks(X: Any, schema: Schema) -> Iterator[Any]:
-    """Yield the rows to predict or to explain: a table in memory at once, others in chunks.
+    """Yield the rows to predict or to explain, in chunks unless they are in memory.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from dpexplain.mechanisms import (
     SeededCoins,
     secret_coins,
 )
-from dpexplain.models.health import note_of_unchecked
+from dpexplain.models.alarms import note_of_unchecked
 from dpexplain.schema import Classes, Range, Schema
 
 

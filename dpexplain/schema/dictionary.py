@@ -367,7 +367,7 @@ def _codes(found: re.Match[str]) -> tuple[str, ...]:
 
 
 def _markers(text: str) -> list[str]:
-    """Return markers of missing values; ``9=refused`` stands for the code and its label."""
+    """Return markers of missing values; ``9=refused`` names a code and its label."""
     found: list[str] = []
     for marker in _several(text):
         coded = _CODE.fullmatch(marker)

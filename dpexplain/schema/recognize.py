@@ -39,10 +39,10 @@ from dpexplain.schema.guesses import (
     looks_like_serials,
     looks_missing,
     n_read,
+    number_form,
     number_markers,
     probable_role,
 )
-from dpexplain.schema.number_forms import number_form
 from dpexplain.schema.suspicions import of_totals
 from dpexplain.tables.cells import cell_number, day_text
 from dpexplain.tables.columns import Column, as_table

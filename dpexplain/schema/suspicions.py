@@ -171,7 +171,7 @@ def of_other_columns(
 
 
 def of_totals(table: pd.DataFrame, outcome: Column | None) -> Found:
-    """Report rows that look like totals below the last record, which a fit uses as records.
+    """Report rows that look like totals, which a fit would use as records.
 
     Parameters
     ----------

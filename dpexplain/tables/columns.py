@@ -105,7 +105,7 @@ def is_stream(X: object) -> bool:
 
 
 def reads_once(X: object) -> bool:
-    """Return whether a stream is empty after it has been read; queries are executed again."""
+    """Return whether a stream is empty after it has been read."""
     return type(X).__module__.split(".")[0].lstrip("_") not in _REPEATABLE
 
 

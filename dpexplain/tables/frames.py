@@ -96,7 +96,7 @@ def _of_chunks(values: Any) -> Any:
 
 
 def _executed_by(X: object) -> str:
-    """Return the expression that reads a query or stream into memory; "" if `X` is neither.
+    """Return the expression that reads a query or stream into memory, or "".
 
     They are not executed here: rows could be in a different order each time.
     """
@@ -110,7 +110,7 @@ def _executed_by(X: object) -> str:
 
 
 def in_memory_call(X: object) -> str:
-    """Return the expression that reads a query or stream, in parentheses, for error messages."""
+    """Return the expression that reads a query or stream, for error messages."""
     call = _executed_by(X)
     return f" ({call})" if call else ""
 

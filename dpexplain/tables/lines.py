@@ -30,8 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexplain.tables import line_format
-from dpexplain.tables.headers import Header, read_header
-from dpexplain.tables.line_format import LineFormat
+from dpexplain.tables.line_format import Header, LineFormat, read_header
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -52,7 +52,7 @@ def chunked_table(X: Any) -> ChunkedTable:
 
 
 def chunks_of_rows(X: Any, schema: Schema) -> Iterator[Any]:
-    """Yield the features of a table that is read in chunks, to predict or to explain its rows.
+    """Yield the features of a table in chunks, to predict or to explain its rows.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import dpexplain.models.health as health_tests
+import dpexplain.models.alarms as health_tests
 from dpexplain import (
     Categorical,
     Classes,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import dpexplain
-import dpexplain.models.health as health_tests
+import dpexplain.models.alarms as health_tests
 from dpexplain import (
     Categorical,
     Classes,
@@ -27,7 +27,7 @@ from dpexplain import (
     Schema,
 )
 from dpexplain.audit import record, replay
-from dpexplain.models.health import LaplaceCount, alarms_of_counts, laplace_tail, of_counted_classes
+from dpexplain.models.alarms import LaplaceCount, alarms_of_counts, laplace_tail, of_counted_classes
 from dpexplain.models.registry import MODELS
 
 FEATURES = {"age": Numeric(18, 90), "job": Categorical(["a", "b", "c"])}

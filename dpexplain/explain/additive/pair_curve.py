@@ -205,14 +205,14 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
     @property
     def effect(self) -> FloatArray | None:
-        """Estimated contributions in the population, as released; None without an estimate."""
+        """Estimated contributions in the population; None without an estimate."""
         if self.effect_std is None:
             return None
         return self.contribution if self.released is None else self.released
 
     @property
     def effect_factor(self) -> float | None:
-        """Half-width, in standard deviations, of a band around `effect` that covers all cells.
+        """Half-width of a band around `effect` for all cells, in standard deviations.
 
         The confidence level is 95%, no matter how the cells are correlated. The result is None if
         there is no estimate.
@@ -423,5 +423,5 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
 
 def _factor(std: FloatArray | None) -> float:
-    """Return the half-width of a band for all cells with errors, in standard deviations."""
+    """Return the half-width of a band for all cells, in standard deviations."""
     return half_width(max(1, 0 if std is None else int(np.count_nonzero(std))))

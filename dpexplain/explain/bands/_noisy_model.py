@@ -97,7 +97,7 @@ class NoisyModel:
         return tuple(pair.name for pair in sorted(found, key=lambda pair: -pair.importance))
 
     def pair_ranking(self) -> pd.DataFrame:
-        """Return importances of the pairs with noise floors, effects and ranks, largest first.
+        """Return importances of pairs with noise floors, effects and ranks, sorted.
 
         Returns
         -------

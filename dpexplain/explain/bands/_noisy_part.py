@@ -138,7 +138,7 @@ class NoisyPart:
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """For each bin or cell, whether the effect band excludes zero; None if there is no band."""
+        """Whether the effect band of each bin or cell excludes zero; None without one."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band

@@ -20,7 +20,7 @@ ALIKE = "Claims need a private model with a noise band, as released."
 
 
 def claim_basis(term: ShapeFunction | PairCurve) -> Basis | None:
-    """Return the basis of claims about a term or a pair, or None if no claim can be made.
+    """Return the basis of claims about a term or a pair; None if there is none.
 
     Parameters
     ----------

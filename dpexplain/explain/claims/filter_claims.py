@@ -249,7 +249,7 @@ def _of_filter(
     minus: tuple[int, int] | None,
     weights: FloatArray,
 ) -> tuple[float, float]:
-    """Return the mean weight of a region of a filter, or of a difference of two, and its error."""
+    """Return the mean weight, and its error, of a region of a filter or difference."""
     assert bank.noise is not None
     basis = bank.noise.basis
     seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all

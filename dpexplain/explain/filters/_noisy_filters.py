@@ -148,7 +148,7 @@ class NoisyFilters:
         place: int | None = None,
         against_place: int | None = None,
     ) -> WeightMap:
-        """Return the difference between the mean filters of two classes, or between two filters.
+        """Return the difference between two filters or the mean filters of two classes.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class NoisyFilters:
         )
 
     def _filter_contrast(self, one: tuple[int, int], other: tuple[int, int]) -> WeightMap:
-        """Return the difference between two filters, each given by its class and its index."""
+        """Return the difference between two filters, given by class and index."""
         left, right = (self.filter(self.classes[k], place) for k, place in (one, other))
         if one == other:
             raise ValueError("a contrast needs two different filters.")

@@ -14,6 +14,7 @@ from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
+from dpexplain.models.alarms import LaplaceCount
 from dpexplain.models.boosted_trees.losses import (
     CRITERIA,
     WITHOUT_BOUND,
@@ -24,7 +25,6 @@ from dpexplain.models.boosted_trees.losses import (
     link,
     weight,
 )
-from dpexplain.models.health import LaplaceCount
 from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.models.trees.structure import (
     Candidates,
@@ -397,7 +397,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the leaves of a tree: their values and, if available, their noisy weights."""
+        """Release the values of the leaves of a tree and, if available, their weights."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))

@@ -26,6 +26,7 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.term_noise import NoiseDraws
+from dpexplain.models.alarms import note_of_bins, note_of_terms
 from dpexplain.models.boosting.budget import Budget
 from dpexplain.models.boosting.calibration.line import line_phase
 from dpexplain.models.boosting.fit import (
@@ -69,7 +70,6 @@ from dpexplain.models.boosting.uncertainty.effects.effect import (
 )
 from dpexplain.models.boosting.uncertainty.effects.estimate import EffectDraws
 from dpexplain.models.boosting.uncertainty.simulate import simulate_noise
-from dpexplain.models.health import note_of_bins, note_of_terms
 from dpexplain.models.interpret_names import answers_interpret_names
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.schema import Schema

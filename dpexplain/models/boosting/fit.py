@@ -408,7 +408,7 @@ def leaf_phase(budget: Budget, n_visits: int, n_values: int) -> Phase:
 
 
 def _as_one_feature(table: PairTable) -> tuple[BinCounts, NDArray[np.float64]]:
-    """Return the noisy counts and the scores of a pair as if its cells were bins of a feature."""
+    """Return the counts and scores of a pair as if its cells were bins of a feature."""
     counts = table.counts.ravel()
     return BinCounts(counts, np.zeros(len(counts)), 0, False), table.scores.ravel()
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dpexplain.explain.health import Finding
+from dpexplain.models.alarms import CountedCells, Excess, alarms_of_cells, of_classes
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.health import CountedCells, Excess, alarms_of_cells, of_classes
 
 
 def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tuple[Finding, ...]:

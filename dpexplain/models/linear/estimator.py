@@ -15,9 +15,9 @@ from dpexplain.binning.bins import index_dtype
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Phase, Releases
 from dpexplain.models.additive.model import AdditiveModel
+from dpexplain.models.alarms import CountedCells, Excess, alarms_of_cells, note_of_terms, of_classes
 from dpexplain.models.boosting.fit import release_factors
 from dpexplain.models.boosting.objectives import Objective, centered_terms
-from dpexplain.models.health import CountedCells, Excess, alarms_of_cells, note_of_terms, of_classes
 from dpexplain.models.linear.fit import N_CELLS, LinearBudget, LinearFit, clipped_share
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator

@@ -22,7 +22,7 @@ from dpexplain.accounting.pld import pld_available
 from dpexplain.binning import NoisyCount
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import Mechanism, NoiseBackend, Releases
-from dpexplain.models.health import (
+from dpexplain.models.alarms import (
     alarms_of,
     note_of_unchecked,
     of_records,

@@ -12,7 +12,7 @@ from dpexplain.explain.additive.links import Link
 from dpexplain.mechanisms import ChoicePhase, LaplacePhase, Mechanism, Releases
 from dpexplain.models.additive.model import AdditiveClassifier
 from dpexplain.models.additive.targets import classes_of
-from dpexplain.models.health import LaplaceCount
+from dpexplain.models.alarms import LaplaceCount
 from dpexplain.models.trees.private_trees import PrivateTrees
 from dpexplain.models.trees.structure import FloatArray, Integers, Trees, leaf_of, leaf_sums
 from dpexplain.schema import Classes, Schema

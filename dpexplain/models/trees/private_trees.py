@@ -21,7 +21,7 @@ from dpexplain.explain.additive.multiclass import MulticlassExplanation
 from dpexplain.explain.health import Finding
 from dpexplain.mechanisms import NoiseSource
 from dpexplain.models.additive.model import AdditiveModel
-from dpexplain.models.health import (
+from dpexplain.models.alarms import (
     LaplaceCount,
     alarms_of_counts,
     note_of_unchecked,

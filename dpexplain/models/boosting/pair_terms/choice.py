@@ -1,4 +1,4 @@
-"""Private selection of feature pairs, from contrasts of coarse grids of all candidates."""
+"""Private selection of feature pairs by contrasts of their coarse grids."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def choose_pairs(
 
 
 def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: FloatArray) -> float:
-    """Test whether contrasts of a grid's sums show a smooth interaction of two features.
+    """Test whether contrasts of a grid's sums show a smooth interaction.
 
     Errors in the two curves do not affect the test. Such an error adds the same amount to the
     scores of a whole row or column of the grid, and so changes the sums in proportion to their

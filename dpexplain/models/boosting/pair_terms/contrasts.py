@@ -91,7 +91,7 @@ def counts_of_cells(
 
 
 def _of_side(side: Side) -> IntArray:
-    """Return the contrasts of one side, shape (n_used_groups, n_groups), in 1 / `_SIDE_UNIT`."""
+    """Return the contrasts of one side, in units of 1 / `_SIDE_UNIT`."""
     n = side.n_groups - side.has_rest
     share = side.weight[:n] / max(float(side.weight[:n].sum()), 1e-300)
     upper = np.cumsum(share) - share / 2.0 > 0.5

@@ -292,7 +292,7 @@ def expected_squares(correlation: FloatArray, std: FloatArray, n: int) -> FloatA
 
 
 def error_ratios(counts: Sequence[BinCounts]) -> FloatArray:
-    """Return the size of an error of the synthetic population for each pair of features.
+    """Return the error of the synthetic population for each pair of features.
 
     Parameters
     ----------

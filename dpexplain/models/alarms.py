@@ -372,7 +372,7 @@ def alarms_of_counts(
 
 
 def _critical(count: LaplaceCount, level: float) -> float:
-    """Return what the noisy number of records exceeds with probability `level` if it is 0."""
+    """Return the number that pure noise exceeds with probability `level`."""
     n_draws = count.n_inside + count.n_outside
     scales = ((count.scale, n_draws),)
     highest = 2.0 * count.scale * (n_draws - math.log(level))
@@ -380,7 +380,7 @@ def _critical(count: LaplaceCount, level: float) -> float:
 
 
 def tells_of_records(count: LaplaceCount | NoisyCount) -> bool:
-    """Return whether the noise in a number of records is small enough to tell if there are any.
+    """Return whether the noise is small enough to tell if there are any records.
 
     The answer depends only on public settings. Otherwise, the model may still be accurate, so the
     test would raise alarms about tables without mistakes.
