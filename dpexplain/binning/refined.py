@@ -1,11 +1,11 @@
-"""Cells that follow the records: heavy public cells are split and counted again.
+"""Cells that adapt to the records: heavy public cells are split and counted again.
 
-The budget of the histograms is divided among rounds. The first round counts coarse cells; each
-later one counts all cells again, after those that hold far too many records were split. Estimates
-of all rounds are combined by least squares, so a cell that is never split is known as precisely as
-if the whole budget had been spent on it at once: where nothing has to be split, rounds cost
-nothing. The idea of consistent counts on a hierarchy is that of Hay, Rastogi, Miklau and Suciu,
-"Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
+The budget of the histograms is divided among rounds. The first round counts coarse cells. Before
+each later round, cells that hold far too many records are split; then all cells are counted again.
+The estimates of all rounds are combined by least squares, so a cell that is never split is known as
+precisely as if the whole budget had been spent on it at once: if nothing has to be split, several
+rounds cost nothing. Consistent counts on a hierarchy were proposed by Hay, Rastogi, Miklau and
+Suciu, "Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
 arXiv:0904.0942.
 """
 
@@ -251,7 +251,7 @@ class _Estimate:
         return cls(counts, all_spread, cells, cells, counts, all_spread)
 
     def of_parts(self, parent: Starts) -> _Estimate:
-        """Return the same estimate with the parts into which each cell is split."""
+        """Return the estimate, together with the parts into which cells are split."""
         return _Estimate(
             self.counts,
             self.spread,
@@ -264,8 +264,8 @@ class _Estimate:
     def updated(self, measured: FloatArray, spread: float) -> _Estimate:
         """Combine the estimates of cells with new counts of their parts, by least squares.
 
-        A part that is its whole cell gets the weighted mean of both counts. Otherwise, the parts
-        share evenly what their sum moves toward the estimate of the cell.
+        A cell that was not split gets the weighted mean of both counts. Otherwise, the sum of the
+        parts moves toward the estimate of their cell, and all parts change by the same amount.
         """
         parts = np.bincount(self.parent)
         sums = np.bincount(self.parent, weights=measured)

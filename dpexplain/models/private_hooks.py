@@ -60,7 +60,7 @@ class PrivateHooks:
         return ()
 
     def _health_notes(self) -> tuple[Finding, ...]:
-        """Return the notes of the health check, including what it cannot tell."""
+        """Return the notes of the health check, including what was not checked."""
         return (note_of_unchecked(),)
 
     def _public_rows(self) -> int | None:

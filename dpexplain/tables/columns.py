@@ -94,8 +94,8 @@ def kind_in_parts(X: object) -> str:
 def is_stream(X: object) -> bool:
     """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
 
-    Tables in memory also have ``__arrow_c_stream__``, but are converted by ``to_pandas``; in ibis,
-    the method of that name executes a query.
+    Tables in memory also have ``__arrow_c_stream__``, but are recognized by ``to_pandas``. In ibis,
+    queries have this method too.
     """
     if isinstance(X, pd.DataFrame | pd.Series | np.ndarray):
         return False

@@ -98,7 +98,7 @@ def _of_chunks(values: Any) -> Any:
 def _executed_by(X: object) -> str:
     """Return the expression that reads a query or stream into memory, or "".
 
-    They are not executed here: rows could be in a different order each time.
+    Queries are not executed here, because the order of the rows could differ each time.
     """
     lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
     if type(X).__module__.split(".")[0] == "ibis":

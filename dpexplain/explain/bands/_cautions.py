@@ -36,8 +36,8 @@ _JUMPING = (
     "can leave the effect band in bins next to them."
 )
 _UNCERTAIN = (
-    "The effect band includes 0 in every bin: no bin has an effect that is certain, and one as "
-    "large as the band is not ruled out."
+    "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
+    "as large as the band cannot be ruled out."
 )
 _HATCHED = (
     "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "

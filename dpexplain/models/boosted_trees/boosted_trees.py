@@ -308,8 +308,8 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
     def _counts_of_classes(self, firsts: Sequence[FloatArray]) -> tuple[LaplaceCount, ...]:
         """Return the noisy number of records in each class.
 
-        In the first tree, all weights are one half, so the sum of a sign over all leaves counts
-        half of its records.
+        In the first tree, all weights are one half, so the weights of the records with one sign,
+        summed over all leaves, are half the number of these records.
         """
         n_leaves = 2**self.depth
         both = [first.sum(axis=0) for first in firsts]

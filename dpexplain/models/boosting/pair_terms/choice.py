@@ -27,7 +27,7 @@ from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 FloatArray = NDArray[np.float64]
 
 N_GROUPS = 5
-"""Maximum number of groups of one feature, which are enough to show an interaction."""
+"""Maximum number of groups per feature; this is enough to show an interaction."""
 
 LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
@@ -75,7 +75,7 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     n_pairs : int
         Number of candidates.
     n_values : int
-        Number of contrasts of all grids, times two.
+        Twice the number of contrasts of all grids.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: Floa
     """
     rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
     curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
-    # Released numbers can be of any size, and rounding must not let a fit fail for them.
+    # Released numbers can have any size, and rounding errors must not make a fit fail.
     values, vectors = np.linalg.eigh(variance)
     values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
     whiten = vectors.T / np.sqrt(values)[:, None]
