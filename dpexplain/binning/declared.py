@@ -16,15 +16,15 @@ _GEOMETRIC_SPAN = 1e-4
 """Width of the finest geometric cell, as a fraction of the range that these cells cover."""
 
 _MOST_FINE = 1 << 16
-"""Limit on the number of fine cells of a feature, so that two bytes hold the index of each."""
+"""Limit on the number of fine cells of a feature, so that an index fits in two bytes."""
 
 _MOST_FINE_TOGETHER = 1 << 22
-"""Limit on the number of fine cells of all features, for the memory of their counts."""
+"""Limit on the number of fine cells of all features, which limits the memory of their counts."""
 
 _OCTAVES = 32
 _PER_OCTAVE = 256
-"""Fine cells near zero: from a value of size r / 2**32 on, up to 256 between each value and its
-double, for a range of size r."""
+"""Fine cells near zero: for a range of size r, up to 256 cells between each value and its double,
+from r / 2**32 upward."""
 
 
 def declared_cells(

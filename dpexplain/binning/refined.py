@@ -27,7 +27,7 @@ _MOST_PARTS = 32
 _PART_NOISE_RATIO = 2.0
 """Minimum ratio of the average count of its parts to the noise of a whole budget.
 
-More parts would bury what they add up to: each of them has noise of its own.
+More parts would make their sum too noisy, because the noise of all parts adds up.
 """
 
 _MOST_CELLS = 8.0

@@ -422,8 +422,11 @@ def note_of_unchecked(*what: str) -> Finding:
     if not what:
         words = "nothing can be checked, because this model releases no number of records"
         return Finding("no check", "", words)
-    words = "not checked, because this model releases no sufficiently precise counts: "
-    return Finding("unchecked", "", words + ", ".join(what))
+    words = (
+        "not checked, because this model releases no sufficiently precise counts: "
+        f"{', '.join(what)}"
+    )
+    return Finding("unchecked", "", words)
 
 
 def note_of_terms(n_above: int, n_terms: int, epsilon: float) -> Finding:
