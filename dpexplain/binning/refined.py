@@ -25,7 +25,7 @@ _MOST_PARTS = 32
 """Maximum number of cells into which a heavy cell is split."""
 
 _PART_NOISE_RATIO = 2.0
-"""Minimum ratio of the average count of its parts to the noise of a whole budget.
+"""Minimum ratio of the average count of its parts to the noise of a full-budget count.
 
 More parts would make their sum too noisy, because the noise of all parts adds up.
 """

@@ -32,8 +32,8 @@ MOST_AT_ZERO = 0.98
 FEWEST_IN_CLASS = 0.02
 MOST_WITHOUT_TARGET = 0.20
 MOST_HIDDEN = 1_000
-"""Limit for the number of records that noise may hide if a model is tested for having any. Models
-that release the number of records in each cell are always tested."""
+"""Maximum number of records that noise may hide in a test for whether there are any. Models that
+release the number of records in each cell are always tested."""
 _HIDING_LEVEL = 0.001
 _FEWEST_CELLS = 10
 """Features with fewer values, such as yes and no, are not tested for a full first or last bin,

@@ -68,7 +68,7 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
     Returns
     -------
     list of (str, str, ndarray)
-        As for `of_rows_again`.
+        As in `of_rows_again`.
     """
     texts = texts_of(table[schema.person])
     filled = np.array([text is not None for text in texts], dtype=bool)

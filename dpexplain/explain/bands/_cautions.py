@@ -21,10 +21,10 @@ ONE_BIN = (
     "effect band is an assumption."
 )
 _FEW_PEOPLE = (
-    "With about {} records the estimated effects are mostly an assumption about typical sizes."
+    "With about {} records, the estimated effects are mostly an assumption about typical sizes."
 )
 _FEW_OF_A_CLASS = (
-    "With about {1} records in the {0} class the estimated effects are mostly an assumption about "
+    "With about {1} records in the {0} class, the estimated effects are mostly an assumption about "
     "typical sizes."
 )
 _ENTANGLED = (

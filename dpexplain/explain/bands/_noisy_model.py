@@ -408,7 +408,7 @@ def words_of_noise(
 
 
 def _nouns(has_pairs: bool) -> str:
-    """Return the noun for terms other than pairs: "curves" if there are pairs too."""
+    """Return the noun for terms that are not pairs; "curves" if the model has pairs."""
     return "curves" if has_pairs else "terms"
 
 

@@ -397,7 +397,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return np.asarray(-np.rint(bounded * LATTICE), dtype=np.int64)
 
     def _leaves(self, sums: Integers, mechanism: Mechanism) -> tuple[FloatArray, FloatArray | None]:
-        """Release the values of the leaves of a tree and, if available, their weights."""
+        """Release the leaf values of a tree; also the leaf weights, unless "paper"."""
         if self.variant == "paper":
             p, q = (sums / WEIGHT_STEPS).T
             value = self._value((p + _CERTAIN) / (p + q + 2.0 * _CERTAIN))

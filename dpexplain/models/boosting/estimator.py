@@ -357,7 +357,7 @@ class _PrivateBoosting(PrivateEstimator):
             budget.histogram_multiplier(n_features), budget.histogram_factor, 0
         )
         # All rounds of counting are charged together, as one histogram per feature with their mu.
-        # So is boosting, as one phase, if the number of trees depends on the noisy histograms.
+        # If the number of trees depends on the noisy histograms, boosting is charged as one, too.
         n_releases = self._n_train_releases(n_features)
         planned = [Releases(histograms, n_features)]
         if budget.count_share:

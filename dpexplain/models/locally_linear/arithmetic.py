@@ -94,7 +94,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return how many bits the values in a projection row have.
+    """Return the number of bits of each value in a row of the projection.
 
     With this number of bits, the products of rows and inputs are exact.
 

@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: fewer blanks, and short names of its own."""
+"""Shorten JavaScript for pages: remove blanks and comments, and shorten names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEFORE_REGEX = frozenset(",=:[!&|?{};+-*%<>(") | {"=>", "&&", "||", "??", "==="
 _NOT_NAMES = frozenset(
     ["as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"],
 )
-# Variables of these names would be mistaken for what a browser provides.
+# Variables with these names would be mistaken for those that a browser provides.
 _OF_BROWSER = frozenset(
     (
         *("close", "document", "event", "find", "focus", "frames", "history", "length"),

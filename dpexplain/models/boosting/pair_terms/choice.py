@@ -52,14 +52,14 @@ the records, so without a bound, the time taken by a choice would grow with the 
 number of features."""
 
 _TOLERATED = 4.0
-"""Bound on the ratio of noise to sampling, as variances of a cell's sum, up to which more features
-are considered. Sampling has the variance of residuals at the clip."""
+"""Features are added while the noise variance of a cell's sum is at most this number of times its
+sampling variance, computed as if all residuals were at the clip."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
 
 _COUNT_WEIGHT = 0.5
-"""Weight of a count beside a sum in units of the clip: counts take 20% of the release's budget."""
+"""Weight of a count relative to a sum in units of the clip: counts take 20% of the budget."""
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:

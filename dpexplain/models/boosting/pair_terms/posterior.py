@@ -23,10 +23,10 @@ from dpexplain.models.boosting.pair_terms.grids import Grid, Side
 FloatArray = NDArray[np.float64]
 
 SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Prior standard deviations of the scores that are tried, in score units of the loop."""
+"""Candidate prior standard deviations of the scores, in score units of the loop."""
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
-"""Distances over which scores are alike that are tried, as a share of the range of a feature."""
+"""Candidate distances over which scores are alike, as a share of the range of a feature."""
 
 _MOST_JOINED = 12
 """Maximum number of ordered groups of one side from which the prior is estimated. Neighboring
