@@ -36,7 +36,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
 
     If private boosting or a linear model protects rows, a Parquet file is not read here, because
     the model reads it in chunks. If it protects persons, the file is read as a whole, because the
-    rows of a person may be in several chunks. For the non-private reference, it is too.
+    rows of a person may be in several chunks. The non-private reference also needs the whole file.
 
     Parameters
     ----------

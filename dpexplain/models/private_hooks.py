@@ -56,7 +56,7 @@ class PrivateHooks:
         return tuple(finding.words for finding in self._found_alarms())
 
     def _found_alarms(self) -> tuple[Finding, ...]:
-        """Return the alarms of the health check; models that release no counts have none."""
+        """Return the alarms of the health check; empty if the fit releases no counts."""
         return ()
 
     def _health_notes(self) -> tuple[Finding, ...]:

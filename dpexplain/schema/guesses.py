@@ -261,7 +261,7 @@ def looks_like_serials(name: str, numbers: NDArray[np.float64]) -> bool:
 
 
 def _is_default(day: float) -> bool:
-    """Return whether a program may have set this day because it knew none."""
+    """Return whether a program may have set this day because the date was unknown."""
     if not FIRST_DAY <= day <= LAST_DAY:
         return False
     whole = date.fromordinal(int(day) + _EPOCH)

@@ -22,7 +22,7 @@ _MANY_ROWS = 100
 
 
 def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
-    """Report rows that repeat although they hold an ID, or all equally often.
+    """Report rows that repeat despite an ID, or that all repeat equally often.
 
     Parameters
     ----------

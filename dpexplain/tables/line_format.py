@@ -1,6 +1,6 @@
 """Format of a text file: how its lines and its header are read.
 
-See :mod:`dpexplain.tables.lines`, which reads files by this rule.
+See :mod:`dpexplain.tables.lines`, which reads files in this format.
 """
 
 from __future__ import annotations

@@ -374,7 +374,7 @@ class AdditiveModel(VersionedEstimator):
         )
 
     def _alarms(self) -> tuple[str, ...]:
-        """Return the alarms of the health check; models without one have none."""
+        """Return the alarms of the health check; empty for models without one."""
         return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:

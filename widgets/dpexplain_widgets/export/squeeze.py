@@ -39,9 +39,9 @@ Token = tuple[str, str]
 def squeezed(script: str, names: Iterable[str]) -> str:
     """Remove comments and blanks from a script, and shorten names.
 
-    The names shortened are those given and those of local variables. Each is shortened everywhere
-    or nowhere, so scopes stay as they were. Names that may also be the key of an object, a
-    property in short form or a method are kept.
+    The given names and the names of local variables are shortened. Each of them is shortened
+    everywhere or nowhere, so scopes stay as they were. Names that may also be the key of an object,
+    a property in short form or a method are kept.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def _counts(high: float) -> FloatArray:
 
 
 def _chance(log_rates: FloatArray, high: float, dispersion: float) -> FloatArray:
-    """Return negative binomial probabilities; counts end at the public range."""
+    """Return negative binomial probabilities; larger counts are clipped to `high`."""
     size, rates, counts = 1.0 / dispersion, np.exp(log_rates)[:, None], _counts(high)
     log = gammaln(counts + size) - gammaln(counts + 1.0) - gammaln(size)
     log = log + counts * np.log(rates / (rates + size)) + size * np.log(size / (rates + size))
