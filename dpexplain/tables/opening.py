@@ -10,7 +10,8 @@ import pandas as pd
 
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, ChunkError
-from dpexplain.tables.columns import is_stream, kind_in_parts
+from dpexplain.tables.columns import kind_in_parts
+from dpexplain.tables.frames import is_stream
 
 
 def chunked_table(X: Any) -> ChunkedTable:
