@@ -45,15 +45,15 @@ Starts = NDArray[np.intp]
 class RefinedHistograms:
     """Noisy histograms over cells that were split where records are dense.
 
-    Attributes
+    Parameters
     ----------
     starts : tuple of ndarray of shape (n_cells,), one per feature
         Index of the finest cell with which each counted cell begins.
     histograms : NoisyHistograms
         Estimated counts of these cells.
     first : NoisyHistograms
-        Estimated counts of the cells of the first round. The estimate of a cell that was split
-        later is that of the rounds before.
+        Estimated counts of the cells of the first round. For a cell that was split later, only the
+        rounds before the split are used.
 
     Examples
     --------
@@ -77,6 +77,7 @@ def first_cells(finest: FeatureBins, cells: FeatureBins) -> Starts:
     Parameters
     ----------
     finest : FeatureBins
+        Finest cells of a feature.
     cells : FeatureBins
         Coarser cells of the same feature, whose edges are among those of the finest.
 
@@ -104,11 +105,14 @@ def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]
     Parameters
     ----------
     finest : FeatureBins
+        Finest cells of a feature.
     starts : ndarray of shape (n_cells,)
+        Index of the finest cell with which each cell begins.
 
     Returns
     -------
     cells : FeatureBins
+        Cells of the same feature.
     cell_of_finest : ndarray of shape (finest.n_bins,)
         Index of the cell that contains each finest cell.
 
@@ -236,7 +240,7 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Counts of a feature's cells, with variances in units of the best possible."""
+    """Counts of a feature's cells, with variances relative to full-budget counts."""
 
     counts: FloatArray
     spread: FloatArray
