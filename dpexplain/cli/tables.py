@@ -379,7 +379,9 @@ def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--ta
         meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
         if any(each.startswith("Unnamed: ") for each in names) and not meant:
-            hint = "; if its first lines are a title, pass the line number of the names with --header."
+            hint = (
+                "; if its first lines are a title, pass the line number of the names with --header."
+            )
         if len(names) == 1:
             hint = (
                 f": its only column is {shorten(names[0])!r}; pass the separator with --sep, or "
