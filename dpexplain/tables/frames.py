@@ -98,7 +98,7 @@ def _of_chunks(values: Any) -> Any:
 def _executed_by(X: object) -> str:
     """Return the expression that reads a query or stream into memory, or "".
 
-    They are not executed here: rows could be in a different order each time.
+    Queries are not executed here, because the order of the rows could differ each time.
     """
     if not is_stream(X):
         return ""
@@ -111,8 +111,8 @@ def _executed_by(X: object) -> str:
 def is_stream(X: object) -> bool:
     """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
 
-    Tables in memory also have ``__arrow_c_stream__``, but are converted by ``to_pandas``; in ibis,
-    the method of that name executes a query. Only the type of `X` is asked for its methods.
+    Tables in memory also have ``__arrow_c_stream__``, but are recognized by ``to_pandas``. In ibis,
+    queries have this method too. Methods are looked up in the type of `X`.
     """
     kind = type(X)
     if issubclass(kind, pd.DataFrame | pd.Series | np.ndarray):
