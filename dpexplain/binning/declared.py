@@ -101,13 +101,12 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
     room = min(_MOST_FINE, _MOST_FINE_TOGETHER // n_features) - 1
     values = Numeric(cells.feature.low, cells.feature.high, step=cells.feature.step)
     edges = np.asarray(cells.edges, dtype=np.float64).tobytes()
-    # A copy, because kernels are compiled anew for arrays that cannot be written.
-    return FeatureBins(cells.name, cells.feature, _fine_edges(values, edges, room).copy())
+    return FeatureBins(cells.name, cells.feature, _fine_edges(values, edges, room))
 
 
 @lru_cache(maxsize=32)
 def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np.float64]:
-    """Return the edges of fine cells, which are kept for the next fit (half a megabyte each)."""
+    """Return the edges of fine cells, kept for the next fit (at most half a megabyte)."""
     edges = np.frombuffer(edges_of_cells)
     near = _near_edges(values, room // 4)
     equal = _equal_edges(values, room - len(near) - len(edges))
@@ -121,7 +120,9 @@ def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np
     place = np.clip(np.searchsorted(edges, fine[close]), 1, len(edges) - 1)
     away = np.minimum(np.abs(fine[close] - edges[place - 1]), np.abs(fine[close] - edges[place]))
     fine = np.delete(fine, close[away <= 1e-9 * np.abs(fine[close])])
-    return _sorted(fine, edges)
+    found = _sorted(fine, edges)
+    found.setflags(write=False)
+    return found
 
 
 def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:

@@ -271,8 +271,7 @@ class _Estimate:
         gain = spread / (parts * spread + self.spread)
         counts = measured + (gain * (self.counts - sums))[self.parent]
         left = (spread - spread * gain)[self.parent]
-        whole = np.flatnonzero(np.bincount(self.first_of_cell) == 1)
-        of_whole = np.flatnonzero(np.isin(self.first_of_cell, whole))
+        of_whole = np.flatnonzero(np.bincount(self.first_of_cell)[self.first_of_cell] == 1)
         first_counts, first_spread = self.first_counts.copy(), self.first_spread.copy()
         first_counts[self.first_of_cell[of_whole]] = counts[of_whole]
         first_spread[self.first_of_cell[of_whole]] = left[of_whole]
