@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -98,14 +99,30 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
         return cells
     assert isinstance(cells.feature, Numeric)
     room = min(_MOST_FINE, _MOST_FINE_TOGETHER // n_features) - 1
-    near = _near_edges(cells.feature, room // 4)
-    equal = _equal_edges(cells.feature, room - len(near) - len(cells.edges))
-    fine = _snap(_sorted(near, equal), cells.feature)
+    values = Numeric(cells.feature.low, cells.feature.high, step=cells.feature.step)
+    edges = np.asarray(cells.edges, dtype=np.float64).tobytes()
+    return FeatureBins(cells.name, cells.feature, _fine_edges(values, edges, room))
+
+
+@lru_cache(maxsize=32)
+def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np.float64]:
+    """Return the edges of fine cells; they are cached, in at most half a megabyte each."""
+    edges = np.frombuffer(edges_of_cells)
+    near = _near_edges(values, room // 4)
+    equal = _equal_edges(values, room - len(near) - len(edges))
+    fine = _snap(_sorted(near, equal), values)
     # Leave out edges that differ from an edge of the grid only by rounding.
-    place = np.clip(np.searchsorted(cells.edges, fine), 1, len(cells.edges) - 1)
-    away = np.minimum(np.abs(fine - cells.edges[place - 1]), np.abs(fine - cells.edges[place]))
-    fine = fine[away > 1e-9 * np.abs(fine)]
-    return FeatureBins(cells.name, cells.feature, _sorted(fine, cells.edges))
+    margin = 2e-9 * np.abs(edges)
+    begin = np.searchsorted(fine, edges - margin)
+    end = np.searchsorted(fine, edges + margin, side="right")
+    within = np.bincount(begin, minlength=len(fine) + 1) - np.bincount(end, minlength=len(fine) + 1)
+    close = np.flatnonzero(np.cumsum(within[:-1]))
+    place = np.clip(np.searchsorted(edges, fine[close]), 1, len(edges) - 1)
+    away = np.minimum(np.abs(fine[close] - edges[place - 1]), np.abs(fine[close] - edges[place]))
+    fine = np.delete(fine, close[away <= 1e-9 * np.abs(fine[close])])
+    found = _sorted(fine, edges)
+    found.setflags(write=False)
+    return found
 
 
 def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
@@ -140,7 +157,8 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 def _sorted(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Merge sorted arrays without duplicates; a stable sort is fast for them."""
     edges = np.sort(np.concatenate(parts), kind="stable")
-    return edges[np.diff(edges, prepend=-np.inf) > 0.0]
+    distinct = np.diff(edges, prepend=-np.inf) > 0.0
+    return edges if distinct.all() else edges[distinct]
 
 
 def _snap(edges: NDArray[np.float64], feature: Numeric) -> NDArray[np.float64]:

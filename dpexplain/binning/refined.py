@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpexplain.binning.bins import FeatureBins, Index, merge_bins
+from dpexplain.binning.bins import FeatureBins
 from dpexplain.binning.histograms import NoisyHistograms, release_histograms
 from dpexplain.mechanisms import Mechanism
 
@@ -99,7 +99,7 @@ def first_cells(finest: FeatureBins, cells: FeatureBins) -> Starts:
     return np.concatenate([values, np.arange(finest.n_value_bins, finest.n_bins)])
 
 
-def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]:
+def cells_from(finest: FeatureBins, starts: Starts) -> FeatureBins:
     """Return the cells that begin at given finest cells; inverse of `first_cells`.
 
     Parameters
@@ -111,10 +111,7 @@ def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]
 
     Returns
     -------
-    cells : FeatureBins
-        Cells of the same feature.
-    cell_of_finest : ndarray of shape (finest.n_bins,)
-        Index of the cell that contains each finest cell.
+    FeatureBins
 
     Examples
     --------
@@ -122,12 +119,13 @@ def cells_from(finest: FeatureBins, starts: Starts) -> tuple[FeatureBins, Index]
     >>> from dpexplain.binning import cells_from, declared_cells, fine_cells
     >>> from dpexplain.schema import Numeric
     >>> finest = fine_cells(declared_cells("age", Numeric(0, 99, step=1), 2))
-    >>> cells_from(finest, np.array([0, 50, 100]))[0].edges
+    >>> cells_from(finest, np.array([0, 50, 100])).edges
     array([-0.5, 49.5, 99.5])
     """
     if finest.edges is None:
-        return finest, np.arange(finest.n_bins, dtype=np.uint16)
-    return merge_bins(finest, starts[starts < finest.n_value_bins].tolist())
+        return finest
+    edges = np.append(finest.edges[starts[starts < finest.n_value_bins]], finest.edges[-1])
+    return FeatureBins(finest.name, finest.feature, edges)
 
 
 def release_refined(
@@ -276,8 +274,7 @@ class _Estimate:
         gain = spread / (parts * spread + self.spread)
         counts = measured + (gain * (self.counts - sums))[self.parent]
         left = (spread - spread * gain)[self.parent]
-        whole = np.flatnonzero(np.bincount(self.first_of_cell) == 1)
-        of_whole = np.flatnonzero(np.isin(self.first_of_cell, whole))
+        of_whole = np.flatnonzero(np.bincount(self.first_of_cell)[self.first_of_cell] == 1)
         first_counts, first_spread = self.first_counts.copy(), self.first_spread.copy()
         first_counts[self.first_of_cell[of_whole]] = counts[of_whole]
         first_spread[self.first_of_cell[of_whole]] = left[of_whole]

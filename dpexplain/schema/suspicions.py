@@ -194,7 +194,7 @@ def of_totals(table: pd.DataFrame, outcome: Column | None) -> Found:
             found |= np.array(words, dtype=bool)
     # A category may have such a name; a footer has few lines.
     few = found.sum() <= _MOST_TOTALS
-    return [("a line of totals?", "used as a record", found & few)]
+    return [("a line of totals?", "used as a record if it has a target", found & few)]
 
 
 def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:

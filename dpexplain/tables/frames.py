@@ -42,7 +42,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
     TypeError
         If `X` is a query that has not been executed.
     """
-    if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
+    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray | list | tuple):
         return None
     if call := _executed_by(X):
         raise TypeError(

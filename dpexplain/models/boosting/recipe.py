@@ -139,8 +139,14 @@ the noise of the paper does not cover unclipped residuals.
 EPOCHS = (5, 200)
 """Range of the derived number of passes."""
 
-CELLS = (32, 256)
+CELLS = (4, 256)
 """Range of the derived number of cells of a numeric feature."""
+
+_CELLS_OF_FEW = 32
+"""Limit on the number of cells up to which each cell gets a signal-to-noise ratio of 1.
+
+Beyond it, further cells need more signal each: they only help to find narrow features of a curve.
+"""
 
 _CELLS_UNCOUNTED = 128
 """Maximum number of cells if the records are not counted first."""
@@ -278,7 +284,8 @@ def cells_for(settings: Recipe, ratio: float) -> int:
         return settings.n_cells
     if not settings.count_share:
         return min(settings.n_cells, _CELLS_UNCOUNTED)
-    return int(np.clip(2.0 ** np.round(np.log2(ratio / 4.5)), *CELLS))
+    wanted = max(min(ratio, _CELLS_OF_FEW), ratio / 4.5)
+    return int(np.clip(2.0 ** np.round(np.log2(wanted)), *CELLS))
 
 
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:
