@@ -67,7 +67,7 @@ _SPELLINGS: Final = (
     ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
     ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
 )
-"""Cells that the type boolean reads, besides false and true, if it has no categories."""
+"""Cells that the type boolean reads in addition to false and true, if it has no categories."""
 
 _DATE_WORDS: Final = {
     **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},

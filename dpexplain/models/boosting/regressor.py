@@ -165,7 +165,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     max_bins : int or None, default=None
-        Maximum number of bins per numeric feature. If None, there are 32 to 256 cells, depending
+        Maximum number of bins per numeric feature. If None, there are 4 to 256 cells, depending
         on the noisy number of records, and cells with few records are merged; with the paper
         preset, there are at most 32 bins.
     learning_rate : float or None, default=None
