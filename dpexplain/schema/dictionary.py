@@ -202,7 +202,7 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
 
 
 def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode a file in UTF-8, in the encoding of its byte order mark, or in the given one."""
+    """Decode UTF-8, the encoding of the byte order mark, or the given encoding."""
     marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
     known = next(marked, "utf-8")
     raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
@@ -368,7 +368,7 @@ def _date(entry: Entry) -> Date:
 
 
 def _strftime(text: str) -> str:
-    """Return a format such as DD.MM.YYYY in ``strftime`` notation; a time of day is dropped."""
+    """Convert a format such as DD.MM.YYYY to ``strftime`` notation, without a time."""
     if text.casefold() in SERIALS:
         return text.casefold()
     day = _TIME_WORDS.sub("", text)
