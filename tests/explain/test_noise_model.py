@@ -115,11 +115,11 @@ def test_a_bin_is_signal_where_the_band_from_all_causes_excludes_zero():
 
 @pytest.mark.full
 def test_corrected_importance_is_zero_under_the_floor_and_unbiased_well_above():
-    """2,000 noisy copies of a curve whose mean size is .8 or 4 times the noise of its bins."""
+    """8,000 noisy copies of a curve whose mean size is .8 or 4 times the noise of its bins."""
 
     def errors(scale):
         truth = age(contribution=scale * np.array([-0.2, 0.1, 0.12, 0.0]), noise_std=[0.15] * 4)
-        noise = 0.15 * np.random.default_rng(0).standard_normal((2_000, 4))
+        noise = 0.15 * np.random.default_rng(0).standard_normal((8_000, 4))
         copies = [
             dataclasses.replace(truth, contribution=truth.contribution + each) for each in noise
         ]
