@@ -47,9 +47,10 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
         raise TypeError(f"X is {kind}, which is read in chunks; pass a table in memory here.")
     table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
+        # The words are those of scikit-learn, without the number of rows, which is private.
         raise ValueError(
-            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
-            "X needs one column per feature."
+            "0 feature(s) (shape=(, 0)) while a minimum of 1 is required; X needs one column per "
+            "feature."
         )
     return table
 
