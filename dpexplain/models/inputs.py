@@ -6,7 +6,7 @@ Lists are kept cell by cell, because numpy would choose one type for all cells o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,8 @@ def _column(name: str, values: Any) -> Any:
         return _tables.one_column(values)
     if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):
         return values
+    if not isinstance(values, Iterable) or hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be a column with one value per row of X; pass an array.")
     cells = list(values)
     return np.fromiter(cells, dtype=object, count=len(cells))
 

@@ -272,7 +272,7 @@ def _check_entries(file: str, entries: list[Entry]) -> None:
 
 def _kind(entry: Entry) -> str:
     kind = _TYPES.get(entry["type"].casefold())
-    if kind in ("number", "integer", "date") and _CODED.search(entry["categories"]):
+    if kind in ("number", "integer") and _CODED.search(entry["categories"]):
         raise entry.error(
             "categories",
             f"the type {entry['type']} has no codes; write those of missing values in the column "
@@ -397,7 +397,7 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
         taken = {cell_text(text) for text in (*names, *_markers(entry["missing"]))}
         spelled = [(t, name) for name, texts in pairs for t in texts if cell_text(t) not in taken]
     if not given:
-        entry.needed("categories", "'male|female' or '1=male|2=female'")
+        entry.needed("categories", "'male|female' or '1=male|2=female', or the type ignore")
     if "," in given and not set("|;") & set(given):
         raise entry.error("categories", "separate the categories with | or ;.")
     coded = [_CODE.fullmatch(text) for text in _several(given)]
