@@ -417,7 +417,7 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
 
 
 def _codes(found: re.Match[str]) -> tuple[str, ...]:
-    """Return the spellings of a coded category: SPSS also exports ``1 = male``."""
+    """Return the spellings of a coded category, such as ``1 = male`` from SPSS."""
     code, name = found.groups()
     return code, f"{code} = {name}", f"{code}={name}"
 
