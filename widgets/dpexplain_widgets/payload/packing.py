@@ -57,7 +57,8 @@ def packed(value: Any) -> Any:
     ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
     and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
     sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
-    unpacked; so are labels of bins that follow from edges halfway between whole numbers. Finally, the integers of all lists move to streams of digits; see
+    unpacked; so are labels of bins that follow from edges halfway between whole numbers. Finally,
+    the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
