@@ -94,16 +94,23 @@ def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
     ------
     CommandError
         As in `private_records`.
+    SchemaError
+        If the table lacks features of the schema.
     """
+    from dpexplain.tables.columns import check_names as check_features
+
     _check_target(asked, schema)
     if _in_lines(asked):
         names = column_names(asked)
         _check_column(names, asked.target, asked.table)
+        _check_meant(asked, schema, names)
+        check_features(names, schema)
     else:
         table = _arrow_table(asked)
         table.check_target(asked.target, schema)
         names = table.column_names()
-    _check_meant(asked, schema, names)
+        _check_meant(asked, schema, names)
+        table.check_columns(schema)
     return names
 
 
@@ -324,6 +331,11 @@ def read_schema(path: Path) -> Schema:
             f"--schema {path}: no such file; `dpexplain schema draft` writes a first version from "
             "PUBLIC data of the same form."
         )
+    if path.suffix.lower() == ".csv":
+        raise CommandError(
+            f"--schema {path}: expected TOML; `dpexplain schema from-dictionary` writes it from a "
+            "data dictionary."
+        )
     schema = Schema.from_toml(path)
     if schema.target is None:
         raise CommandError(f"--schema {path}: it has no [target]; add the column to predict.")
@@ -367,7 +379,11 @@ def table_suffix(path: Path) -> str:
     if suffix not in _SEPARATORS and not path.exists():
         raise CommandError(f"{path}: no such file or folder.")
     if suffix not in (*_SEPARATORS, ".parquet") and not path.is_dir():
-        raise CommandError(f"{path}: expected a name that ends in .csv, .tsv, .txt or .parquet.")
+        sheet = suffix.startswith((".xls", ".ods"))
+        saved = "; save the sheet as CSV (UTF-8)." if sheet else "."
+        raise CommandError(
+            f"{path}: expected a name that ends in .csv, .tsv, .txt or .parquet{saved}"
+        )
     return suffix
 
 
