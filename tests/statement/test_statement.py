@@ -99,7 +99,7 @@ def test_releases_that_differ_only_in_their_noise_share_a_line():
         "choice: 1 × pure mechanism, epsilon 0.1 (2 times)",
     )
 
-    many = PrivacyLedger("survey-2024", delta=1e-6)
+    many = PrivacyLedger("survey-2025", delta=1e-6)
     many.charge([LaplaceEvent("counts", 40.0 + k) for k in range(41)], label="fit")
     lines = many.statement().mechanisms
     assert [line.count(",") for line in lines] == [20, 20, 1]
