@@ -55,9 +55,10 @@ def packed(value: Any) -> Any:
     relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
     A list of objects with equal keys becomes ``{"$t": {key: [values...]}}``. Bytes become base64,
     ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
-    and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
-    sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
-    unpacked; so are labels of bins that follow from edges halfway between whole numbers. Finally, the integers of all lists move to streams of digits; see
+    and replaced by ``{"$r": index}``. What follows from other parts becomes ``{"$q": 1}``, and is
+    recomputed when the payload is unpacked: a total standard deviation that is the square root of
+    the sum of its squared parts, and labels of bins with edges halfway between whole numbers.
+    Finally, the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
