@@ -22,6 +22,8 @@ def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-u
     index : ndarray of shape (n_samples,), dtype uint8 or uint16
         Output; filled with the bin index of each value.
     """
+    inner_edges = inner_edges.view()
+    inner_edges.setflags(write=False)  # some are, and the kernel is compiled for one kind only
     _find_bins(values, inner_edges, missing, index, np.empty(_BLOCK, np.int32))
 
 

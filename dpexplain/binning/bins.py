@@ -136,6 +136,6 @@ def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureB
     starts = np.asarray(first_cells, dtype=np.intp)
     edges = np.append(cells.edges[starts], cells.edges[-1])
     bins = FeatureBins(cells.name, cells.feature, edges)
-    bin_of_cell = np.searchsorted(starts, np.arange(cells.n_bins), side="right") - 1
-    bin_of_cell[cells.n_value_bins :] = bins.n_value_bins
-    return bins, bin_of_cell.astype(index_dtype(bins.n_bins))
+    widths = np.diff(starts, append=[cells.n_value_bins, cells.n_bins])
+    bin_of_cell = np.repeat(np.arange(bins.n_bins, dtype=index_dtype(bins.n_bins)), widths)
+    return bins, bin_of_cell

@@ -90,8 +90,8 @@ def private_bins(
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
     Records are read once and assigned to fine cells. The noisy number of records determines how
-    many neighboring cells are counted together at first; those that turn out to hold far too many
-    records are split and counted again.
+    many neighboring fine cells are counted together at first. Groups that turn out to hold far too
+    many records are split and counted again.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def private_bins(
     for fine, starts, released, spread in zip(
         finest, refined.starts, histograms.counts, histograms.spread, strict=True
     ):
-        grid, cell_of_fine = cells_from(fine, starts)
+        grid = cells_from(fine, starts)
         cell_counts = np.maximum(released, 0.0) if settings.merge_rare else released
         merged, bin_of_cell = merge_sparse_cells(
             grid,
@@ -153,7 +153,7 @@ def private_bins(
             found = replace(found, unit_of_bin=_rare_together(merged, found.counts, min_count))
         counts.append(found)
         merges.append(bin_of_cell)
-        of_finest.append(bin_of_cell[cell_of_fine])
+        of_finest.append(np.repeat(bin_of_cell, np.diff(starts, append=fine.n_bins)))
     records = source.binned(of_finest, [b.n_bins for b in bins])
     binned = PrivateBins(
         tuple(bins),

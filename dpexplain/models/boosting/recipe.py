@@ -33,8 +33,9 @@ class Recipe:
         Share of the histograms' mu squared spent on counting the records first. The count
         determines the number of cells. If the share is 0, the records are not counted first.
     bin_rounds : tuple of float
-        Share of the remaining part in each round of counting; heavy cells are split between
-        rounds. If records are not counted first, there is one round, and no cell is split.
+        Share of the rest of the histograms' mu squared spent on each round of counting; heavy cells
+        are split between rounds. If records are not counted first, there is only one round, and no
+        cell is split.
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
         estimate uses these sums. If the share is 0, they are not released.
@@ -86,7 +87,7 @@ class Recipe:
 
     @property
     def rounds(self) -> tuple[float, ...]:
-        """Share of each round of counting: what is heavy depends on the number of records."""
+        """Share of each round of counting; one round if records are not counted first."""
         return self.bin_rounds if self.count_share else (1.0,)
 
 

@@ -119,14 +119,14 @@ class EncodedRecords:
     def counts(self, n_cells: Sequence[int]) -> list[NDArray[np.int64]]:
         """Return the number of records per cell of each feature."""
         return [
-            np.bincount(cells, minlength=n).astype(np.int64)
+            np.bincount(cells, minlength=n).astype(np.int64, copy=False)
             for cells, n in zip(self.cells, n_cells, strict=True)
         ]
 
     def binned(self, bin_of_cell: Sequence[Index], n_bins: Sequence[int], loss: Loss) -> Records:
         """Merge cells into bins, in place if the dtype of the indices allows it."""
         bins = [
-            _merged(cells, table.astype(index_dtype(n)))
+            _merged(cells, table.astype(index_dtype(n), copy=False))
             for cells, table, n in zip(self.cells, bin_of_cell, n_bins, strict=True)
         ]
         return Records(bins, n_bins, self.target, loss)
