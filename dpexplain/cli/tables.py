@@ -233,7 +233,7 @@ def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
 
 
 def column_names(asked: argparse.Namespace) -> list[str]:
-    """Read the column names of a text file; print those that differ from its header.
+    """Read the column names of a text file, and print those that had to be changed.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
 // Pictures of filters, described in words.
 import { NOISE_BAND, activeFilters, ratioAt, shareOutside, sumsOf } from "./filter_data.js";
 import { greyEnds } from "./filter_overlay.js";
-import { formatDay, formatEpsilon, formatLike, formatNumber, formatShare, formatSigned, quotedName } from "../../kit/format.js";
+import {
+  formatDay, formatEpsilon, formatLike, formatNumber, formatShare, formatSigned, quotedName,
+} from "../../kit/format.js";
 
 /** "43% of the weights rise above the noise"; empty if the noise is unknown. */
 export function shareWords(map, what = "weight") {
