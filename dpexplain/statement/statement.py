@@ -342,7 +342,7 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events; events that differ only in their noise share a line."""
+    """Describe private events; those that differ only in their noise share a line."""
     found: dict[str, Counter[str]] = {}
     for entry in entries:
         for content in entry.events:
