@@ -49,7 +49,8 @@ function totalOf(values) {
 }
 
 /** Labels of bins with edges halfway between whole numbers. */
-function wholeLabels({ edges, special }) {
+function wholeLabels(values) {
+  const { edges, special } = values;
   const labels = edges.slice(1).map((edge, i) => {
     const [low, high] = [edges[i] + 0.5, edge - 0.5];
     return low === high ? `${low}` : `${low} – ${high}`;
