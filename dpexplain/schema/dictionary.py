@@ -206,7 +206,7 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
 
 
 def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode a file in UTF-8, in the encoding of its byte order mark, or in the given one."""
+    """Decode a file by its byte order mark, as UTF-8, or in the given encoding."""
     marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
     known = next(marked, "utf-8")
     raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
@@ -378,7 +378,7 @@ def _date(entry: Entry) -> Date:
 
 
 def _strftime(text: str) -> str:
-    """Return a format such as DD.MM.YYYY in ``strftime`` notation; a time of day is dropped."""
+    """Return a format such as DD.MM.YYYY in ``strftime`` notation, without a time."""
     if text.casefold() in SERIALS:
         return text.casefold()
     day = _TIME_WORDS.sub("", text)

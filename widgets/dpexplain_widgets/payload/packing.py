@@ -189,7 +189,7 @@ def _total_follows(values: dict[str, Any]) -> bool:
 
 
 def _labels_follow(values: dict[str, Any]) -> bool:
-    """Return whether labels name the whole numbers between each two edges, then special bins."""
+    """Return whether labels name the whole numbers between edges, then special bins."""
     labels, edges, special = (values.get(name) for name in ("labels", "edges", "special"))
     if not labels or not edges or special is None or any(edge % 1 != 0.5 for edge in edges):
         return False
