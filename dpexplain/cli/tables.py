@@ -233,7 +233,7 @@ def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
 
 
 def column_names(asked: argparse.Namespace) -> list[str]:
-    """Read the column names of a text file; print those that differ from its header.
+    """Read the column names of a text file, and print those that had to be changed.
 
     Parameters
     ----------
@@ -395,10 +395,12 @@ def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--ta
         meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
         if any(each.startswith("Unnamed: ") for each in names) and not meant:
-            hint = "; if its first lines are a title, pass the line of the names with --header."
+            hint = (
+                "; if its first lines are a title, pass the line number of the names with --header."
+            )
         if len(names) == 1:
             hint = (
                 f": its only column is {shorten(names[0])!r}; pass the separator with --sep, or "
-                "the line of the names with --header."
+                "the line number of the names with --header."
             )
         raise CommandError(f"{role} {name}: {path} has no such column{hint}")

@@ -69,7 +69,7 @@ _SPELLINGS: Final = (
     ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
     ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
 )
-"""Cells that the type boolean reads, besides false and true, if it has no categories."""
+"""Cells that the type boolean reads in addition to false and true, if it has no categories."""
 
 _DATE_WORDS: Final = {
     **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},
@@ -206,7 +206,7 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
 
 
 def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode a file by its byte order mark, as UTF-8, or in the given encoding."""
+    """Decode UTF-8, the encoding of the byte order mark, or the given encoding."""
     marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
     known = next(marked, "utf-8")
     raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
@@ -378,7 +378,7 @@ def _date(entry: Entry) -> Date:
 
 
 def _strftime(text: str) -> str:
-    """Return a format such as DD.MM.YYYY in ``strftime`` notation, without a time."""
+    """Convert a format such as DD.MM.YYYY to ``strftime`` notation, without a time."""
     if text.casefold() in SERIALS:
         return text.casefold()
     day = _TIME_WORDS.sub("", text)

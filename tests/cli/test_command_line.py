@@ -195,7 +195,7 @@ def test_a_header_without_names_is_refused(folder, capsys):
     text = (folder / "data.csv").read_text()
     (folder / "data.csv").write_text("Wards of 2024,,\n\n" + text)
     assert main([*FIT, "--out", "model.json"]) == 2
-    assert "pass the line of the names with --header" in capsys.readouterr().err
+    assert "pass the line number of the names with --header" in capsys.readouterr().err
     assert main([*FIT, "--header", "2", "--out", "model.json"]) == 2
     assert "line 2 of the file does not contain column names" in capsys.readouterr().err
     assert not list(folder.glob("*.ledger.json"))
