@@ -212,8 +212,8 @@ def chunks_with_target(X: Any, y: Any, schema: Schema) -> Iterator[tuple[Any, An
     Yields
     ------
     X, y
-        The next rows, in order, without those that `rows_with_target` drops. A table in memory, from
-        which they have been dropped, is a single chunk.
+        The next rows, in order, without those that `rows_with_target` drops. A table in memory is
+        a single chunk; those rows have been dropped from it.
     """
     if not isinstance(X, ChunkedTable):
         yield X, y

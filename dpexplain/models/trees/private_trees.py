@@ -217,9 +217,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
             self._trees, candidates, bins, counts, link=self._link, offset=self._offset
         )
 
-    def _read(
-        self, X: Any, y: Any, schema: Schema
-    ) -> tuple[Candidates, NDArray[np.uint16], Any]:
+    def _read(self, X: Any, y: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16], Any]:
         """Return the public candidate splits, the binned records and their targets."""
         bins = grid_of(schema, self.max_bins)
         cells, targets = [], []
