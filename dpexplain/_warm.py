@@ -26,7 +26,7 @@ from dpexplain.models.registry import MODELS
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
 from dpexplain.tables import read_texts
 
-N_ROWS = 600  # features with more than 256 bins, and those with fewer, have kernels of their own
+N_ROWS = 600  # features with more than 256 bins use different kernels from the others
 WIDE = ("age", "height", "weight")
 QUICK = ("DPExplainableBoostingClassifier", "DPExplainableBoostingRegressor")
 # The first import of these is slow, because it writes bytecode and lists of fonts.

@@ -64,7 +64,14 @@ def test_a_dictionary_becomes_a_schema_in_which_every_bound_has_a_source(path: P
                 source=line(8),
             ),
             "grade": Categorical(["low", "<=5", "high"], ordered=True, source=line(10)),
-            "smoker": Categorical(["no", "yes"], source=line(11)),
+            "smoker": Categorical(
+                ["no", "yes"],
+                aliases={
+                    **dict.fromkeys(["0", "No", "NO", "n", "N", "nein", "Nein"], "no"),
+                    **dict.fromkeys(["1", "Yes", "YES", "y", "Y", "ja", "Ja"], "yes"),
+                },
+                source=line(11),
+            ),
         },
         target=Classes(
             ["home", "died"],
@@ -136,8 +143,13 @@ def test_a_wrong_line_is_named_with_its_column(
 
 def test_a_file_that_is_no_text_or_empty_is_refused(path: Path) -> None:
     path.write_bytes("name,type\någe,number\n".encode("latin-1"))
-    with pytest.raises(SchemaError, match="line 2: not UTF-8"):
+    with pytest.raises(SchemaError, match=r"line 2: not UTF-8 text; .*cp1252 \(--encoding\)"):
         Schema.from_dictionary(path)
+    path.write_bytes(b"name,type\n\x81ge,number\n")
+    with pytest.raises(SchemaError, match="line 2: not CP1252"):
+        Schema.from_dictionary(path, encoding="cp1252")
+    with pytest.raises(ValueError, match="'shift_jis' cannot be read"):
+        Schema.from_dictionary(path, encoding="shift_jis")
     path.write_text("name,type\n\n")
     with pytest.raises(SchemaError, match="no line after the first"):
         Schema.from_dictionary(path)
@@ -149,3 +161,55 @@ def test_codes_are_read_with_their_labels_as_spss_exports_them(path: Path) -> No
     cells = ["0", "0 = no", "1=yes", "yes", "9", "9 = refused", "refused", "-1", "2 = no"]
     cleaned = Schema({"smoker": smoker}).clean(pd.DataFrame({"smoker": cells}))["smoker"]
     assert cleaned.tolist() == ["no", "no", "yes", "yes", *[None] * 4, "2 = no"]
+
+
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [("cp1252", "cp1252"), ("utf-8", "cp1252"), ("utf-8-sig", "utf-8"), ("utf-16", "cp1252")],
+)
+def test_a_dictionary_is_utf_8_or_marked_or_in_the_encoding_given(
+    path: Path, written: str, given: str
+) -> None:
+    path.write_text("name;type;unit;min;max\nGröße;number;µm;0;9\n", encoding=written)
+    feature = Schema.from_dictionary(path, encoding=given).features["Größe"]
+    assert isinstance(feature, Numeric)
+    assert feature.unit == "µm"
+
+
+@pytest.mark.parametrize(
+    ("written", "formats"),
+    [
+        ("DD.MM.YYYY", ("%d.%m.%Y",)),
+        ("dd/mm/yy; mm-dd-yyyy", ("%d/%m/%y", "%m-%d-%Y")),
+        ("yyyymmdd", ("%Y%m%d",)),
+        ("d-mmm-yyyy hh:mm:ss", ("%d-%b-%Y",)),
+        ("yyyy-mm-dd", ("%Y-%m-%d",)),
+        ("Excel|DD.MM.YYYY", ("excel", "%d.%m.%Y")),
+        ("excel", ("excel",)),
+        ("TT.MM.JJJJ", None),
+    ],
+)
+def test_a_date_format_may_be_written_in_letters(
+    path: Path, written: str, formats: tuple[str, ...] | None
+) -> None:
+    path.write_text(f"name,type,min,max,format\nd,date,2020-01-01,2020-12-31,{written}\n")
+    if formats is None:
+        with pytest.raises(SchemaError, match="column 'format'"):
+            Schema.from_dictionary(path)
+        return
+    feature = Schema.from_dictionary(path).features["d"]
+    assert isinstance(feature, Date)
+    assert feature.format == formats
+
+
+def test_a_boolean_without_categories_reads_the_usual_words(path: Path) -> None:
+    path.write_text("name,type,missing\na,boolean,9\nb,yes/no,n|0\n")
+    schema = Schema.from_dictionary(path)
+    cells = ["0", "1", "False", "TRUE", "no", "Ja", "n", "y", "9", "maybe"]
+    cleaned = schema.clean(pd.DataFrame({"a": cells, "b": cells}, dtype=object))
+    a = ["False", "True", "False", "True", "False", "True", "False", "True", None, "maybe"]
+    assert cleaned["a"].where(cleaned["a"].notna(), None).tolist() == a
+    b = [None, "yes", None, "yes", "no", "yes", None, "yes", "9", "maybe"]
+    assert cleaned["b"].where(cleaned["b"].notna(), None).tolist() == b
+    again = Schema.from_toml(schema.to_toml())
+    assert again == schema

@@ -284,5 +284,5 @@ def test_lines_of_totals_are_asked_about_and_hide_no_record_number():
     assert any("a line of totals?" in text for text in draft.decisions)
     found = Schema({"age": Numeric(0, 120)}).check(table).rows
     assert [row[1:4] for row in found if row[0] == "all columns"] == [
-        ("a line of totals?", "used as a record", 2)
+        ("a line of totals?", "used as a record if it has a target", 2)
     ]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 __all__ = ["SAID", "Kernel", "finish_bar", "njit"]
 
-SAID: Final = "Compiling numeric kernels, once (or run `dpexplain warm`)"
+SAID: Final = "Compiling numeric kernels (once; see `dpexplain warm`)"
 
 USUAL_KERNELS: Final = 6
 """Number of kernels that the default fit and its explanation compile if none is on disk."""
@@ -82,9 +82,9 @@ def _named(module: str, name: str) -> Any:
 
 
 def _make_all() -> None:
-    """Create the dispatchers of all kernels that exist, and give them to each other.
+    """Create the dispatchers of all kernels, and connect kernels that call each other.
 
-    numba looks a called function up in the globals of its caller, so each `Kernel` there is
+    numba looks up a called function in the globals of its caller, so each `Kernel` there is
     replaced by its dispatcher.
     """
     with _LOCK:
@@ -101,12 +101,12 @@ def _make_all() -> None:
             for name in kernel.__wrapped__.__code__.co_names:
                 if isinstance(names.get(name), Kernel):
                     names[name] = names[name].dispatcher
-        # Only now, because other threads may call a kernel as soon as none is waiting.
+        # This comes last, because other threads may call a kernel as soon as none is waiting.
         del _waiting[: len(made)]
 
 
 class Word:
-    """Progress bar that shows which part of the usual kernels has been compiled.
+    """Progress bar that shows how many of the usual kernels have been compiled.
 
     The kernels that a fit needs depend only on its settings and schema, so the bar reveals nothing
     about records. It is shown only in a terminal or a notebook, and is never logged.

@@ -234,7 +234,7 @@ class PrivacyLedger(LedgerReading):
         Raises
         ------
         BudgetError, TypeError, ValueError
-            As for `charge`; also ValueError if `charges` is empty. Either all entries are recorded
+            As in `charge`; also ValueError if `charges` is empty. Either all entries are recorded
             or none are.
         """
         check_unit(unit)

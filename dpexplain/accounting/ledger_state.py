@@ -298,12 +298,12 @@ class LedgerState:
         return str(self.to_dict()["head"])
 
     def entries_at(self, head: str) -> int | None:
-        """Return the number of entries at which the ledger had a head, or None.
+        """Return how many entries the ledger had when its head was `head`, or None.
 
         Parameters
         ----------
         head : str
-            Head noted when the cap and its unit were those of this state.
+            Head noted while the cap and its unit were those of this state.
         """
         whole = self.to_dict()
         limits = {n: whole[n] for n in whole if n not in _NO_LIMITS}

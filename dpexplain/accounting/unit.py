@@ -187,7 +187,7 @@ class OtherUnit:
         Returns
         -------
         str
-            `text`, the description of the unit in the file.
+            The description `text` from the file.
         """
         return self.text
 
@@ -198,7 +198,7 @@ class OtherUnit:
         Returns
         -------
         str
-            `text`, the description of the unit in the file.
+            The description `text` from the file.
         """
         return self.text
 

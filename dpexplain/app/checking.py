@@ -73,7 +73,7 @@ def read_rules(answers: Answers) -> Schema:
                 "would show; enter a data dictionary.",
             )
         else:
-            Schema.from_dictionary(path)  # a mistake in a line is not about the target
+            _dictionary(path, answers, None)  # a mistake in a line is not about the target
             schema = _with_target(path, answers)
     assert schema.target is not None
     if schema.target.name and answers.target not in ("", schema.target.name):
@@ -110,7 +110,12 @@ def _first_line(path: Path) -> bytes:
 def _with_target(path: Path, answers: Answers) -> Schema:
     target = answers.needed("target", "Enter the column to predict.")
     with at("target"):
-        return Schema.from_dictionary(path, target=target)
+        return _dictionary(path, answers, target)
+
+
+def _dictionary(path: Path, answers: Answers, target: str | None) -> Schema:
+    """Read a data dictionary in UTF-8 or in the encoding of the table."""
+    return Schema.from_dictionary(path, target=target, encoding=answers.encoding or "utf-8")
 
 
 def to_decide(schema: Schema) -> list[str]:

@@ -17,15 +17,15 @@ _GEOMETRIC_SPAN = 1e-4
 """Width of the finest geometric cell, as a fraction of the range that these cells cover."""
 
 _MOST_FINE = 1 << 16
-"""Limit on the number of fine cells of a feature, so that two bytes hold the index of each."""
+"""Limit on the number of fine cells of a feature, so that an index fits in two bytes."""
 
 _MOST_FINE_TOGETHER = 1 << 22
-"""Limit on the number of fine cells of all features, for the memory of their counts."""
+"""Limit on the number of fine cells of all features, which limits the memory of their counts."""
 
 _OCTAVES = 32
 _PER_OCTAVE = 256
-"""Fine cells near zero: from a value of size r / 2**32 on, up to 256 between each value and its
-double, for a range of size r."""
+"""Fine cells near zero: for a range of size r, up to 256 cells between each value and its double,
+from r / 2**32 upward."""
 
 
 def declared_cells(
@@ -69,10 +69,10 @@ def declared_cells(
 
 
 def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
-    """Divide the public cells of a numeric feature into as many as an index can hold.
+    """Divide the public cells of a numeric feature into up to 65,535 fine cells.
 
-    They are meant to be counted in groups, down to single fine cells only where records are
-    dense. So a bound may be thousands of times larger than most values.
+    Fine cells are counted in groups, which are small only where records are dense. A bound may
+    therefore be thousands of times larger than most values.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
 
 @lru_cache(maxsize=32)
 def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np.float64]:
-    """Return the edges of fine cells, kept for the next fit (at most half a megabyte)."""
+    """Return the edges of fine cells; they are cached, in at most half a megabyte each."""
     edges = np.frombuffer(edges_of_cells)
     near = _near_edges(values, room // 4)
     equal = _equal_edges(values, room - len(near) - len(edges))
     fine = _snap(_sorted(near, equal), values)
-    # An edge that differs from one of the grid only by rounding would be a second one.
+    # Leave out edges that differ from an edge of the grid only by rounding.
     margin = 2e-9 * np.abs(edges)
     begin = np.searchsorted(fine, edges - margin)
     end = np.searchsorted(fine, edges + margin, side="right")
@@ -126,7 +126,7 @@ def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np
 
 
 def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
-    """Return at most so many edges around zero, equally many in each octave."""
+    """Return at most `most` edges around zero, the same number in each octave."""
     anchor, sides = _sides(feature)
     per_octave = min(_PER_OCTAVE, most // (_OCTAVES * len(sides)))
     octave, place = np.divmod(np.arange(_OCTAVES * per_octave), max(per_octave, 1))
@@ -135,7 +135,7 @@ def _near_edges(feature: Numeric, most: int) -> NDArray[np.float64]:
 
 
 def _sides(feature: Numeric) -> tuple[float, list[float]]:
-    """Return zero, or the bound closest to it, and how far the bounds are from there."""
+    """Return zero, or the bound closest to it, and the offsets of the bounds from it."""
     anchor = min(max(0.0, feature.low), feature.high)
     return anchor, [b - anchor for b in (feature.low, feature.high) if b != anchor]
 
@@ -155,7 +155,7 @@ def _mixed_edges(feature: Numeric, n_cells: int) -> NDArray[np.float64]:
 
 
 def _sorted(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the distinct values of sorted parts, which a stable sort merges fast."""
+    """Merge sorted arrays without duplicates; a stable sort is fast for them."""
     edges = np.sort(np.concatenate(parts), kind="stable")
     distinct = np.diff(edges, prepend=-np.inf) > 0.0
     return edges if distinct.all() else edges[distinct]

@@ -1,11 +1,11 @@
-"""Cells that follow the records: heavy public cells are split and counted again.
+"""Cells that adapt to the records: heavy public cells are split and counted again.
 
-The budget of the histograms is divided among rounds. The first round counts coarse cells; each
-later one counts all cells again, after those that hold far too many records were split. Estimates
-of all rounds are combined by least squares, so a cell that is never split is known as precisely as
-if the whole budget had been spent on it at once: where nothing has to be split, rounds cost
-nothing. The idea of consistent counts on a hierarchy is that of Hay, Rastogi, Miklau and Suciu,
-"Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
+The budget of the histograms is divided among rounds. The first round counts coarse cells. Before
+each later round, cells that hold far too many records are split; then all cells are counted again.
+The estimates of all rounds are combined by least squares, so a cell that is never split is known as
+precisely as if the whole budget had been spent on it at once: if nothing has to be split, several
+rounds cost nothing. Consistent counts on a hierarchy were proposed by Hay, Rastogi, Miklau and
+Suciu, "Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
 arXiv:0904.0942.
 """
 
@@ -25,9 +25,9 @@ _MOST_PARTS = 32
 """Maximum number of cells into which a heavy cell is split."""
 
 _PART_NOISE_RATIO = 2.0
-"""Minimum ratio of the average count of its parts to the noise of a whole budget.
+"""Minimum ratio of the average count of its parts to the noise of a full-budget count.
 
-More parts would bury what they add up to: each of them has noise of its own.
+More parts would make their sum too noisy, because the noise of all parts adds up.
 """
 
 _MOST_CELLS = 8.0
@@ -45,15 +45,15 @@ Starts = NDArray[np.intp]
 class RefinedHistograms:
     """Noisy histograms over cells that were split where records are dense.
 
-    Attributes
+    Parameters
     ----------
     starts : tuple of ndarray of shape (n_cells,), one per feature
         Index of the finest cell with which each counted cell begins.
     histograms : NoisyHistograms
         Estimated counts of these cells.
     first : NoisyHistograms
-        Estimated counts of the cells of the first round. The estimate of a cell that was split
-        later is that of the rounds before.
+        Estimated counts of the cells of the first round. For a cell that was split later, only the
+        rounds before the split are used.
 
     Examples
     --------
@@ -77,6 +77,7 @@ def first_cells(finest: FeatureBins, cells: FeatureBins) -> Starts:
     Parameters
     ----------
     finest : FeatureBins
+        Finest cells of a feature.
     cells : FeatureBins
         Coarser cells of the same feature, whose edges are among those of the finest.
 
@@ -104,7 +105,9 @@ def cells_from(finest: FeatureBins, starts: Starts) -> FeatureBins:
     Parameters
     ----------
     finest : FeatureBins
+        Finest cells of a feature.
     starts : ndarray of shape (n_cells,)
+        Index of the finest cell with which each cell begins.
 
     Returns
     -------
@@ -235,7 +238,7 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Counts of a feature's cells, with variances in units of the best possible."""
+    """Counts of a feature's cells, with variances relative to full-budget counts."""
 
     counts: FloatArray
     spread: FloatArray
@@ -250,7 +253,7 @@ class _Estimate:
         return cls(counts, all_spread, cells, cells, counts, all_spread)
 
     def of_parts(self, parent: Starts) -> _Estimate:
-        """Return the same estimate with the parts into which each cell is split."""
+        """Return the estimate, together with the parts into which cells are split."""
         return _Estimate(
             self.counts,
             self.spread,
@@ -263,8 +266,8 @@ class _Estimate:
     def updated(self, measured: FloatArray, spread: float) -> _Estimate:
         """Combine the estimates of cells with new counts of their parts, by least squares.
 
-        A part that is its whole cell gets the weighted mean of both counts. Otherwise, the parts
-        share evenly what their sum moves toward the estimate of the cell.
+        A cell that was not split gets the weighted mean of both counts. Otherwise, the sum of the
+        parts moves toward the estimate of their cell, and all parts change by the same amount.
         """
         parts = np.bincount(self.parent)
         sums = np.bincount(self.parent, weights=measured)

@@ -290,7 +290,7 @@ def _budget(stated: Stated) -> list[str]:
         return [*words, "The budget has no cap (limit), so the ledger refuses nothing."]
     left = f"ε = {stated.left_epsilon:g} is left for one more model"
     if stated.left_epsilon > stated.cap_epsilon - stated.total_epsilon:
-        left += " (losses together are less than their sum)"
+        left += " (combined losses are less than their sum)"
     return [
         *words,
         f"The cap (limit) is ε = {stated.cap_epsilon:g}: the ledger refuses what would exceed it. "

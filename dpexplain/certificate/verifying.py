@@ -258,11 +258,11 @@ def _kept_head(given: Certificate, state: LedgerState, head: str) -> Check:
     for cap, unit in caps:
         n_entries = replace(state, cap_epsilon=cap, unit=unit).entries_at(head)
         if n_entries is not None:
-            words = f"head {head[:16]}… was that after {counted_entries(n_entries)}"
+            words = f"head {head[:16]}… is that of the ledger after {counted_entries(n_entries)}"
             return Check("head", "passed", words)
     words = (
-        "the ledger was never in the state with the given head: entries were deleted, or the head "
-        "belongs to another ledger, or to a cap between two that were lowered since"
+        "no state of this ledger has the given head: entries were deleted, or the head belongs to "
+        "another ledger, or to a cap other than the present one and that of the certificate"
     )
     return Check("head", "failed", words)
 

@@ -60,7 +60,8 @@ def add_commands(commands: Any) -> None:
     verify.add_argument(
         "--head",
         metavar="HASH",
-        help="head of the ledger, noted after its last charge: fails if entries were deleted since",
+        help="head of the ledger, noted after its last charge; verification fails if entries were "
+        "deleted since",
     )
     verify.set_defaults(run=run_verify)
 

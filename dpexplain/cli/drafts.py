@@ -57,6 +57,9 @@ def add_commands(commands: Any) -> None:
     )
     read.add_argument("dictionary", type=Path, help="CSV file with one line per column")
     read.add_argument("--target", metavar="COLUMN", help="column to predict", required=True)
+    read.add_argument(
+        "--encoding", metavar="NAME", default="utf-8", help="encoding, if not UTF-8 or UTF-16"
+    )
     read.add_argument("--out", type=Path, required=True, help="schema, as TOML")
     read.add_argument("--replace", action="store_true", help="replace an existing file")
     read.set_defaults(run=run_from_dictionary, command="schema from-dictionary")
@@ -104,7 +107,7 @@ def run_from_dictionary(asked: argparse.Namespace) -> None:
     from dpexplain.schema import Schema
 
     _check_new(asked)
-    schema = Schema.from_dictionary(asked.dictionary, target=asked.target)
+    schema = Schema.from_dictionary(asked.dictionary, target=asked.target, encoding=asked.encoding)
     dpexplain.io.write_file(asked.out, schema.to_toml())
     print(f"saved to {asked.out}: {schema.n_features} features.")
 

@@ -36,7 +36,7 @@ def private_records(asked: argparse.Namespace, schema: Schema) -> Records:
 
     If private boosting or a linear model protects rows, a Parquet file is not read here, because
     the model reads it in chunks. If it protects persons, the file is read as a whole, because the
-    rows of a person may be in several chunks; so it is for the non-private reference.
+    rows of a person may be in several chunks. The non-private reference also needs the whole file.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
 
 
 def column_names(asked: argparse.Namespace) -> list[str]:
-    """Read the column names of a text file and note those its header does not give.
+    """Read the column names of a text file; print those that differ from its header.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def column_names(asked: argparse.Namespace) -> list[str]:
 
 
 def header_notes(asked: argparse.Namespace) -> str:
-    """Say which columns of a text file the header names twice, or not.
+    """Describe the columns of a text file whose names are missing or repeated.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from dpexplain.accounting._ledger.provenance import provenance_of
 from dpexplain.accounting.events import Event
 from dpexplain.accounting.ledger import PrivacyLedger
 from dpexplain.accounting.unit import Unit, unit_of
-from dpexplain.tables.columns import is_stream, kind_in_parts, reads_once
-from dpexplain.tables.frames import in_memory_call
+from dpexplain.tables.columns import kind_in_parts, reads_once
+from dpexplain.tables.frames import in_memory_call, is_stream
 from dpexplain.tables.groups import Grouping, grouping_of
 from dpexplain.tables.targets import split_target
 

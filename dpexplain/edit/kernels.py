@@ -1,7 +1,7 @@
 """Arithmetic for edits to curves.
 
-Edits are applied with these functions. Dashboards preview edits with a JavaScript version of them
-(``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
+Edits are applied with these functions. Dashboards preview edits with JavaScript versions of these
+functions (``static/views/edit/arithmetic/edit_kernels.js``); a test checks that the results agree.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def checked_where(where: Any) -> Where | None:
     Parameters
     ----------
     where : dict, tuple or None
-        For each feature, two numbers or one or more labels.
+        For each feature, either two numbers, or one or more labels.
 
     Returns
     -------
@@ -244,8 +244,8 @@ def cells_of(pair: PairCurve, where: dict[str, Ends | tuple[str, ...]]) -> Index
     ----------
     pair : PairCurve
     where : dict
-        For each feature, two numbers or one or more labels. If a feature is not named, all of its
-        value bins are chosen.
+        For each feature, either two numbers, or one or more labels. If a feature is not named, all
+        of its value bins are chosen.
 
     Returns
     -------

@@ -18,7 +18,7 @@ class InterpretLocal:
         return (self,)
 
     def data(self, key: int) -> dict[str, Any]:
-        """Return the contributions to the score of one sample, as InterpretML has them.
+        """Return the contributions to the score of one sample, in InterpretML's format.
 
         Parameters
         ----------

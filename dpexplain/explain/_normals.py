@@ -21,7 +21,7 @@ def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
     Parameters
     ----------
     seed : int
-        Seed of the stream; the same seed gives the same draws, however they are parted.
+        Seed of the stream; the same seed gives the same draws, whatever the parts.
     counts : sequence of int
         Number of draws in each part.
 

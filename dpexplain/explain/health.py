@@ -33,9 +33,11 @@ def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int)
         Distance to the caller to whom the warning belongs, as in `warnings.warn`.
     """
     if alarms:
+        listed = "; ".join(alarms)
+        end = "" if listed.endswith("?") else "."
         warnings.warn(
             guarantee.marked(
-                f"the released numbers point to a mistake in the table: {'; '.join(alarms)}. "
+                f"the released numbers point to a mistake in the table: {listed}{end} "
                 "schema.check(X, y) says more, and only the data holder may see it."
             ),
             HealthWarning,

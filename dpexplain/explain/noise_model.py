@@ -33,7 +33,7 @@ _TIE = 1e-6
 """Relative difference below which entries of a factor count as equal."""
 
 _NOTHING = 1e-9
-"""Standardized error below which a value counts as free of an error."""
+"""Standardized error below which a draw does not count as an error of a value."""
 
 _DRAWS = 4_000
 _BLOCK = 256  # draws at a time
@@ -92,7 +92,7 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
 
 
 def _uncorrelated(errors: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return the values whose errors share no draw with those of a given value.
+    """Return a mask of the values whose errors share no draw with other values.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class NoiseModel(Record):
         # The values are standardized first, so that the correlations of values with small
         # standard deviations are preserved, too.
         scaled = stacked / np.where(std > 0, std, 1.0)
-        # Values without any correlation have equal eigenvalues, and rounding would mix them.
+        # Uncorrelated values have equal eigenvalues, so rounding errors would mix their vectors.
         scaled[:, _uncorrelated(scaled)] = 0.0
         by_value = scaled.shape[1] <= scaled.shape[0]
         values, vectors = np.linalg.eigh(scaled.T @ scaled if by_value else scaled @ scaled.T)
@@ -192,8 +192,8 @@ class NoiseModel(Record):
         factor = (
             vectors[:, kept] * np.sqrt(values[kept]) if by_value else scaled.T @ vectors[:, kept]
         )
-        # The sign of an eigenvector is arbitrary; make its largest entry positive. Entries may be
-        # equally large, as those of a feature with two values; then it is the first of them.
+        # The sign of an eigenvector is arbitrary; make its largest entry positive. If several are
+        # equally large, as for a feature with two values, make the first of them positive.
         size = np.abs(factor)
         largest = (size >= (1.0 - _TIE) * size.max(axis=0)).argmax(axis=0)
         factor = factor * np.sign(factor[largest, np.arange(factor.shape[1])]) * std[:, None]

@@ -32,8 +32,8 @@ MOST_AT_ZERO = 0.98
 FEWEST_IN_CLASS = 0.02
 MOST_WITHOUT_TARGET = 0.20
 MOST_HIDDEN = 1_000
-"""Limit for the number of records that noise may hide if a model is tested for having any. Models
-that release the number of records in each cell are always tested."""
+"""Maximum number of records that noise may hide in a test for whether there are any. Models that
+release the number of records in each cell are always tested."""
 _HIDING_LEVEL = 0.001
 _FEWEST_CELLS = 10
 """Features with fewer values, such as yes and no, are not tested for a full first or last bin,
@@ -69,14 +69,14 @@ class Excess:
 
 @dataclass(frozen=True)
 class LaplaceExcess:
-    """Excess like `Excess`, whose noise is a sum of independent Laplace draws.
+    """Like `Excess`, but its noise is a sum of independent Laplace draws.
 
     Attributes
     ----------
     kind, feature, words, records
         As in `Excess`.
     scales : tuple of (float, int)
-        Scales of the draws as they enter the sum, in records, each with the number of draws.
+        Scales of the draws in the sum, in records, each with the number of draws.
     """
 
     kind: str
@@ -157,7 +157,7 @@ class LaplaceCount:
     inside, outside : float
         Noisy numbers of records.
     scale : float
-        Scale of each Laplace draw as it enters a number, in records.
+        Scale of each Laplace draw added to a number, in records.
     n_inside, n_outside : int
         Number of draws in each number.
     """
@@ -178,8 +178,8 @@ def alarms_of(
     ----------
     tests : sequence of Excess or LaplaceExcess
     of_records : callable or None
-        Function from the level of one test to the test that there are any records; None if the
-        noise hides too many of them.
+        Function that takes the level of one test and returns the test for whether there are any
+        records; None if the noise could hide too many records.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def _rare(name: str) -> tuple[str, str, str]:
 def of_counted_classes(
     classes: Sequence[str], counts: Sequence[LaplaceCount]
 ) -> Iterator[LaplaceExcess]:
-    """Test the number of records in each class; the numbers have Laplace noise.
+    """Test the number of records in each class, counted with Laplace noise.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def alarms_of_counts(
 
 
 def _critical(count: LaplaceCount, level: float) -> float:
-    """Return the number that pure noise exceeds with probability `level`."""
+    """Return a number that pure noise exceeds with a probability of at most `level`."""
     n_draws = count.n_inside + count.n_outside
     scales = ((count.scale, n_draws),)
     highest = 2.0 * count.scale * (n_draws - math.log(level))
@@ -382,8 +382,8 @@ def _critical(count: LaplaceCount, level: float) -> float:
 def tells_of_records(count: LaplaceCount | NoisyCount) -> bool:
     """Return whether the noise is small enough to tell if there are any records.
 
-    The answer depends only on public settings. Otherwise, the model may still be accurate, so the
-    test would raise alarms about tables without mistakes.
+    The answer depends only on public settings. If the noise is larger, a model may be accurate even
+    if its table is too small to pass the test, so an alarm would mislead.
     """
     if isinstance(count, LaplaceCount):
         return 2.0 * _critical(count, _HIDING_LEVEL) <= MOST_HIDDEN
@@ -412,17 +412,20 @@ def of_records(n_samples: float, n_samples_std: float, level: float) -> Excess:
 
 
 def note_of_unchecked(*what: str) -> Finding:
-    """Return the note that names what the check cannot tell.
+    """Return the note that names what was not checked.
 
     Parameters
     ----------
     *what : str
-        What the fit releases no counts for, in the plural; nothing means everything.
+        Plural nouns for what was not checked; none if nothing can be checked.
     """
     if not what:
         words = "nothing can be checked, because this model releases no number of records"
         return Finding("no check", "", words)
-    words = f"not checked, because this model releases no exact enough counts: {', '.join(what)}"
+    words = (
+        "not checked, because this model releases no sufficiently precise counts: "
+        f"{', '.join(what)}"
+    )
     return Finding("unchecked", "", words)
 
 

@@ -19,7 +19,7 @@ from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
 from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
-from dpexplain.tables.frames import column_of
+from dpexplain.tables.frames import column_of, is_stream
 from dpexplain.tables.opening import chunks_of_rows
 
 
@@ -45,7 +45,7 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
         If `X` is not two-dimensional or has no columns.
     """
     kind = _tables.kind_in_parts(X)
-    if kind and not _tables.is_stream(X):
+    if kind and not is_stream(X):
         raise TypeError(f"X is {kind}, which is read in chunks; pass a table in memory here.")
     table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:

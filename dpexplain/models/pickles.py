@@ -15,8 +15,8 @@ _VERSION = "_dpexplain_version"
 class VersionedEstimator(BaseEstimator):
     """Base class for estimators whose pickles contain the version of this library.
 
-    Loading a pickle that a different version wrote warns, because the attributes of a fitted model
-    may change between versions.
+    Loading a pickle written by a different version causes a warning, because the attributes of a
+    fitted model may change between versions.
     """
 
     def __getstate__(self) -> dict[str, Any]:

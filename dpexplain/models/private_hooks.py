@@ -56,11 +56,11 @@ class PrivateHooks:
         return tuple(finding.words for finding in self._found_alarms())
 
     def _found_alarms(self) -> tuple[Finding, ...]:
-        """Return the alarms of the health check; models that release no counts have none."""
+        """Return the alarms of the health check; empty if the fit releases no counts."""
         return ()
 
     def _health_notes(self) -> tuple[Finding, ...]:
-        """Return the notes of the health check, including what it cannot tell."""
+        """Return the notes of the health check, including what was not checked."""
         return (note_of_unchecked(),)
 
     def _public_rows(self) -> int | None:

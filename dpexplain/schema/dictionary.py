@@ -23,8 +23,9 @@ from dpexplain._utils.validation import shown
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema._cleaning import as_affixes, as_aliases, as_formats, as_thousands
 from dpexplain.schema.features import Categorical, Classes, Date, Feature, Numeric, Range, Target
-from dpexplain.tables.cells import cell_number, day_text
-from dpexplain.tables.spellings import day_reader, number_reader
+from dpexplain.tables.cells import cell_number, cell_text, day_text
+from dpexplain.tables.line_format import BYTE_ORDER_MARKS, LineFormat
+from dpexplain.tables.spellings import SERIALS, day_reader, number_reader
 
 COLUMNS: Final = {
     "name": ("variable", "column", "field"),
@@ -62,6 +63,18 @@ _TYPES: Final = {
 }
 _MAX_BYTES: Final = 16 * 2**20
 _CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
+_SPELLINGS: Final = (
+    ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
+    ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
+)
+"""Cells that the type boolean reads, besides false and true, if it has no categories."""
+
+_DATE_WORDS: Final = {
+    **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},
+    **{"yy": "%y", "yyyy": "%Y"},
+}
+_DATE_WORD: Final = re.compile("d{1,2}|m{1,4}|yyyy|yy", re.IGNORECASE)
+_TIME_WORDS: Final = re.compile("[ t]hh?:mm.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -114,7 +127,9 @@ class Entry:
         return self["source"] or f"{self.file}, line {self.line}"
 
 
-def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
+def dictionary_fields(
+    path: str | Path, target: str | None, encoding: str = "utf-8"
+) -> dict[str, Any]:
     """Read the arguments for a schema from a data dictionary.
 
     Parameters
@@ -123,6 +138,8 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
         Path of the data dictionary.
     target : str or None
         Column to predict; None for a schema that has no target.
+    encoding : str, default="utf-8"
+        Encoding of a file that is not UTF-8 and has no byte order mark.
 
     Returns
     -------
@@ -133,8 +150,10 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     ------
     SchemaError
         If a line is invalid; the message names the line and the column.
+    ValueError
+        If the encoding is not supported.
     """
-    entries = _entries(Path(path))
+    entries = _entries(Path(path), LineFormat(encoding=encoding).encoding)
     names = [entry["name"] for entry in entries]
     if target is not None and target not in names:
         meant = closest_name(target, names)
@@ -156,16 +175,12 @@ def dictionary_fields(path: str | Path, target: str | None) -> dict[str, Any]:
     return fields
 
 
-def _entries(path: Path) -> list[Entry]:
+def _entries(path: Path, encoding: str) -> list[Entry]:
     """Read the entries of a data dictionary."""
     raw = path.read_bytes()[: _MAX_BYTES + 1]
     if len(raw) > _MAX_BYTES:
         raise SchemaError(f"{path.name} has more than {_MAX_BYTES} bytes; is it the data?")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise SchemaError(f"{path.name}, line {line}: not UTF-8 text; save it as UTF-8.") from None
+    text = _text(path.name, raw, encoding)
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -184,6 +199,23 @@ def _entries(path: Path) -> list[Entry]:
         raise SchemaError(f"{path.name}, line {line}: {error}.") from None
     _check_entries(path.name, found)
     return found
+
+
+def _text(file: str, raw: bytes, encoding: str) -> str:
+    """Decode a file in UTF-8, in the encoding of its byte order mark, or in the given one."""
+    marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
+    known = next(marked, "utf-8")
+    raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
+    for name in dict.fromkeys((known, encoding)):
+        try:
+            return raw.decode(name)
+        except UnicodeDecodeError as error:
+            place = error.start
+    line = raw[:place].count(b"\n") + 1
+    raise SchemaError(
+        f"{file}, line {line}: not {name.upper()} text; specify the encoding of the dictionary, "
+        "such as cp1252 (--encoding), or save it as UTF-8."
+    )
 
 
 def _headings(file: str, cells: list[str]) -> tuple[dict[str, str], dict[str, int]]:
@@ -238,7 +270,7 @@ def _kind(entry: Entry) -> str:
     kind = _TYPES.get(entry["type"].casefold())
     if kind is None:
         meant = closest_name(entry["type"], _TYPES)
-        hint = f"; did you mean {meant!r}?" if meant else ""
+        hint = f"; did you mean {meant!r}?" if meant else "."
         raise entry.error(
             "type",
             f"{entry['type']!r} is not a type{hint} Use {', '.join(sorted(set(_TYPES.values())))}.",
@@ -318,13 +350,13 @@ def _number(entry: Entry, column: str) -> float:
     if np.isnan(number):
         number = number_reader(**_written(entry))(text)
     if not np.isfinite(number):
-        raise entry.error(column, f"{text!r} is not a finite number.")
+        raise entry.error(column, f"{text!r} is not a finite number; write it as 1234.5.")
     return float(number)
 
 
 def _date(entry: Entry) -> Date:
     with entry.at("format"):
-        formats = as_formats(_several(entry["format"]))
+        formats = as_formats([_strftime(text) for text in _several(entry["format"])])
     read, ends = day_reader(formats, 9999), []
     for column in ("min", "max"):
         day = read(entry.needed(column, "2024-12-31"))
@@ -335,11 +367,25 @@ def _date(entry: Entry) -> Date:
         return Date(*ends, format=formats, **_common(entry))
 
 
+def _strftime(text: str) -> str:
+    """Return a format such as DD.MM.YYYY in ``strftime`` notation; a time of day is dropped."""
+    if text.casefold() in SERIALS:
+        return text.casefold()
+    day = _TIME_WORDS.sub("", text)
+    if "%" in text or any(map(str.isalpha, _DATE_WORD.sub("", day))):
+        return text
+    return _DATE_WORD.sub(lambda found: _DATE_WORDS[found[0].casefold()], day)
+
+
 def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], ...]]:
     """Return categories and aliases; ``1=male`` is the category male with the alias 1."""
     given = entry["categories"]
+    spelled: list[tuple[str, str]] = []
     if not given and kind == "boolean":
-        given = "no|yes" if entry["type"].casefold() == "yes/no" else "False|True"
+        names = ["no", "yes"] if entry["type"].casefold() == "yes/no" else ["False", "True"]
+        given, pairs = "|".join(names), zip(names, _SPELLINGS, strict=True)
+        taken = {cell_text(text) for text in (*names, *_markers(entry["missing"]))}
+        spelled = [(t, name) for name, texts in pairs for t in texts if cell_text(t) not in taken]
     if not given:
         entry.needed("categories", "'male|female' or '1=male|2=female'")
     if "," in given and not set("|;") & set(given):
@@ -347,21 +393,21 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
     coded = [_CODE.fullmatch(text) for text in _several(given)]
     names = [c[2] if c else text for c, text in zip(coded, _several(given), strict=True)]
     with entry.at("categories"):
-        spelled = [(text, c[2]) for c in coded if c for text in _codes(c)]
-        pairs = as_aliases("codes", spelled, names)
-        Categorical(names, aliases=pairs)
+        spelled += [(text, c[2]) for c in coded if c for text in _codes(c)]
+        codes = as_aliases("codes", spelled, names)
+        Categorical(names, aliases=codes)
     with entry.at("aliases"):
         cut = [text.rpartition("=") for text in _several(entry["aliases"])]
         if wrong := [after for _, sign, after in cut if not sign]:
             raise SchemaError(f"{wrong[0]!r} must be written as spelling=category.")
         spelled = [(spelling.strip(), name.strip()) for spelling, _, name in cut]
-        aliases = (*pairs, *as_aliases("aliases", spelled, names))
+        aliases = (*codes, *as_aliases("aliases", spelled, names))
         Categorical(names, aliases=aliases)
     return names, aliases
 
 
 def _codes(found: re.Match[str]) -> tuple[str, ...]:
-    """Return the spellings of a coded category: SPSS also exports ``1 = male``."""
+    """Return the spellings of a coded category, such as ``1 = male`` from SPSS."""
     code, name = found.groups()
     return code, f"{code} = {name}", f"{code}={name}"
 

@@ -72,7 +72,7 @@ _SEPARATORS: Final = (
     (".", " "),
     (",", " "),
 )
-"""Decimal and thousands separators; of those that fit equally well, the first are taken."""
+"""Pairs of decimal and thousands separators; if several fit equally well, the first is used."""
 _LONGEST_UNIT: Final = 8
 _NUMBER: Final = r"[+-]?\d[\d.,' \u00a0\u202f\u2019]*?"
 _AROUND: Final = re.compile(rf"([^\d+-]*?)\s*{_NUMBER}\s*([^\d\s.,'][^\d]*)?")
@@ -125,7 +125,7 @@ def probable_role(name: str, plain: Feature, counts: Counter[str]) -> str:
     -------
     {"id", "person", ""}
     """
-    if isinstance(plain, Numeric):  # whatever is below the last record, such as totals
+    if isinstance(plain, Numeric):  # the rest may be below the last record, such as totals
         counts = Counter({t: n for t, n in counts.items() if not np.isnan(cell_number(t))})
     n_rows, folded = counts.total(), name.casefold()
     if n_rows < FEWEST_ROWS or isinstance(plain, Date):
@@ -261,7 +261,7 @@ def looks_like_serials(name: str, numbers: NDArray[np.float64]) -> bool:
 
 
 def _is_default(day: float) -> bool:
-    """Return whether a program may have set this day because it knew none."""
+    """Return whether a program may have set this day because the date was unknown."""
     if not FIRST_DAY <= day <= LAST_DAY:
         return False
     whole = date.fromordinal(int(day) + _EPOCH)
@@ -291,7 +291,7 @@ class NumberForm(NamedTuple):
     odd : list of str
         Cells that are not numbers.
     questions : list of str
-        What a person has to confirm.
+        Guesses that a person has to confirm.
     """
 
     rules: dict[str, Any]
@@ -342,11 +342,11 @@ def _form(
         questions.append("numbers have a decimal comma?")
     if thousands:
         rules["thousands"] = thousands
-        questions.append(f"{_NAMES[thousands]} separates thousands, and is not a decimal one?")
+        questions.append(f"{_NAMES[thousands]} separates thousands, not decimals?")
     if affixes:
         rules["affixes"] = affixes
         shown = ", ".join(map(repr, affixes))
-        questions.append(f"numbers are written with {shown}, and all in this unit?")
+        questions.append(f"numbers are written with {shown}: are all in this unit?")
     return NumberForm(rules, read, odd, questions)
 
 

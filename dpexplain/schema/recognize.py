@@ -196,7 +196,7 @@ def _add(found: Drafted, name: str, column: Column, *, has_names: bool) -> None:
 
 
 def _as_whole_numbers(plain: Feature, counts: Counter[str]) -> Feature:
-    """Return texts as whole numbers if only a few of them are anything else."""
+    """Return texts as whole numbers if nearly all of them are."""
     if type(plain) is not Categorical or len(counts) <= _FEWEST_NUMBERS:
         return plain
     odd = sum(not text.lstrip("-").isdigit() for text in counts)
@@ -262,7 +262,7 @@ def _numeric(
         found.decide(name, f"{_shown(texts)} {_MISSING[len(texts) == 1]}")
     if looks_like_serials(name, values):
         found.decide(
-            name, "numbers stand for days, as in spreadsheets? Otherwise, drop the format."
+            name, "numbers stand for days, as in spreadsheets? Otherwise, remove the format."
         )
         days = [_SERIAL_DAY(value) for value in (values[0], values[-1])]
         texts = [f"{marker:g}" for marker in markers]

@@ -22,7 +22,7 @@ _MANY_ROWS = 100
 
 
 def of_rows_again(table: pd.DataFrame, y: Column | None, ids: Sequence[str]) -> Found:
-    """Report rows that repeat although they hold an ID, or all equally often.
+    """Report rows that repeat despite an ID, or that all repeat equally often.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def of_persons(table: pd.DataFrame, schema: KnownRoles, most_rows: int | None) -
     Returns
     -------
     list of (str, str, ndarray)
-        As for `of_rows_again`.
+        As in `of_rows_again`.
     """
     texts = texts_of(table[schema.person])
     filled = np.array([text is not None for text in texts], dtype=bool)

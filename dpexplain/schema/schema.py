@@ -148,18 +148,21 @@ class Schema(FromInterpret):
             raise SchemaError(cut(str(error))) from None
 
     @classmethod
-    def from_dictionary(cls, path: str | Path, *, target: str | None = None) -> Schema:
+    def from_dictionary(
+        cls, path: str | Path, *, target: str | None = None, encoding: str = "utf-8"
+    ) -> Schema:
         r"""Read a schema from a data dictionary (CSV, one line per column of the table).
 
         Parameters
         ----------
         path : str or Path
-            UTF-8 text with cells separated by commas, semicolons or tabs. Entries of a list are
+            Text with cells separated by commas, semicolons or tabs. Entries of a list are
             separated by ``|`` or ``;``. The first line names these columns, in any order; other
             columns are ignored:
 
             * ``name``: name of the column;
-            * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore;
+            * ``type``: number, integer, date, category, ordered, boolean, id, person or ignore. A
+              boolean without categories reads 0 and 1, no and yes, false and true, nein and ja;
             * ``min``, ``max``, ``step``: bounds of numbers and dates, and their resolution;
             * ``categories``: ``male|female``, or ``1=male|2=female`` if the table contains codes;
             * ``aliases``: other spellings, ``m=male|f=female``;
@@ -169,10 +172,12 @@ class Schema(FromInterpret):
             * ``thousands``: point, comma, apostrophe or space; empty if there is none;
             * ``affixes``: texts around the numbers, such as ``kg`` or ``%``, separated like the
               categories;
-            * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y``;
+            * ``format``: date formats, ``%d.%m.%Y|%m/%d/%y`` or ``DD.MM.YYYY|MM/DD/YY``;
             * ``source``: where the bounds come from; by default the file and line.
         target : str or None, default=None
             Column to predict; None for a schema that has no target.
+        encoding : str, default="utf-8"
+            Encoding of a file that is neither UTF-8 nor marked as UTF-16, such as "cp1252".
 
         Returns
         -------
@@ -183,6 +188,8 @@ class Schema(FromInterpret):
         ------
         SchemaError
             If a line is invalid. The message names the line and the column of the dictionary.
+        ValueError
+            If the encoding is not supported.
 
         Examples
         --------
@@ -195,7 +202,7 @@ class Schema(FromInterpret):
         """
         from dpexplain.schema.dictionary import dictionary_fields
 
-        return cls(**dictionary_fields(path, target))
+        return cls(**dictionary_fields(path, target, encoding))
 
     @classmethod
     def from_frame(cls, X: ArrayLike, y: ArrayLike | None = None, *, task: Task = "auto") -> Schema:

@@ -194,7 +194,7 @@ def of_totals(table: pd.DataFrame, outcome: Column | None) -> Found:
             found |= np.array(words, dtype=bool)
     # A category may have such a name; a footer has few lines.
     few = found.sum() <= _MOST_TOTALS
-    return [("a line of totals?", "used as a record", found & few)]
+    return [("a line of totals?", "used as a record if it has a target", found & few)]
 
 
 def of_copies(column: Column, feature: Feature, y: Column, target: Target) -> Found:
@@ -303,7 +303,7 @@ def _numbers(column: Column, part: Feature | Target) -> Found:
 
 
 def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]:
-    """Return the smallest and largest number, each if frequent and far from the rest.
+    """Return those of the two extreme numbers that are frequent and far from the rest.
 
     Examples are a blood pressure of 0, and an age of 0 among adults.
     """
@@ -319,7 +319,7 @@ def _apart(values: NDArray[np.float64], counts: NDArray[np.intp]) -> list[float]
 
 
 def _off(numbers: NDArray[np.float64], part: Numeric) -> NDArray[np.bool_]:
-    """Return which numbers are not multiples of the step, from 0 or from the low."""
+    """Return which numbers are not a multiple of the step above 0 or the lower bound."""
     assert part.step is not None
     inside = np.where((numbers >= part.low) & (numbers <= part.high), numbers, part.low)
     off = [

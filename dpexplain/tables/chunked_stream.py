@@ -1,12 +1,12 @@
 """Arrow streams and lazy queries, read in batches.
 
-Any object with ``__arrow_c_stream__`` is a stream: a relation of DuckDB, a reader of pyarrow or
-ADBC, a table of ibis. A lazy query of polars is collected in batches. The library that makes the
-batches declares one type for each column, and missing cells are stored separately, so each cell is
-read independently.
+Any object with ``__arrow_c_stream__`` is a stream, such as a DuckDB relation, a reader of pyarrow
+or ADBC, or an ibis table. A lazy query of polars is collected in batches. The library that creates
+the batches declares one type for each column, and missing cells are stored separately, so each cell
+is read independently.
 
-Nothing is executed before the ledger is charged, because a query may fail on a record (a text that
-is cast to a number). So the names of the columns must be known from the object itself.
+Nothing is executed before the ledger is charged, because a query may fail on a record (for example,
+when casting text to a number). The object itself must therefore declare its column names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class StreamTable(ChunkedTable):
     Parameters
     ----------
     X : object
-        An object with ``__arrow_c_stream__`` that says its column names, or a lazy frame of polars.
+        An object with ``__arrow_c_stream__`` that declares its column names, or a lazy frame of
+        polars.
 
     Raises
     ------
@@ -84,13 +85,13 @@ class StreamTable(ChunkedTable):
         while True:
             try:
                 batch = next(batches, None)
-            except BaseException as error:  # polars raises panics, which are no Exception
+            except BaseException as error:  # a panic of polars is not an Exception
                 if not isinstance(error, Exception) and _asked_to_stop(error):
                     raise
                 failure = type(error).__name__
             else:
                 failure = ""
-            if failure:  # raised here, so that the error refers to no other, which may show a cell
+            if failure:  # raised here, because a chained error might show a cell
                 raise ChunkError(failure)
             if batch is None:
                 return
@@ -120,8 +121,8 @@ def _column_names(X: Any) -> list[str]:
     if hasattr(X, "collect_schema"):
         if not hasattr(X, "collect_batches"):
             raise TypeError(
-                f"X is a {type(X).__name__} that cannot be collected in batches, as a LazyFrame of "
-                "recent versions of polars can; pass X.collect()."
+                f"X is a {type(X).__name__} that this version of polars cannot collect in batches; "
+                "pass X.collect(), or update polars."
             )
         return _resolved_names(X)
     names = getattr(X, "columns", None)

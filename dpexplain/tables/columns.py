@@ -14,7 +14,7 @@ from dpexplain._utils.names import closest_name
 from dpexplain.exceptions import SchemaError
 from dpexplain.schema.features import Feature
 from dpexplain.tables.cells import UNREADABLE
-from dpexplain.tables.frames import frame_of
+from dpexplain.tables.frames import frame_of, is_stream
 
 Values: TypeAlias = NDArray[Any] | pd.api.extensions.ExtensionArray
 Column: TypeAlias = ArrayLike | pd.api.extensions.ExtensionArray
@@ -89,19 +89,6 @@ def kind_in_parts(X: object) -> str:
     if is_stream(X):
         return "a lazy query" if hasattr(X, "collect_schema") else "an Arrow stream"
     return ""
-
-
-def is_stream(X: object) -> bool:
-    """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
-
-    Tables in memory also have ``__arrow_c_stream__``, but are converted by ``to_pandas``; in ibis,
-    the method of that name executes a query.
-    """
-    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray):
-        return False
-    in_memory = hasattr(X, "to_pandas") and type(X).__module__.split(".")[0] != "ibis"
-    lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
-    return not in_memory and (lazy or hasattr(X, "__arrow_c_stream__"))
 
 
 def reads_once(X: object) -> bool:

@@ -42,7 +42,7 @@ def frame_of(X: object) -> pd.DataFrame | None:
     TypeError
         If `X` is a query that has not been executed.
     """
-    if isinstance(X, pd.DataFrame | np.ndarray | list | tuple):
+    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray | list | tuple):
         return None
     if call := _executed_by(X):
         raise TypeError(
@@ -98,15 +98,32 @@ def _of_chunks(values: Any) -> Any:
 def _executed_by(X: object) -> str:
     """Return the expression that reads a query or stream into memory, or "".
 
-    They are not executed here: rows could be in a different order each time.
+    Queries are not executed here, because the order of the rows could differ each time.
     """
-    lazy = hasattr(X, "collect") and hasattr(X, "collect_schema")  # polars
-    if type(X).__module__.split(".")[0] == "ibis":
-        return "X.to_pandas()"
-    if hasattr(X, "to_pandas") or not (lazy or hasattr(X, "__arrow_c_stream__")):
+    if not is_stream(X):
         return ""
+    if _is_ibis(X):
+        return "X.to_pandas()"
     calls = {"collect": "X.collect()", "fetchdf": "X.df()", "read_all": "X.read_all()"}
     return next((call for name, call in calls.items() if hasattr(X, name)), "pyarrow.table(X)")
+
+
+def is_stream(X: object) -> bool:
+    """Return whether `X` is an Arrow stream or a lazy query, not a table in memory.
+
+    Tables in memory also have ``__arrow_c_stream__``, but are recognized by ``to_pandas``. In ibis,
+    queries have this method too. Methods are looked up in the type of `X`.
+    """
+    kind = type(X)
+    if issubclass(kind, pd.DataFrame | pd.Series | np.ndarray):
+        return False
+    in_memory = hasattr(kind, "to_pandas") and not _is_ibis(X)
+    lazy = hasattr(kind, "collect") and hasattr(kind, "collect_schema")  # polars
+    return not in_memory and (lazy or hasattr(kind, "__arrow_c_stream__"))
+
+
+def _is_ibis(X: object) -> bool:
+    return type(X).__module__.split(".")[0] == "ibis"
 
 
 def in_memory_call(X: object) -> str:

@@ -1,6 +1,6 @@
 """Format of a text file: how its lines and its header are read.
 
-See :mod:`dpexplain.tables.lines`, which reads files by this rule.
+See :mod:`dpexplain.tables.lines`, which reads files in this format.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Header(NamedTuple):
     form : LineFormat
         Format of the file, with the encoding that its byte order mark names.
     notes : tuple of str
-        Sentences about columns whose names differ from the header: it names them twice, or not.
+        Sentences about columns whose names in the header are missing or repeated.
     """
 
     names: list[str]
@@ -265,7 +265,7 @@ def _filled(cells: Sequence[str]) -> Iterator[str]:
 
 
 def _distinct(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return distinct names as pandas makes them, and notes on those that changed."""
+    """Make names distinct as pandas does, and return notes on those that changed."""
     taken = {name for name in names if name}
     found: list[str] = []
     notes = []

@@ -52,9 +52,9 @@ def read_texts(path: str | PathLike[str], form: LineFormat | None = None) -> pd.
     -------
     DataFrame of str
         One row per line after the header. For an empty or unreadable line, all cells of the row are
-        empty. A newline at the end of the file does not start another line. As in pandas, a column
-        without a name is called ``Unnamed: 0`` after its position, and the second column with the
-        name ``score`` is called ``score.1``.
+        empty. A newline at the end of the file does not start another line. As in pandas, if the
+        first column has no name, it is called ``Unnamed: 0``, and a second column named ``score``
+        is called ``score.1``.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _whole_lines(file: IO[bytes], newline: bytes) -> Iterator[bytes]:
             yield begun + block[:end]
             begun = b""
         begun = (begun + block[end:])[:most]
-    if begun:  # half a character at the end of a file spoils its last line
+    if begun:  # half a character at the end of a file makes its last line invalid
         yield newline if len(begun) % width else begun + newline
 
 

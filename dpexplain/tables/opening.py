@@ -10,7 +10,8 @@ import pandas as pd
 
 from dpexplain.schema import Schema
 from dpexplain.tables.chunked import ChunkedTable, ChunkError
-from dpexplain.tables.columns import is_stream, kind_in_parts
+from dpexplain.tables.columns import kind_in_parts
+from dpexplain.tables.frames import is_stream
 
 
 def chunked_table(X: Any) -> ChunkedTable:
@@ -32,7 +33,7 @@ def chunked_table(X: Any) -> ChunkedTable:
         If libraries in the optional extra ``dask`` are not installed.
     TypeError
         If `X` is a Dask collection of another type or a filtered dataset, if the format of its
-        files does not store types, or if a stream does not say the names of its columns.
+        files does not store types, or if a stream does not declare its column names.
     ValueError
         If the path does not exist, if there are no files, if a file is not Parquet, if the name of
         a file or folder is not UTF-8, if the Dask client is asynchronous, or if an earlier call has

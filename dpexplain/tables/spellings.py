@@ -50,7 +50,7 @@ _SAMPLE: Final = {
 }
 _NEEDED: Final = {"a day (%d)": "d", "a month (%m, %b or %B)": "mbB", "a year (%Y or %y)": "Yy"}
 SERIALS: Final = ("excel", "excel 1904")
-"""Date formats that are no `strftime` formats: serial numbers of spreadsheets, which count days."""
+"""Names for the serial numbers of spreadsheets, which count days; not `strftime` formats."""
 
 _SERIAL: Final = re.compile(r"[0-9]{5,7},[0-9]+")  # with a time of day, after a decimal comma
 _LAST_SERIAL: Final = 2_958_465  # December 31, 9999

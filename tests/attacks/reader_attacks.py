@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import tempfile
 from collections.abc import Iterator
@@ -64,7 +65,8 @@ def _read(lines: list[bytes]) -> tuple[pd.DataFrame, pd.Series]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_bytes(b"\n".join(lines) + b"\n")
-        frame = read_texts(path)
+        asked = argparse.Namespace(table=path, sep=None, encoding=None, header=None)
+        frame = read_texts(asked)
     return frame.drop(columns="target"), frame["target"]
 
 

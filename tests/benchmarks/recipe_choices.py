@@ -200,6 +200,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         metavar="WORDS",
         help="what to do in another way, in the words of the table (default: everything)",
     )
+    parser.add_argument(
+        "--epsilons",
+        nargs="+",
+        type=float,
+        default=EPSILONS,
+        metavar="EPSILON",
+        help=f"default: {', '.join(f'{e:g}' for e in EPSILONS)}",
+    )
     parser.add_argument("--splits", type=int, default=10, help="at least 2 (default: 10)")
     options = parser.parse_args(arguments)
     if options.splits < 2:
@@ -214,14 +222,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "less RMSE in per cent.\n"
     )
     chosen = [c for c in CHOICES if c.words in options.choices]
-    columns = {name: _column(dataset, options.splits, chosen) for name, dataset in datasets}
-    header = ["instead", *(f"{n} ε = {e:g}" for n in columns for e in EPSILONS)]
+    plan = (options.splits, options.epsilons)
+    columns = {name: _column(dataset, *plan, chosen) for name, dataset in datasets}
+    if len(chosen) == 1:
+        header = ["data", *(f"ε = {e:g}" for e in options.epsilons)]
+        words = chosen[0].words
+        rows = [
+            [name, *(f"{c['recipe'][e]} ({c[words][e]})" for e in options.epsilons)]
+            for name, c in columns.items()
+        ]
+        print(f"The recipe unchanged (change with {words}):\n")
+        print(table(header, rows))
+        return
+    header = ["instead", *(f"{n} ε = {e:g}" for n in columns for e in options.epsilons)]
     as_it_is = [
         "the recipe unchanged",
-        *(c["recipe"][e] for c in columns.values() for e in EPSILONS),
+        *(c["recipe"][e] for c in columns.values() for e in options.epsilons),
     ]
     rows = [
-        [choice.words, *(c[choice.words][e] for c in columns.values() for e in EPSILONS)]
+        [choice.words, *(c[choice.words][e] for c in columns.values() for e in options.epsilons)]
         for choice in chosen
     ]
     print(table(header, [as_it_is, *rows]))
@@ -237,10 +256,10 @@ def _contender(settings: dict[str, Any]) -> Contender:
 
 
 def _column(
-    dataset: Dataset, n_splits: int, choices: Sequence[Choice]
+    dataset: Dataset, n_splits: int, epsilons: Sequence[float], choices: Sequence[Choice]
 ) -> dict[str, dict[float, str]]:
     """Per choice and epsilon, what is printed."""
-    plain = {e: _scores(Choice("recipe", {}), dataset, n_splits, e) for e in EPSILONS}
+    plain = {e: _scores(Choice("recipe", {}), dataset, n_splits, e) for e in epsilons}
     printed = {"recipe": {e: number(float(s.mean())) for e, s in plain.items()}}
     for choice in choices:
         printed[choice.words] = {}

@@ -124,7 +124,7 @@ def test_a_strip_says_from_which_epsilon_on_a_region_has_its_sign():
     [
         (image_bank, {"region": ((0, 9), (0, 1))}, ValueError, "rows 0 to 3"),
         (image_bank, {"region": 3}, ValueError, "first row, last row"),
-        (image_bank, {"region": REGION, "against": "low", "place": 0}, ValueError, "leave out"),
+        (image_bank, {"region": REGION, "against": "low", "place": 0}, ValueError, "omit"),
         (image_bank, {"region": REGION, "against_place": 0}, ValueError, "needs both"),
         (image_bank, {"label": "tall", "region": REGION}, KeyError, "tall"),
         (filter_bank, {"region": "height"}, KeyError, "no input"),

@@ -99,7 +99,16 @@ def test_the_schedule_is_bounded_and_takes_fewer_steps_and_a_tighter_clip_under_
     assert (plan.clip_quantile is not None) == adapts
     if adapts:
         assert 0.5 < noisier.clip_quantile <= plan.clip_quantile < 1
-    assert 32 <= cells_for(DEFAULT, ratio / 2) <= cells_for(DEFAULT, ratio) <= 256
+    assert 4 <= cells_for(DEFAULT, ratio / 2) <= cells_for(DEFAULT, ratio) <= 256
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n_cells"), [(1, 4), (8, 8), (14, 16), (30, 32), (140, 32), (600, 128), (1e6, 256)]
+)
+def test_a_feature_has_few_cells_if_noise_dominates_and_more_only_with_much_more_signal(
+    ratio, n_cells
+):
+    assert cells_for(DEFAULT, ratio) == n_cells
 
 
 def test_what_the_user_gives_wins_over_the_preset():

@@ -247,6 +247,40 @@ def test_counted_classes_have_the_stated_noise():
     assert low < total < high
 
 
+def test_counts_of_full_bins_that_were_split_have_the_stated_noise(monkeypatch):
+    """As above, for bins that hold as many records as allowed, far more than any other."""
+    n = 2_000
+    rng, row = np.random.default_rng(0), np.arange(n)
+    age = np.where(row < 0.9 * n, 89.9, rng.uniform(18, 60, n))
+    cost = np.where(row < 0.98 * n, 0.0, rng.uniform(2e5, 9e5, n))
+    X = pd.DataFrame({"age": age, "cost": cost})
+    schema = Schema({"age": Numeric(18, 90), "cost": Numeric(0, 1e6)}, target=Range(0, 1))
+    scaled = []
+    monkeypatch.setattr(
+        "dpexplain.models.boosting.health.alarms_of_cells",
+        lambda counted, *_: tuple(
+            scaled.append(test.records / test.noise_std)
+            for test in health_tests._of_features(counted)
+            if (test.kind, test.feature) in {("last bin", "age"), ("first bin", "cost")}
+        )[:0],
+    )
+    fits = 40
+    for seed in range(fits):
+        model = DPExplainableBoostingRegressor(
+            1.0, schema=schema, max_rounds=1, reproducible_seed=seed
+        ).fit(X, rng.random(n))
+        binned = model._fit.binned
+        for first, cells in zip(binned.first_cells, binned.cell_spread, strict=True):
+            assert first.n_bins < len(cells)
+    assert len(scaled) == 2 * fits
+    # The stated noise ignores correlations that make it smaller. Tests of both features share the
+    # number of records, so the limits are those of single tests.
+    for place in (0, 1):
+        each = np.array(scaled[place::2])
+        assert each.mean() < 5.0 / np.sqrt(fits)
+        assert 0.2 < np.mean(each**2) < stats.chi2.isf(1e-6, fits) / fits
+
+
 def test_health_follows_from_the_releases_alone():
     schema = Schema(SCHEMA.features, target=Classes(["no", "yes"]))
     estimator = DPExplainableBoostingClassifier(1.0, schema=schema, structure_seed=1, max_rounds=3)

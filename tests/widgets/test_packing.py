@@ -171,3 +171,20 @@ def test_a_total_is_left_to_the_reader_where_it_follows_from_its_parts():
     for value in (follows, differs):
         total = read_in_node(value)["total_std"]
         assert total == pytest.approx(value["total_std"], rel=0.5 * STD_STEP * 1.01)
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels", "left_out"),
+    [
+        ([-0.5, 0.5, 10.5, 40000.5], ["0", "1 – 10", "11 – 40000", "missing"], True),
+        ([-2.5, -1.5, 3.5], ["-2", "-1 – 3", "missing"], True),
+        ([-0.5, 0.5, 10.5], ["none", "1 – 10", "missing"], False),
+        ([0.0, 0.5, 10.5], ["0 – 0.5", "0.5 – 10.5", "missing"], False),
+        (None, ["a", "b", "missing"], False),
+    ],
+)
+def test_labels_are_left_to_the_reader_where_they_follow_from_edges(edges, labels, left_out):
+    axis = {"edges": edges, "labels": labels, "special": ["missing"]}
+
+    assert (packed(axis)["value"]["labels"] == {"$q": 1}) is left_out
+    assert read_in_node([axis] * 5) == [axis] * 5

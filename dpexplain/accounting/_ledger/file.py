@@ -89,7 +89,7 @@ class LedgerFile(LedgerPlace):
                     f"is larger than {self.largest_bytes >> 20} MiB, so it is not a ledger",
                     "pass the right file",
                 )
-            return self.path.read_bytes().decode(), version  # with its line ends as they are
+            return self.path.read_bytes().decode(), version  # line endings unchanged
         except (OSError, UnicodeDecodeError) as error:
             raise self._failed("cannot be read", error, "restore it from a copy") from None
 

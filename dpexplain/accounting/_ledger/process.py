@@ -157,7 +157,7 @@ def named_ledger(
     Raises
     ------
     TypeError, ValueError, BudgetError
-        As for `check_ledger`.
+        As in `check_ledger`.
     """
     check_ledger(given)
     if isinstance(given, PrivacyLedger):

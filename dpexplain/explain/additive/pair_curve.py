@@ -110,8 +110,8 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
         Standard deviation of each contribution due to sampling the records; None if unknown.
     effect_std : array-like of the same shape or None, default=None
         Standard deviation of the true contributions in the population around the released ones,
-        which estimate them, due to noise, sampling, and what the shrinkage of the fit hides. A true
-        contribution is the mean over a cell of the released grid. None if unknown.
+        due to noise, sampling, and the shrinkage of the fit. A true contribution is the mean over a
+        cell of the released grid. None if unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.
@@ -205,7 +205,7 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
 
     @property
     def effect(self) -> FloatArray | None:
-        """Estimated contributions in the population; None without an estimate."""
+        """Estimated contributions in the population; None if there is no estimate."""
         if self.effect_std is None:
             return None
         return self.contribution if self.released is None else self.released

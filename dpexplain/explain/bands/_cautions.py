@@ -21,10 +21,10 @@ ONE_BIN = (
     "effect band is an assumption."
 )
 _FEW_PEOPLE = (
-    "With about {} records the estimated effects are mostly an assumption about typical sizes."
+    "With about {} records, the estimated effects are mostly an assumption about typical sizes."
 )
 _FEW_OF_A_CLASS = (
-    "With about {1} records in the {0} class the estimated effects are mostly an assumption about "
+    "With about {1} records in the {0} class, the estimated effects are mostly an assumption about "
     "typical sizes."
 )
 _ENTANGLED = (
@@ -36,8 +36,8 @@ _JUMPING = (
     "can leave the effect band in bins next to them."
 )
 _UNCERTAIN = (
-    "The effect band includes 0 in every bin: no bin has an effect that is certain, and one as "
-    "large as the band is not ruled out."
+    "The effect band includes 0 in every bin: no bin has an effect that is certain, but an effect "
+    "as large as the band cannot be ruled out."
 )
 _HATCHED = (
     "Nearly every bin of the released curve may be noise, but the term has an effect: the estimate "

@@ -98,8 +98,8 @@ def bins_and_slopes(
     Returns
     -------
     of_bins, of_slopes : float
-        Largest ratio of a bin or of a slope to its standard deviation. Bins exceed theirs as often
-        as slopes exceed theirs.
+        Factors: the largest ratio of a bin, or of a slope, to its standard deviation. Bins exceed
+        the first as often as slopes exceed the second.
     stds : ndarray of shape (n_terms,)
         Standard deviation of each slope.
     """

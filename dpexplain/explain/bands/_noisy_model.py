@@ -188,8 +188,8 @@ class NoisyModel:
         A term is listed if its effect differs from zero in some bin, or if its effect rises or
         falls overall (like `direction` in :meth:`ranking`), even if no single bin is certain. If no
         term has an effect, the probability that any term is listed is 3%: the rule covers all bins
-        and slopes of all terms jointly. The list `terms_above_noise` is about the released curves,
-        and covers only bins. The result is None if there are no effect estimates.
+        and slopes of all terms jointly. By contrast, `terms_above_noise` refers to the released
+        curves and considers only bins. The result is None if there are no effect estimates.
         """
         found = self.terms_with_effect_at(STANDS_OUT_LEVEL)
         if found is None:
@@ -408,7 +408,7 @@ def words_of_noise(
 
 
 def _nouns(has_pairs: bool) -> str:
-    """Return the noun for terms other than pairs: "curves" if there are pairs too."""
+    """Return the noun for terms that are not pairs; "curves" if the model has pairs."""
     return "curves" if has_pairs else "terms"
 
 

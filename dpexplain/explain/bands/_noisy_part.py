@@ -138,7 +138,7 @@ class NoisyPart:
 
     @property
     def effect_signal(self) -> npt.NDArray[np.bool_] | None:
-        """Whether the effect band of each bin or cell excludes zero; None without one."""
+        """Whether the effect band excludes zero in each bin or cell; None without a band."""
         if self.effect_band is None:
             return None
         low, high = self.effect_band

@@ -4,9 +4,9 @@ Suppose that bin k is the highest bin of the true curve. With 95% confidence, no
 exceeds it in the estimated curve by more than a multiple of the standard deviation of their
 difference; the multiple allows for the comparison of k with every other value bin. The bins that no
 other bin exceeds by more than that therefore contain the true peak with 95% confidence. This is
-multiple comparison with the best [1]_: only comparisons with one bin count, so that peaks are found
-with less data than the differences between all pairs of bins need. The set does not depend on
-the range of the claim, so all ranges may be tried.
+multiple comparison with the best [1]_: each bin is compared only with the highest one, so finding a
+peak takes less data than comparing all pairs of bins. The set does not depend on the range of the
+claim, so all ranges may be tried.
 
 References
 ----------
@@ -43,8 +43,8 @@ MOST_LISTED = 3
 def extreme_factor(term: ShapeFunction) -> float:
     """Return by how many standard deviations a bin must be exceeded to be excluded.
 
-    By Bonferroni's inequality, it holds for the peak and the trough of a term at once, with any
-    correlations.
+    By Bonferroni's inequality, this factor holds for the peak and the trough of a term at once,
+    with any correlations.
 
     Parameters
     ----------
@@ -134,9 +134,10 @@ def _compare(
 ) -> tuple[npt.NDArray[np.bool_], float, float, float]:
     """Return the candidates for the peak, and the margin of a range with its interval.
 
-    `half` is the largest excess of one bin over another that errors explain. If the peak is
-    inside, the margin is not negative, and at most that of the best bin inside plus its errors;
-    likewise outside.
+    `half` is the largest excess of one bin over another that errors can explain. The margin is the
+    highest bin inside the range minus the highest bin outside. If the peak is inside, the margin of
+    the true curve is not negative, and at most the largest margin that the errors of a bin inside
+    allow; likewise outside.
     """
     excess = curve[None, :] - curve[:, None] - half  # of the column over the row
     np.fill_diagonal(excess, -np.inf)

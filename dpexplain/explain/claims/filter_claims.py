@@ -88,8 +88,8 @@ def filter_claim(
         )
     if against_place is None and against is not None and place is not None:
         raise ValueError(
-            "a single filter is compared with a single filter: add against_place=, or leave out "
-            "place= to compare mean filters."
+            "a single filter can be compared only with another single filter: add against_place=, "
+            "or omit place= to compare mean filters."
         )
     own = class_position(bank.classes, label)
     other = own if against is None else class_position(bank.classes, against)
@@ -249,7 +249,7 @@ def _of_filter(
     minus: tuple[int, int] | None,
     weights: FloatArray,
 ) -> tuple[float, float]:
-    """Return the mean weight, and its error, of a region of a filter or difference."""
+    """Return the mean weight of a region of a filter or difference, with its error."""
     assert bank.noise is not None
     basis = bank.noise.basis
     seen = loads if basis is None else basis @ loads  # one row for each filter, or the same for all

@@ -90,7 +90,7 @@ def known_epsilon(epsilons: list[float], epsilon: float | None) -> float:
 
 
 def additive(fit: Any) -> GlobalExplanation:
-    """Return a fit, if it is a fit of one score.
+    """Return a fit unchanged; raise ValueError unless it has a single score.
 
     Parameters
     ----------

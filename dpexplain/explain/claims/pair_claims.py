@@ -2,10 +2,10 @@
 
 A claim compares two cells or rectangular regions of the grid, or states the sign of one. It refers
 to what the pair adds to the separate curves of its features in the population or, if effects are
-not estimated, in the released model. How the errors of cells are correlated is not stored.
-Intervals therefore follow from the band that contains all cells with 95% confidence: an error of a
-mean is at most the mean of the errors. They hold with any correlations, and for all regions at
-once.
+not estimated, in the released model. The correlations between the errors of cells are not stored.
+Intervals are therefore computed from the band that contains all cells with 95% confidence: the
+error of a mean is at most the mean of the errors. They hold for any correlations, and for all
+regions at once.
 """
 
 from __future__ import annotations

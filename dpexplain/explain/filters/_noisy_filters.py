@@ -168,7 +168,7 @@ class NoisyFilters:
         KeyError
             If the class does not exist.
         ValueError
-            If both filters are the same, only one index is given, or it is not that of a filter.
+            If both filters are the same, only one index is given, or an index is out of range.
         """
         a, b = (class_position(self.classes, name) for name in (label, against))
         if (place is None) != (against_place is None):

@@ -84,7 +84,7 @@ class AdditiveModel(VersionedEstimator):
         return [np.concatenate(column) for column in zip(*chunks, strict=True)]
 
     def _by_chunks(self, X: Any, computed: Callable[[list[Encoded]], Floats]) -> Floats:
-        """Compute rows of an array from the rows of a table, which may be read in chunks."""
+        """Compute an array from the rows of a table, which may be read in chunks."""
         check_is_fitted(self, "schema_")
         found = [
             computed(encode_features(rows, self.schema_))
@@ -374,7 +374,7 @@ class AdditiveModel(VersionedEstimator):
         )
 
     def _alarms(self) -> tuple[str, ...]:
-        """Return the alarms of the health check; models without one have none."""
+        """Return the alarms of the health check; empty for models without one."""
         return ()
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:

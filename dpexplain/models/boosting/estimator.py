@@ -356,8 +356,8 @@ class _PrivateBoosting(PrivateEstimator):
         histograms = histogram_phase(
             budget.histogram_multiplier(n_features), budget.histogram_factor, 0
         )
-        # All rounds of counting together are charged as one histogram per feature with the same mu.
-        # If the recipe derives the number of trees from the noisy histograms, so is that phase.
+        # All rounds of counting are charged together, as one histogram per feature with their mu.
+        # If the number of trees depends on the noisy histograms, boosting is charged as one, too.
         n_releases = self._n_train_releases(n_features)
         planned = [Releases(histograms, n_features)]
         if budget.count_share:

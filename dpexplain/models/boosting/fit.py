@@ -90,8 +90,8 @@ def private_bins(
     """Release the number of records and the histograms, and merge cells (Algorithm 3).
 
     Records are read once and assigned to fine cells. The noisy number of records determines how
-    many neighboring cells are counted together at first; those that turn out to hold far too many
-    records are split and counted again.
+    many neighboring fine cells are counted together at first. Groups that turn out to hold far too
+    many records are split and counted again.
 
     Parameters
     ----------

@@ -33,8 +33,9 @@ class Recipe:
         Share of the histograms' mu squared spent on counting the records first. The count
         determines the number of cells. If the share is 0, the records are not counted first.
     bin_rounds : tuple of float
-        Share of the remaining part in each round of counting; heavy cells are split between
-        rounds. If records are not counted first, there is one round, and no cell is split.
+        Share of the rest of the histograms' mu squared spent on each round of counting; heavy cells
+        are split between rounds. If records are not counted first, there is only one round, and no
+        cell is split.
     pair_share : float
         Share of the boosting phase's mu squared spent on one sum per pair of features. The effect
         estimate uses these sums. If the share is 0, they are not released.
@@ -86,7 +87,7 @@ class Recipe:
 
     @property
     def rounds(self) -> tuple[float, ...]:
-        """Share of each round of counting: what is heavy depends on the number of records."""
+        """Share of each round of counting; one round if records are not counted first."""
         return self.bin_rounds if self.count_share else (1.0,)
 
 
@@ -138,8 +139,14 @@ the noise of the paper does not cover unclipped residuals.
 EPOCHS = (5, 200)
 """Range of the derived number of passes."""
 
-CELLS = (32, 256)
+CELLS = (4, 256)
 """Range of the derived number of cells of a numeric feature."""
+
+_CELLS_OF_FEW = 32
+"""Limit on the number of cells up to which each cell gets a signal-to-noise ratio of 1.
+
+Beyond it, further cells need more signal each: they only help to find narrow features of a curve.
+"""
 
 _CELLS_UNCOUNTED = 128
 """Maximum number of cells if the records are not counted first."""
@@ -277,7 +284,8 @@ def cells_for(settings: Recipe, ratio: float) -> int:
         return settings.n_cells
     if not settings.count_share:
         return min(settings.n_cells, _CELLS_UNCOUNTED)
-    return int(np.clip(2.0 ** np.round(np.log2(ratio / 4.5)), *CELLS))
+    wanted = max(min(ratio, _CELLS_OF_FEW), ratio / 4.5)
+    return int(np.clip(2.0 ** np.round(np.log2(wanted)), *CELLS))
 
 
 def schedule(settings: Recipe, ratio: float, *, clip_adapts: bool) -> Schedule:

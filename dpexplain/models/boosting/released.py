@@ -174,8 +174,8 @@ class PrivateBins:
     min_bin_count : float
         Minimum noisy count of a merged bin.
     cell_spread : tuple of ndarray of shape (n_cells,), one per feature
-        Variance of each cell's count, in units of ``cell_noise_std**2``: above 1 for cells that
-        were made by splitting another.
+        Variance of each cell's count, in units of ``cell_noise_std**2``; above 1 for cells made by
+        splitting another cell.
     first_cells : tuple of FeatureBins
         The public cells that were counted in the first round.
     first_counts : tuple of ndarray of shape (n_first_cells,), one per feature

@@ -68,7 +68,7 @@ assert np.finfo(np.float32).nmant >= FEATURE_BITS + 1
 
 
 def weight_bits(n_features: int) -> int:
-    """Return how many bits the weights of a filter have.
+    """Return the number of bits of each weight of a filter.
 
     With this number of bits, the products of weights and features are exact.
 
@@ -94,7 +94,7 @@ def weight_bits(n_features: int) -> int:
 
 
 def projection_bits(n_inputs: int) -> int:
-    """Return how many bits the values in a projection row have.
+    """Return the number of bits of each value in a row of the projection.
 
     With this number of bits, the products of rows and inputs are exact.
 
@@ -111,7 +111,7 @@ def projection_bits(n_inputs: int) -> int:
 
 
 def limb_bits(n_inputs: int) -> int:
-    """Return how many bits each limb of a sum has.
+    """Return the number of bits of each limb of a sum.
 
     A sum is split into limbs (groups of bits), and each limb is multiplied by projection rows
     separately. With this number of bits, these products are exact.

@@ -152,7 +152,7 @@ def subtract_mean(
     n_sampled : float
         Noisy total number of records in the samples.
     n_sampled_std : float
-        Standard deviation of the noise in it.
+        Standard deviation of the noise in `n_sampled`.
     """
     steps, n_values = longest / features.unit, features.integers.shape[1]
     phase, noisy = plan.phase(n_steps * n_values), np.zeros(n_values)

@@ -85,7 +85,7 @@ def feature_bound(preparation: InputPreparation, basis: Basis) -> float:
 
 
 def feature_bits(basis: Basis) -> int:
-    """Return the number of bits that each feature of a record has."""
+    """Return the number of bits of each feature of a record."""
     return COARSE_BITS if basis.per_filter else FEATURE_BITS
 
 

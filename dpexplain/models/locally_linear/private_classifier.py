@@ -362,8 +362,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     def _counted(self, n_sampled: float, noise_std: float, steps: Schedule) -> NoisyCount:
         """Estimate the number of records from the noisy number of records in all samples.
 
-        The samples are random: each of a person's rows is in a sample with the same probability,
-        and all of them together, which adds at most the variance ``p (1 - p)`` per record and step,
+        The samples are random: a row is in a sample with probability p, together with the other
+        rows of the same person. This adds a variance of at most ``p (1 - p)`` per record and step,
         times the number of rows per person.
         """
         p, n = steps.sampling_probability, steps.n_mean_steps

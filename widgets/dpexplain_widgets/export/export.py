@@ -93,7 +93,7 @@ def page_of(
 
 
 def _without_kernel(state: dict[str, Any]) -> dict[str, Any]:
-    """Drop what a page cannot do: refits."""
+    """Switch off live refits, which a page without a kernel cannot do."""
     plan = state.get("plan")
     return {**state, "plan": {**plan, "live": False}} if plan else state
 

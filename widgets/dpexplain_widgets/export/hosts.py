@@ -75,7 +75,7 @@ def framed(page: str, still: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_page(reason: str, still: Mapping[str, str]) -> dict[str, str]:
-    """Add to static output why there is no page.
+    """Add to static output the reason why there is no page.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Shorten JavaScript for pages: fewer blanks, and short names of its own."""
+"""Shorten JavaScript for pages: remove blanks and comments, and shorten names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BEFORE_REGEX = frozenset(",=:[!&|?{};+-*%<>(") | {"=>", "&&", "||", "??", "==="
 _NOT_NAMES = frozenset(
     ["as", "async", "do", "from", "get", "if", "in", "is", "of", "set", "static"],
 )
-# Variables of these names would be mistaken for what a browser provides.
+# Variables with these names would be mistaken for those that a browser provides.
 _OF_BROWSER = frozenset(
     (
         *("close", "document", "event", "find", "focus", "frames", "history", "length"),
@@ -39,9 +39,9 @@ Token = tuple[str, str]
 def squeezed(script: str, names: Iterable[str]) -> str:
     """Remove comments and blanks from a script, and shorten names.
 
-    The names shortened are those given and those of local variables. Each is shortened everywhere
-    or nowhere, so scopes stay as they were. Names that may also be the key of an object, a
-    property in short form or a method are kept.
+    The given names and the names of local variables are shortened. Each of them is shortened
+    everywhere or nowhere, so scopes stay as they were. Names that may also be the key of an object,
+    a property in short form or a method are kept.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def packed(value: Any) -> Any:
     ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
     and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
     sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
-    unpacked. Finally, the integers of all lists move to streams of digits; see
+    unpacked; so are labels of bins that follow from edges halfway between whole numbers. Finally, the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
@@ -141,7 +141,8 @@ def _rounded(value: Any, key: str) -> Any:
         return value
     if isinstance(value, dict):
         rounded = {name: _rounded(each, name) for name, each in value.items()}
-        return {**rounded, "total_std": {"$q": 1}} if _total_follows(value) else rounded
+        follows = {"total_std": _total_follows(value), "labels": _labels_follow(value)}
+        return {**rounded, **{name: {"$q": 1} for name, does in follows.items() if does}}
     if isinstance(value, list):
         return _rounded_list(value, key)
     if isinstance(value, bytes):
@@ -184,6 +185,16 @@ def _total_follows(values: dict[str, Any]) -> bool:
         return False
     roots = (math.hypot(*stds) for stds in zip(*parts, strict=True))
     return all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(roots, total, strict=True))
+
+
+def _labels_follow(values: dict[str, Any]) -> bool:
+    """Return whether labels name the whole numbers between each two edges, then special bins."""
+    labels, edges, special = (values.get(name) for name in ("labels", "edges", "special"))
+    if not labels or not edges or special is None or any(edge % 1 != 0.5 for edge in edges):
+        return False
+    ends = ((int(a + 0.5), int(b - 0.5)) for a, b in itertools.pairwise(edges))
+    named = (str(low) if low == high else f"{low} – {high}" for low, high in ends)
+    return list(labels) == [*named, *special]
 
 
 def _in_steps(values: Sequence[float], digits: int, *, whole: bool) -> dict[str, list[int]]:

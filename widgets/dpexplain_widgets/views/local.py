@@ -33,7 +33,7 @@ class LocalView(View):
     samples : DataFrame or None, default=None
         Records for local explanations, with a column for every feature.
     samples_public : bool, default=False
-        Whether `samples` are public, so that anyone may see them.
+        Whether `samples` are public and may be shown to anyone.
     **state
         Initial choices, keyed by trait name; see :class:`dpexplain_widgets.state.state.ViewState`.
 

@@ -346,7 +346,7 @@ def _needed_words(epsilon: float, measured: Sequence[float]) -> str:
     if math.isnan(epsilon):
         return "undetermined: too little is known about its effect"
     if math.isinf(epsilon):
-        return "no ε up to 50: what it shows may be noise"
+        return "no ε up to 50: it may be all noise"
     if epsilon == measured[0]:
         return f"ε = {epsilon:.4g} or less (measured)"
     if epsilon in measured:

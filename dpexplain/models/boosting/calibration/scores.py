@@ -1,8 +1,8 @@
 """Distribution of the scores of the records, from released numbers only.
 
-The released counts of each feature give the distribution of its contributions and, as if features
-were independent, that of their sum. Noisy counts of the records in a few groups of scores then show
-how correlations between features change it.
+The released counts of each feature give the distribution of its contributions and, if features are
+assumed to be independent, that of their sum. Noisy counts of the records in a few groups of scores
+then show how correlations between features change it.
 """
 
 from __future__ import annotations

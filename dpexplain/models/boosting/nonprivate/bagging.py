@@ -19,7 +19,7 @@ from dpexplain.models.boosting.structure import Visit
 
 _HELD_OUT = 0.15
 _PATIENCE = 30
-"""Number of passes without a smaller held-out loss after which a bag stops."""
+"""Number of passes without a decrease in the held-out loss after which a bag stops."""
 
 
 def held_out_records(n_samples: int, rng: np.random.Generator) -> NDArray[np.bool_]:

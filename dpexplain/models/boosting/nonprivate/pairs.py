@@ -27,7 +27,7 @@ from dpexplain.models.boosting.released import Tables
 FloatArray = NDArray[np.float64]
 
 _LEVEL = 0.05
-"""Probability of choosing a pair that has no effect beyond the curves, for each pair."""
+"""Probability that a given pair is chosen although it has no effect beyond the curves."""
 
 N_GROUPS = 64
 """Maximum number of groups of one feature in the grid of a pair."""

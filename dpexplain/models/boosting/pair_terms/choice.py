@@ -27,7 +27,7 @@ from dpexplain.models.boosting.records.binned import SQUARED, BinnedRecords
 FloatArray = NDArray[np.float64]
 
 N_GROUPS = 5
-"""Maximum number of groups of one feature, which are enough to show an interaction."""
+"""Maximum number of groups per feature; this is enough to show an interaction."""
 
 LEVEL = 0.03
 """Probability of choosing any pair if no pair has an effect beyond the curves."""
@@ -52,14 +52,14 @@ the records, so without a bound, the time taken by a choice would grow with the 
 number of features."""
 
 _TOLERATED = 4.0
-"""Bound on the ratio of noise to sampling, as variances of a cell's sum, up to which more features
-are considered. Sampling has the variance of residuals at the clip."""
+"""Features are added while the noise variance of a cell's sum is at most this number of times its
+sampling variance, computed as if all residuals were at the clip."""
 
 _LENGTH = 1.0
 """Distance over which scores are assumed alike in the test, as a share of the range."""
 
 _COUNT_WEIGHT = 0.5
-"""Weight of a count beside a sum in units of the clip: counts take 20% of the release's budget."""
+"""Weight of a count relative to a sum in units of the clip: counts take 20% of the budget."""
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
@@ -75,7 +75,7 @@ def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
     n_pairs : int
         Number of candidates.
     n_values : int
-        Number of contrasts of all grids, times two.
+        Twice the number of contrasts of all grids.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: Floa
     """
     rows, columns = np.divmod(np.arange(grid.n_cells), grid.shape[1])
     curves = np.concatenate([np.eye(grid.shape[0])[rows], np.eye(grid.shape[1])[columns]], axis=1)
-    # Released numbers can be of any size, and rounding must not let a fit fail for them.
+    # Released numbers can have any size, and rounding errors must not make a fit fail.
     values, vectors = np.linalg.eigh(variance)
     values = np.maximum(values, 1e-12 * max(float(values.max()), 1e-288))
     whiten = vectors.T / np.sqrt(values)[:, None]

@@ -1,11 +1,11 @@
-"""Contrasts between the cells of a grid: what is released to choose pairs.
+"""Contrasts between the cells of a grid, released to choose pairs.
 
-If the sum of each cell were released, an interaction, which is spread over all cells, would collect
-the noise of all of them. A contrast collects it once: the sum of two opposite quarters of the grid,
-minus that of the other two, has the noise of a single number. The contrasts of one side are its
-mean, the difference between its halves, and faster waves. Differences between halves have the
-largest weight, as most interactions show in them, and means the smallest: they show errors of the
-curves.
+An interaction is spread over all cells of a grid. If the sum of each cell were released, the noise
+of all cells would add up in a test for the interaction. A contrast, such as the sum over two
+opposite quarters of the grid minus the sum over the other two, has the noise of a single number.
+The contrasts of one side of the grid are its mean, the difference between its halves, and waves of
+higher frequency. Differences between halves have the largest weight, because most interactions
+affect them. Means have the smallest weight, because they show errors of the curves.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def contrasts(grid: Grid) -> IntArray:
     Returns
     -------
     ndarray of shape (n_contrasts, n_cells), dtype int64
-        Weight of each cell in each contrast, in units of 1 / `UNIT`. The norm of each column is at
-        most 1: so far one record moves all contrasts together. Cells of rare special bins have no
-        weight.
+        Weight of each cell in each contrast, in units of 1 / `UNIT`. The norm of each column, which
+        bounds the effect of one record on all contrasts, is at most 1. Cells of rare special bins
+        have no weight.
     """
     return np.kron(*(_of_side(side) for side in grid.sides)).astype(np.int64)
 
 
 def between_curves(grid: Grid) -> NDArray[np.bool_]:
-    """Return which contrasts show an interaction, whatever the curves are.
+    """Return which contrasts show interactions rather than errors of curves.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _of_side(side: Side) -> IntArray:
     if upper.all() or not upper.any():  # one group has most of the records
         upper = np.arange(n) > 0
     place = np.pi * (np.arange(n) + 0.5) / n
-    # Zeros are rounded, so that their signs do not depend on the machine.
+    # Rounding makes tiny values zero, so that their signs do not depend on the machine.
     waves = [_WAVES * np.sign(np.round(np.cos(k * place), 6)) for k in range(2, n)]
     rows = [np.full(n, _MEAN), _HALVES * np.where(upper, 1.0, -1.0), *waves][:n]
     found = np.array(rows)

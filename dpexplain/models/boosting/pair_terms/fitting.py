@@ -36,16 +36,16 @@ N_GROUPS = 24
 grids cost only time: solving the equations for 24 by 24 cells takes a fraction of a second."""
 
 N_ROUNDS = 4
-"""Number of visits of each pair."""
+"""Number of visits to each pair."""
 
 _COUNT_SHARE = 0.1
 """Share of the mu squared of the grids that is spent on counting the records in their cells."""
 
 
 _PRIOR_ESTIMATED = 1.2
-"""Safety factor of the standard deviations. The posterior takes the prior as known, but the prior
-is estimated from the same sums: over repeated fits, scores varied 8% to 21% more than that in
-five of six settings, and 35% more in a fit of few passes."""
+"""Safety factor for the standard deviations. The posterior treats the prior as known, although the
+prior is estimated from the same sums. Over repeated fits, scores varied 8% to 21% more than the
+posterior states in five of six settings, and 35% more in a fit of few passes."""
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ class Grid:
         return self.positive(expected + kept * apart, n_samples)
 
     def positive(self, counts: FloatArray, n_samples: float) -> FloatArray:
-        """Return counts that are at least a small share of those of independent features."""
+        """Raise counts to a small share of those expected if features were independent."""
         least = _LEAST_COUNT * max(n_samples, 1.0) * self.weight
         return np.where(self.weight > 0.0, np.maximum(counts, least), 0.0)
 

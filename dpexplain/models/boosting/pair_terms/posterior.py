@@ -23,10 +23,10 @@ from dpexplain.models.boosting.pair_terms.grids import Grid, Side
 FloatArray = NDArray[np.float64]
 
 SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Prior standard deviations of the scores that are tried, in score units of the loop."""
+"""Candidate prior standard deviations of the scores, in score units of the loop."""
 
 LENGTHS = (0.05, 0.3, 1.0, 3.0)
-"""Distances over which scores are alike that are tried, as a share of the range of a feature."""
+"""Candidate distances over which scores are alike, as a share of the range of a feature."""
 
 _MOST_JOINED = 12
 """Maximum number of ordered groups of one side from which the prior is estimated. Neighboring
@@ -39,7 +39,7 @@ of actual fits, and it keeps the equations well conditioned for any released num
 
 
 _LEAST_PROBABILITY = 0.01
-"""Sizes of the scores that are less probable than this are left out of their errors."""
+"""Sizes of the scores that are less probable than this are ignored in `error_std`."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Posterior:
     def error_variance(self) -> FloatArray:
         """Variance of each true score around its posterior mean.
 
-        It contains the errors in the sums and what the prior smooths away.
+        It includes the errors in the sums and what the prior smooths away.
         """
         half = solve_triangular(np.linalg.cholesky(self.total), self.shared.T, lower=True)
         # Rounding must not make a variance zero or negative.
@@ -176,7 +176,7 @@ def posterior(
 def likely_priors(
     grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
 ) -> list[tuple[Prior, float]]:
-    """Return the likeliest prior of each size, and the probability of the size.
+    """Return the most likely prior of each size, and the probability of the size.
 
     The likelihood is the marginal likelihood of the sums. Before the sums are seen, all sizes up to
     the largest are equally probable, and so are all lengths. If a side has many ordered groups,
@@ -191,7 +191,7 @@ def likely_priors(
     Returns
     -------
     list of (Prior, float)
-        Likeliest prior first.
+        Most likely prior first.
     """
     joins = [_join(side) for side in grid.sides]
     cells = np.kron(*joins)
@@ -213,7 +213,7 @@ def likely_priors(
             evidence = -0.5 * float((squared / spread + np.log(spread)).sum())
             found[size].append((evidence, Prior(size, (along, across))))
     best = [max(each, key=lambda one: one[0]) for each in found.values()]
-    # If all logarithms of sizes were equally probable, most of them would mean no effect.
+    # With a uniform prior over the logarithm of the size, most sizes would mean no effect.
     log_weight = np.array([logsumexp([one[0] for one in each]) for each in found.values()])
     log_weight += np.log(SIZES)
     weight = np.exp(log_weight - logsumexp(log_weight))
@@ -231,9 +231,10 @@ def error_std(
 ) -> FloatArray:
     """Return the standard deviation of each true score around a given score.
 
-    The size of the scores is not taken as known: the variances and the distances of the posterior
-    means are averaged over all sizes. If noise hides how large the scores are, scores near zero
-    therefore have a standard deviation as large as the scores may be.
+    The size of the scores is treated as unknown: the variances, and the squared distances between
+    the posterior means and the given scores, are averaged over all sizes. If noise hides how large
+    the scores are, scores near zero therefore have a standard deviation as large as the scores
+    could be.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ class _Member(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        # An actor that is pending again would be made anew, without the updates so far.
+        # An actor that is pending again would be created again, without the updates so far.
         return bool(self.future.status != "finished")
 
 

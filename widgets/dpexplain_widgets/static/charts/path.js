@@ -4,7 +4,7 @@ function fixed(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** Path of a step curve with value i between edges i and i + 1; no line joins steps that are `apart`. */
+/** Path of a step curve with value i between edges i and i + 1; steps that are `apart` are not joined. */
 export function stepPath(edges, values, x, y, apart = false) {
   return values.map((value, i) => {
     const level = fixed(y(value));

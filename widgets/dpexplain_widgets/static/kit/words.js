@@ -236,7 +236,7 @@ export function epsilonWords(state) {
 }
 
 /**
- * "ε = 0.5" for the selected fit, or what a fit without privacy is called; only next to private fits is it a reference.
+ * "ε = 0.5", "non-private reference" next to private fits, or "non-private model" without them.
  * @param {import("../types").State} state
  */
 export function fitWords(state) {

@@ -48,8 +48,18 @@ function totalOf(values) {
   return parts[0].map((_, i) => Math.hypot(...parts.map((part) => part[i])));
 }
 
+/** Labels of bins with edges halfway between whole numbers. */
+function wholeLabels({ edges, special }) {
+  const labels = edges.slice(1).map((edge, i) => {
+    const [low, high] = [edges[i] + 0.5, edge - 0.5];
+    return low === high ? `${low}` : `${low} – ${high}`;
+  });
+  return [...labels, ...special];
+}
+
 function objectOf(entries) {
   const values = Object.fromEntries(entries);
+  if (values.labels?.$q === 1) values.labels = wholeLabels(values);
   if (values.total_std?.$q === 1) values.total_std = totalOf(values);
   return values;
 }

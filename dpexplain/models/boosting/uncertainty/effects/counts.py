@@ -1,7 +1,7 @@
 """Distribution of counts around their mean, and expected clipped residuals.
 
 A count is assumed to be negative binomial: if its rate is m, its variance is ``m + a m ** 2``. The
-dispersion a is estimated, because it determines what the clip takes away. With a = 0, counts would
+dispersion a is estimated, because it determines how much the clip removes. With a = 0, counts would
 be Poisson; with a = 1, they would be geometric.
 """
 
@@ -106,7 +106,7 @@ def _counts(high: float) -> FloatArray:
 
 
 def _chance(log_rates: FloatArray, high: float, dispersion: float) -> FloatArray:
-    """Return negative binomial probabilities; counts end at the public range."""
+    """Return negative binomial probabilities; larger counts are clipped to `high`."""
     size, rates, counts = 1.0 / dispersion, np.exp(log_rates)[:, None], _counts(high)
     log = gammaln(counts + size) - gammaln(counts + 1.0) - gammaln(size)
     log = log + counts * np.log(rates / (rates + size)) + size * np.log(size / (rates + size))

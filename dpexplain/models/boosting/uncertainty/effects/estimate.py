@@ -301,7 +301,8 @@ def error_ratios(counts: Sequence[BinCounts]) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_features, n_features)
-        Relative to a pair of features that have an order or at most two categories.
+        Error relative to that of a pair of features that are ordered or have at most two
+        categories.
     """
     many = np.array([not c.ordered and len(c.counts) - c.n_special > 2 for c in counts])
     return np.where(many[:, None] | many, CATEGORIES, 1.0)

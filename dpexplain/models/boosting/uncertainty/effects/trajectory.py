@@ -111,8 +111,8 @@ class Trajectory:
         curves : ndarray of shape (n_bins_total,)
             True curves, bin by bin.
         together : ndarray of shape (n_features, n_features)
-            Square of the correlation of each pair, times that of its `error_ratios`; zero on the
-            diagonal.
+            Squared correlation of each pair, times the square of its error ratio (`error_ratios`);
+            zero on the diagonal.
         table : CountTable or None, default=None
             Distribution of the counts, if the target is a count.
 

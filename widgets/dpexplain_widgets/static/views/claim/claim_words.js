@@ -182,10 +182,10 @@ function heldWords(strip) {
 const CLAIM_BASES = {
   effect: "It refers to the estimated effect in the population, with noise, sampling and shrinkage in its interval.",
   noise: "It refers to the released curve without its noise; a short fit shrinks curves, so the effect can be larger.",
-  pair: "It refers to what the pair adds in the population, with noise, sampling and shrinkage in its interval. It " +
-    "follows from the band of all cells, for any region at once.",
+  pair: "It refers to what the pair adds in the population, with noise, sampling and shrinkage in its interval, " +
+    "which follows from the band of all cells and holds for all regions at once.",
   "pair, noise": "It refers to what the released pair adds, without its noise; the effect of this pair is not " +
-    "estimated. It follows from the band of all cells, for any region at once.",
+    "estimated. Its interval follows from the band of all cells and holds for all regions at once.",
   decision: "It refers to the prediction without the noise of the fit; the errors of terms are added up with the " +
     "largest correlation of any of their bins.",
 };

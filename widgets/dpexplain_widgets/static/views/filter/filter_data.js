@@ -67,7 +67,7 @@ function roundingOf({ arrays }) {
   return arrays.filter.type === "f4" ? 0 : arrays.filter.step;
 }
 
-// A map whose values may be off by `slack`, which is taken off before they are compared with the noise.
+// A map whose values may be off by `slack`, which is subtracted before they are compared with the noise.
 function roundedMap(values, std, slack) {
   if (std === null) return noisyMap(values, null);
   const ratios = values.map((value, i) => {

@@ -105,7 +105,7 @@ class Planner {
 
   draw() {
     const plan = this.model.get("plan");
-    // A non-private model alone answers nothing here.
+    // Without private fits, there is nothing to plan from.
     this.host.hidden = !plan?.range || (!plan.live && readState(this.model).payload.epsilons.length === 0);
     if (!plan?.range) return;
     this.live.hidden = !plan.live;

@@ -84,7 +84,8 @@ class Multiples {
     this.mark.hidden = state.reference === null || state.atReference;
     this.drawPages();
     const layer = state.fit.terms.some((term) => term.effect && !term.axes) ? state.shownCurve : "released";
-    setText(this.about, `Contributions ${atFitWords(state)} to ${scoreWords(state.payload)}, each term on its own axis; ` +
+    const what = `Contributions ${atFitWords(state)} to ${scoreWords(state.payload)}`;
+    setText(this.about, `${what}, each term on its own axis; ` +
       `${BAND_WORDS[layer]}. Click to select a term; press Enter or double-click to open it.`);
     if (this.width < 40) return;
     this.columns = Math.max(1, Math.min(4, Math.floor((this.width + 12) / (NARROWEST + 12))));
