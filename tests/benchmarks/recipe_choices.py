@@ -171,6 +171,7 @@ CHOICES = (
     Choice("10 % of the budget to the histograms", {"bin_budget_frac": 0.1}),
     Choice("40 % of the budget to the histograms", {"bin_budget_frac": 0.4}),
     Choice("bins twice as far above their noise", {}, lambda: _default(bin_noise_ratio=2.0)),
+    Choice("at least 32 cells", {}, lambda: patch.object(recipe, "CELLS", (32, 256))),
     Choice("cells that are never split", {}, lambda: _default(bin_rounds=(1.0,))),
     Choice("cells split once", {}, lambda: _default(bin_rounds=(0.5, 0.5))),
     Choice("half of the counting in the first round", {}, lambda: _default(bin_rounds=_HALF_FIRST)),

@@ -51,6 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def study(folder: Path) -> dict[str, Any]:
     """Names and files that pages speak of: a table, its schema, its ledger and its models."""
     import dask.dataframe
+    import duckdb
+    import polars
     import shap
     from interpret.glassbox import ExplainableBoostingClassifier as Theirs
     from sklearn.model_selection import GridSearchCV
@@ -94,6 +96,7 @@ def study(folder: Path) -> dict[str, Any]:
     (folder / "visits").mkdir()
     X.assign(readmitted=y).to_parquet(folder / "visits" / "part.parquet", index=False)
     X.assign(readmitted=y).to_parquet(folder / "visits.parquet", index=False)
+    duckdb.sql(f"CREATE OR REPLACE TABLE visits AS FROM '{folder / 'visits.parquet'}'")
     return {
         **{name: getattr(dpexplain, name) for name in dpexplain.__all__},
         "GridSearchCV": GridSearchCV,
@@ -103,10 +106,12 @@ def study(folder: Path) -> dict[str, Any]:
         "comparison": comparison,
         "dask": dask,
         "dpexplain": dpexplain,
+        "duckdb": duckdb,
         "ebm": Theirs(interactions=[("age", "job")], random_state=0).fit(X, y),
         "explanation": explanation,
         "ledger": ledger,
         "model": model,
+        "polars": polars,
         "reference": comparison.reference,
         "schema": schema,
         "shap": shap,
