@@ -100,9 +100,9 @@ class FeatureBins:
         dtype = index_dtype(self.n_bins)
         if self.edges is None:
             return encoded.astype(dtype)
-        index = np.empty(len(encoded), dtype)
+        index = np.empty(len(encoded), np.uint16)  # for each dtype, a kernel would be compiled
         find_bins(encoded, self.edges[1:-1], self.n_value_bins, index)
-        return index
+        return index.astype(dtype, copy=False)
 
 
 def merge_bins(cells: FeatureBins, first_cells: Sequence[int]) -> tuple[FeatureBins, Index]:

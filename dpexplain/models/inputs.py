@@ -6,7 +6,8 @@ Lists are kept cell by cell, because numpy would choose one type for all cells o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from dpexplain.schema import Classes, Range, Schema
 from dpexplain.tables import columns as _tables
+from dpexplain.tables.chunked import ChunkedTable
 from dpexplain.tables.encoding import check_columns, encode_classes, encode_range
 from dpexplain.tables.frames import column_of, is_stream
 from dpexplain.tables.opening import chunks_of_rows
@@ -198,6 +200,51 @@ def rows_with_target(X: Any, y: Any, schema: Schema, groups: Any = None) -> tupl
         return X, read, groups
     kept = np.flatnonzero(usable)
     return rows_of(X, kept), read, None if groups is None else rows_of(groups, kept)
+
+
+def chunks_with_target(X: Any, y: Any, schema: Schema) -> Iterator[tuple[Any, Any]]:
+    """Yield the records of a fit that keeps them all in memory, in a form of its own.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or ChunkedTable
+    y : array-like of shape (n_samples,), or the target of a ChunkedTable
+    schema : Schema
+        Schema with a target.
+
+    Yields
+    ------
+    X, y
+        The next rows, in order, without those that `rows_with_target` drops. A table in memory is
+        a single chunk; those rows have been dropped from it.
+    """
+    if not isinstance(X, ChunkedTable):
+        yield X, y
+        return
+    nothing = np.empty(0, dtype=object)
+    none = pd.DataFrame({name: nothing for name in schema.feature_names})
+    for rows, target in chain([(none, nothing)], X.chunks(y, schema)):
+        yield rows_with_target(rows, target, schema)[:2]
+
+
+def joined_targets(targets: Sequence[Any]) -> Any:
+    """Join the targets of all chunks.
+
+    Parameters
+    ----------
+    targets : sequence of array-like
+        Targets as yielded by `chunks_with_target`; at least one.
+
+    Returns
+    -------
+    array-like of shape (n_samples,)
+    """
+    if len(targets) == 1:
+        return targets[0]
+    if isinstance(targets[0], pd.Categorical):
+        codes = np.concatenate([target.codes for target in targets])
+        return pd.Categorical.from_codes(codes, categories=targets[0].categories)
+    return np.concatenate([np.asarray(target, dtype=np.float64) for target in targets])
 
 
 def some_rows_with_target(X: Any, y: Any, schema: Schema) -> tuple[Any, Any]:

@@ -70,8 +70,8 @@ class PrivateEstimator(PrivateHooks):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             Table with the columns of the schema. In a DataFrame, they are found by name, and other
-            columns are ignored; in an array, they are found by position. Explainable boosting and
-            linear models also accept tables that do not fit in memory: a path to a Parquet file or
+            columns are ignored; in an array, they are found by position. Private models
+            also accept tables that do not fit in memory: a path to a Parquet file or
             to a folder of Parquet files, a pyarrow dataset, a Dask DataFrame or Array, an object
             with ``__arrow_c_stream__`` (such as a DuckDB relation or a pyarrow
             ``RecordBatchReader``), or a lazy frame of polars. See Notes.
@@ -124,9 +124,11 @@ class PrivateEstimator(PrivateHooks):
 
         Files and streams are read once, in batches; untyped formats (CSV) are rejected. A query is
         executed after the charge, because it may fail on a record. One small integer per
-        cell and one number per row are kept: in memory up to 1 GiB, and beyond that in a temporary
-        file (in ``TMPDIR``). Only its owner can open the file, and it is deleted after the fit; if
-        the system allows it, the file has no name. Its content is as confidential as the rows.
+        cell and one number per row are kept. Explainable boosting and linear models keep them in
+        memory up to 1 GiB, and beyond that in a temporary file (in ``TMPDIR``); forests, boosted
+        trees and DPBoost keep two bytes per cell in memory, and locally linear models four. Only
+        its owner can open the file, and it is deleted after the fit; if the system allows it, the
+        file has no name. Its content is as confidential as the rows.
 
         With a Dask client, the workers keep the records as these small integers. They need the same
         version of this library and are trusted as much as the process that runs the fit: records
@@ -257,8 +259,7 @@ class PrivateEstimator(PrivateHooks):
                 return chunked_table(X)
             raise TypeError(
                 f"X is {kind}, which a {type(self).__name__} cannot read in chunks, because "
-                f"{self._why_in_memory}; pass a table in memory{in_memory_call(X)}, or fit private "
-                "boosting or a private linear model."
+                f"{self._why_in_memory}; pass a table in memory{in_memory_call(X)}."
             )
         return as_table(X, getattr(self.schema, "n_features", None))
 

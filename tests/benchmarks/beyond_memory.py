@@ -25,7 +25,11 @@ CATEGORIES = ("clerk", "nurse", "smith")
 FILE_ROWS = 1_000_000
 """Most rows of the file that the streams of growing tables read again and again."""
 EXTRAPOLATED = (100_000_000, 1_000_000_000)
-MODELS = {"boosting": "DPExplainableBoostingClassifier", "linear": "DPLogisticRegression"}
+MODELS = {
+    "boosting": "DPExplainableBoostingClassifier",
+    "linear": "DPLogisticRegression",
+    "forest": "DPRandomForestClassifier",
+}
 WAYS = {
     "memory": "table in memory (pandas)",
     "files": "Parquet, read in batches",
@@ -141,7 +145,7 @@ def measured_at(n_rows: int, kind: str, path: Path, epochs: int) -> dict[str, ob
     from dpexplain import models
 
     model = estimator(epochs)
-    if kind == "linear":
+    if kind != "boosting":
         settings = {"schema": model.schema, "reproducible_seed": 1}
         model = getattr(models, MODELS[kind])(**settings)
     model.fit(repeated(path, 1000), "answer").predict(repeated(path, 1000))
@@ -158,9 +162,11 @@ def measured_at(n_rows: int, kind: str, path: Path, epochs: int) -> dict[str, ob
     return {**found, "predict": (time.process_time() - cpu) / n_predicted}
 
 
-def print_scale(sizes: Sequence[int], kinds: Sequence[str], folder: Path, epochs: int) -> None:
-    """Print the costs of fits of growing tables, and lines through them."""
-    path = folder / "scale.parquet"
+def print_scale(
+    sizes: Sequence[int], kinds: Sequence[str], folder: Path, epochs: int, out: Path | None = None
+) -> None:
+    """Print the costs of fits of growing tables, and lines through them; keep them as CSV."""
+    path, lines = folder / "scale.parquet", ["model,rows,cpu_seconds,peak_megabytes"]
     write_table(path, min(max(sizes), FILE_ROWS))
     print("\nAn Arrow stream of growing length, from Parquet:\n")
     print(
@@ -173,6 +179,7 @@ def print_scale(sizes: Sequence[int], kinds: Sequence[str], folder: Path, epochs
             row = in_process_of_its_own(kind, path, epochs, n_rows)
             cpu.append(row["cpu"])
             peak.append(row["peak"])
+            lines.append(f"{MODELS[kind]},{n_rows},{row['cpu']:.2f},{row['peak'] / 1e6:.0f}")
             print(
                 f"| {MODELS[kind]} | {n_rows:,} | {row['cpu']:.1f} | {row['wall']:.1f} | "
                 f"{n_rows / row['cpu']:,.0f} | {row['peak'] / 1e6:,.0f} MB | "
@@ -186,6 +193,8 @@ def print_scale(sizes: Sequence[int], kinds: Sequence[str], folder: Path, epochs
                 f"{n_rows / seconds:,.0f} | {held / 1e6:,.0f} MB | |",
                 flush=True,
             )
+    if out is not None:
+        out.write_text("\n".join(lines) + "\n")
 
 
 def _on_line(sizes: Sequence[int], costs: Sequence[float], n_rows: int) -> float:
@@ -229,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if not options.scale_only:
             print_ways(options, Path(folder))
-        print_scale(options.sizes, options.models, Path(folder), options.epochs)
+        print_scale(options.sizes, options.models, Path(folder), options.epochs, options.out)
 
 
 def print_ways(options: argparse.Namespace, folder: Path) -> None:
@@ -265,6 +274,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--models", nargs="+", choices=MODELS, default=tuple(MODELS), help="models of the streams"
     )
+    parser.add_argument("--out", type=Path, help="file for the costs of growing tables, as CSV")
     parser.add_argument("--scale-only", action="store_true", help="leave out the first table")
     parser.add_argument("--way", choices=(*WAYS, *MODELS), help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)

@@ -27,7 +27,14 @@ NAMES = [
 """Boosting models that read chunks; after a space the loss, where it is not the usual one."""
 
 LINEAR = ["DPLinearRegression", "DPLogisticRegression", "DPLogisticRegression three classes"]
-ALL = [*NAMES, *LINEAR]
+TREES = [
+    "DPRandomForestClassifier three classes",
+    "DPBoostedTreesClassifier",
+    "DPBoostClassifier",
+    "DPBoostRegressor",
+]
+ALL = [*NAMES, *LINEAR, *TREES, "DPLocallyLinearClassifier"]
+"""All private models."""
 
 FEATURES = {
     "age": Numeric(0, 100, unit="years", step=1),
@@ -64,7 +71,11 @@ def make_estimator(name, **settings):
     labels = ["no", "yes", "perhaps"] if loss == "three classes" else ["no", "yes"]
     target = Range(0, 3) if _has_range(name) else Classes(labels)
     settings = {"epsilon": 1.0, "structure_seed": 7, **settings}
-    if name != "DPLinearRegression":  # which is solved at once
+    if f"{name} {loss}".strip() in TREES:
+        settings = {"n_trees": 3, "depth": 2, **settings}
+    elif name == "DPLocallyLinearClassifier":
+        settings = {"n_steps": 4, "sampling_probability": 0.5, **settings}
+    elif name != "DPLinearRegression":  # which is solved at once
         settings.setdefault("max_rounds", 4)
     if loss == "poisson":
         settings["objective"] = loss

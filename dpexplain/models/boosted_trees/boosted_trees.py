@@ -284,7 +284,7 @@ class DPBoostedTreesClassifier(PrivateTrees, AdditiveClassifier):
         return (Releases(self._leaf_phase(0), count), *(Releases(s, count) for s in splits))
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        candidates, cells = self._read(X, schema)
+        candidates, cells, y = self._read(X, y, schema)
         classes = classes_of(schema)
         label, n_classes = encode_classes(y, classes), len(classes.labels)
         positives = [1] if n_classes == 2 else range(n_classes)

@@ -114,8 +114,8 @@ class _DPBoost(PrivateTrees):
         plan_of: Callable[[int], Plan],
     ) -> None:
         """Grow the trees of all scores as planned, and store them."""
+        candidates, cells, y = self._read(X, y, schema)
         targets = self._targets(y, schema)
-        candidates, cells = self._read(X, schema)
         coins, plan = self._coins(), plan_of(len(targets))
         parts = [grow(cells, target, candidates, plan, mechanism, coins) for target in targets]
         self._keep_parts(parts, schema)

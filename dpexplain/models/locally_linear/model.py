@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpexplain._utils.blas import one_blas_thread
 from dpexplain._utils.validation import check_choice, check_count, check_in_range
 from dpexplain.explain import FilterBank, FilterExplanation, FilterNoise, Guarantee
-from dpexplain.models.inputs import rows_in_chunks, rows_of
+from dpexplain.models.inputs import chunks_with_target, rows_in_chunks, rows_of
 from dpexplain.models.locally_linear.gradients import FilterShape
 from dpexplain.models.locally_linear.inputs import (
     Features,
@@ -152,8 +152,14 @@ class LocallyLinearModel(ClassifierMixin, VersionedEstimator):
         self, X: Any, y: Any, schema: Schema, preparation: InputPreparation, basis: Basis
     ) -> tuple[Features, NDArray[np.int32]]:
         assert isinstance(schema.target, Classes)
-        features = features_of(X, schema, preparation, basis)
-        return features, encode_classes(y, schema.target).astype(np.int32)
+        found, labels = [], []
+        for rows, target in chunks_with_target(X, y, schema):
+            found.append(features_of(rows, schema, preparation, basis))
+            labels.append(encode_classes(target, schema.target).astype(np.int32))
+        if len(found) == 1:
+            return found[0], labels[0]
+        together = np.concatenate([features.integers for features in found])
+        return Features(together, found[0].unit), np.concatenate(labels)
 
     def _keep_filters(
         self,

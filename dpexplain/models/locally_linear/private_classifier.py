@@ -184,7 +184,7 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
     """
 
     _target_kind = Classes
-    _why_in_memory = "each step draws a random sample of all records"
+    _reads_chunks = True
     _hidden_fit: ClassVar[tuple[str, ...]] = ("_parts", "_person", "_n_records")
     _n_records: NoisyCount | None = None
     """Noisy number of records; None if the fit releases none."""
@@ -392,8 +392,6 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         preparation, basis, shape, recipe = self._set_up(schema, rng)
         steps, plan = self._plan(recipe)
         start = self._start(shape, basis, recipe, rng)
-        person = vars(self).get("_person", np.arange(len(X), dtype=np.int32))
-        sampler = self._sampler(person, steps.sampling_probability)
         per_decay = _EPOCHS_PER_DECAY * steps.steps_per_epoch
         n_gradients = steps.n_steps - steps.n_mean_steps
         rates = (
@@ -403,6 +401,8 @@ class DPLocallyLinearClassifier(PrivateEstimator, LocallyLinearModel):
         )
         with one_blas_thread():
             features, labels = self._read(X, y, schema, preparation, basis)
+            person = vars(self).get("_person", np.arange(len(labels), dtype=np.int32))
+            sampler = self._sampler(person, steps.sampling_probability)
             samples, mean = sampler.samples(steps.n_steps), None
             if steps.n_mean_steps:
                 longest = longest_record(preparation, basis)

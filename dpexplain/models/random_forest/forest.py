@@ -179,7 +179,7 @@ class DPRandomForestClassifier(PrivateTrees, AdditiveClassifier):
         return (Releases(self._phase(0), self.n_trees),)
 
     def _fit_released(self, X: Any, y: Any, schema: Schema, mechanism: Mechanism) -> None:
-        candidates, cells = self._read(X, schema)
+        candidates, cells, y = self._read(X, y, schema)
         classes = classes_of(schema)
         label = encode_classes(y, classes)
         n_classes, n_leaves = len(classes.labels), 2**self.depth

@@ -27,6 +27,7 @@ from dpexplain.models.alarms import (
     note_of_unchecked,
     tells_of_records,
 )
+from dpexplain.models.inputs import chunks_with_target, joined_targets
 from dpexplain.models.noiseless import NoiselessModel
 from dpexplain.models.private import PrivateEstimator
 from dpexplain.models.trees.structure import (
@@ -52,7 +53,7 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
     noise_backend = "exact"
     n_public: int | None = None
     _has_delta = False
-    _why_in_memory = "its trees need the cells of all records at once"
+    _reads_chunks = True
     depth: int
     max_bins: int
     _hidden_fit = (
@@ -216,7 +217,12 @@ class PrivateTrees(PrivateEstimator, AdditiveModel):
             self._trees, candidates, bins, counts, link=self._link, offset=self._offset
         )
 
-    def _read(self, X: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16]]:
-        """Return the public candidate splits and the binned records."""
+    def _read(self, X: Any, y: Any, schema: Schema) -> tuple[Candidates, NDArray[np.uint16], Any]:
+        """Return the public candidate splits, the binned records and their targets."""
         bins = grid_of(schema, self.max_bins)
-        return candidates_of(bins), cells_of(X, schema, bins)
+        cells, targets = [], []
+        for rows, target in chunks_with_target(X, y, schema):
+            cells.append(cells_of(rows, schema, bins))
+            targets.append(target)
+        together = cells[0] if len(cells) == 1 else np.concatenate(cells)
+        return candidates_of(bins), together, joined_targets(targets)
