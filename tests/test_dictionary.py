@@ -126,6 +126,9 @@ def test_numbers_are_targets_too_and_whole_classes_stay_numbers(path: Path) -> N
             "record;person",
             "line 3 ('patient'), column 'type': 'record' is already the person",
         ),
+        ("sex;category", "sex;Ganzzahl", "'Ganzzahl' is not a type. Use boolean, category,"),
+        ("age;integer;0;120;", "age;integer;0;120;-9=refused", "the type integer has no codes"),
+        ("grade;ordered;;;low|<=5|high", "grade;text;;;", "column 'categories': is empty; text"),
         ("died;", "dead;", "has no line for the target 'died'; did you mean 'dead'?"),
         ("grade;", '"grade;', "line 10: unexpected end of data"),
     ],
@@ -150,6 +153,9 @@ def test_a_file_that_is_no_text_or_empty_is_refused(path: Path) -> None:
         Schema.from_dictionary(path, encoding="cp1252")
     with pytest.raises(ValueError, match="'shift_jis' cannot be read"):
         Schema.from_dictionary(path, encoding="shift_jis")
+    path.write_bytes(b"PK\3\4\x14\0\6\0")
+    with pytest.raises(SchemaError, match="is a spreadsheet or an archive; save the sheet as CSV"):
+        Schema.from_dictionary(path)
     path.write_text("name,type\n\n")
     with pytest.raises(SchemaError, match="no line after the first"):
         Schema.from_dictionary(path)

@@ -115,7 +115,10 @@ def _with_target(path: Path, answers: Answers) -> Schema:
 
 def _dictionary(path: Path, answers: Answers, target: str | None) -> Schema:
     """Read a data dictionary in UTF-8 or in the encoding of the table."""
-    return Schema.from_dictionary(path, target=target, encoding=answers.encoding or "utf-8")
+    encoding = answers.encoding or "utf-8"
+    with at("encoding"):
+        LineFormat(encoding=encoding)
+    return Schema.from_dictionary(path, target=target, encoding=encoding)
 
 
 def to_decide(schema: Schema) -> list[str]:

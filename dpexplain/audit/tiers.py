@@ -109,7 +109,7 @@ def _replay(case: CanaryCase, n_fits: int) -> list[str]:
 
 
 def _noise(case: CanaryCase, n_fits: int) -> list[str]:
-    """Test a few fits for gross mistakes, then many, each at half the error rate."""
+    """Test a few fits for gross mistakes, and if none is found, test many more."""
     found: list[str] = []
     for n_draws, max_fits in ((100, 20), (1000, 200)):
         audits = audit_noise(

@@ -23,7 +23,7 @@ def find_bins(values, inner_edges, missing, index) -> None:  # type: ignore[no-u
         Output; filled with the bin index of each value.
     """
     inner_edges = inner_edges.view()
-    inner_edges.setflags(write=False)  # some are, and the kernel is compiled for one kind only
+    inner_edges.setflags(write=False)  # some are; the kernel is compiled for one kind only
     _find_bins(values, inner_edges, missing, index, np.empty(_BLOCK, np.int32))
 
 

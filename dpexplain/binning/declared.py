@@ -106,7 +106,7 @@ def fine_cells(cells: FeatureBins, n_features: int = 1) -> FeatureBins:
 
 @lru_cache(maxsize=32)
 def _fine_edges(values: Numeric, edges_of_cells: bytes, room: int) -> NDArray[np.float64]:
-    """Return the edges of fine cells; they are cached, in at most half a megabyte each."""
+    """Return the edges of fine cells, which are cached (half a megabyte at most)."""
     edges = np.frombuffer(edges_of_cells)
     near = _near_edges(values, room // 4)
     equal = _equal_edges(values, room - len(near) - len(edges))

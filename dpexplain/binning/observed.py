@@ -12,7 +12,7 @@ from dpexplain.schema import Categorical, Numeric
 def quantile_bins(
     name: str, feature: Numeric | Categorical, values: Encoded, max_bins: int
 ) -> FeatureBins:
-    """Return bins with similar numbers of records. NOT PRIVATE.
+    """Return bins with similar record counts. NOT PRIVATE.
 
     The inner edges are quantiles of the data, or midpoints between the observed values if there are
     at most `max_bins` distinct values.

@@ -106,7 +106,7 @@ class _Sheet:
 
     @property
     def below(self) -> float:
-        """Height by which the page is extended below an A4 page, in points."""
+        """Height by which the page exceeds A4, in points."""
         return max(0.0, _MARGIN - self.y)
 
     def write(

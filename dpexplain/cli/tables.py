@@ -94,16 +94,23 @@ def check_names(asked: argparse.Namespace, schema: Schema) -> list[str]:
     ------
     CommandError
         As in `private_records`.
+    SchemaError
+        If the table lacks features of the schema.
     """
+    from dpexplain.tables.columns import check_names as check_features
+
     _check_target(asked, schema)
     if _in_lines(asked):
         names = column_names(asked)
         _check_column(names, asked.target, asked.table)
+        _check_meant(asked, schema, names)
+        check_features(names, schema)
     else:
         table = _arrow_table(asked)
         table.check_target(asked.target, schema)
         names = table.column_names()
-    _check_meant(asked, schema, names)
+        _check_meant(asked, schema, names)
+        table.check_columns(schema)
     return names
 
 
@@ -226,7 +233,7 @@ def read_texts(asked: argparse.Namespace) -> pd.DataFrame:
 
 
 def column_names(asked: argparse.Namespace) -> list[str]:
-    """Read the column names of a text file; print those that differ from its header.
+    """Read the column names of a text file, and print those that had to be changed.
 
     Parameters
     ----------
@@ -324,6 +331,11 @@ def read_schema(path: Path) -> Schema:
             f"--schema {path}: no such file; `dpexplain schema draft` writes a first version from "
             "PUBLIC data of the same form."
         )
+    if path.suffix.lower() == ".csv":
+        raise CommandError(
+            f"--schema {path}: expected TOML; `dpexplain schema from-dictionary` writes it from a "
+            "data dictionary."
+        )
     schema = Schema.from_toml(path)
     if schema.target is None:
         raise CommandError(f"--schema {path}: it has no [target]; add the column to predict.")
@@ -367,7 +379,11 @@ def table_suffix(path: Path) -> str:
     if suffix not in _SEPARATORS and not path.exists():
         raise CommandError(f"{path}: no such file or folder.")
     if suffix not in (*_SEPARATORS, ".parquet") and not path.is_dir():
-        raise CommandError(f"{path}: expected a name that ends in .csv, .tsv, .txt or .parquet.")
+        sheet = suffix.startswith((".xls", ".ods"))
+        saved = "; save the sheet as CSV (UTF-8)." if sheet else "."
+        raise CommandError(
+            f"{path}: expected a name that ends in .csv, .tsv, .txt or .parquet{saved}"
+        )
     return suffix
 
 
@@ -379,10 +395,12 @@ def _check_column(names: Sequence[str], name: str, path: Path, role: str = "--ta
         meant = closest_name(name, names)
         hint = f"; did you mean {meant!r}?" if meant else "."
         if any(each.startswith("Unnamed: ") for each in names) and not meant:
-            hint = "; if its first lines are a title, pass the line of the names with --header."
+            hint = (
+                "; if its first lines are a title, pass the line number of the names with --header."
+            )
         if len(names) == 1:
             hint = (
                 f": its only column is {shorten(names[0])!r}; pass the separator with --sep, or "
-                "the line of the names with --header."
+                "the line number of the names with --header."
             )
         raise CommandError(f"{role} {name}: {path} has no such column{hint}")

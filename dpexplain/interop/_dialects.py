@@ -74,7 +74,8 @@ class Dialect(NamedTuple):
     def read_number(self, cell: str, text: str) -> str:
         """Return an expression that reads a cell as a number.
 
-        It reads ``true`` as 1, ``false`` as 0, and names of infinity as infinite numbers.
+        It reads ``true`` as 1, ``false`` as 0, and words for infinity, such as ``inf``, as infinite
+        numbers.
         """
         words = " ".join(f"WHEN '{word}' THEN {self.double(x)}" for word, x in _WORDS.items())
         return f"CASE LOWER({text}) {words} ELSE {self.number(cell, text)} END"

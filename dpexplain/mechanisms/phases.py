@@ -208,7 +208,7 @@ class SampledPhase(Phase):
     n_changed : int
         Number of records (or people, if rows are grouped) that differ between neighbors: 1 for
         add/remove adjacency, 2 for replace-one adjacency. The contribution of each of them is
-        bounded by an equal part of the sensitivity.
+        bounded by an equal share of the sensitivity.
     sampling_probability : float
         Probability that a record (or person) is included in a release, in (0, 1].
 

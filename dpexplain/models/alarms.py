@@ -125,7 +125,7 @@ def laplace_tail(excess: float, scales: Iterable[tuple[float, int]]) -> float:
 
 @dataclass(frozen=True)
 class CountedCells:
-    """Noisy numbers of records in the public cells of each feature.
+    """Noisy record counts in the public cells of each feature.
 
     Attributes
     ----------
@@ -150,12 +150,12 @@ class CountedCells:
 
 @dataclass(frozen=True)
 class LaplaceCount:
-    """Noisy numbers of records inside and outside a class, with Laplace noise.
+    """Noisy record counts inside and outside a class, with Laplace noise.
 
     Attributes
     ----------
     inside, outside : float
-        Noisy numbers of records.
+        Noisy record counts.
     scale : float
         Scale of each Laplace draw added to a number, in records.
     n_inside, n_outside : int

@@ -6,7 +6,7 @@ Lists are kept cell by cell, because numpy would choose one type for all cells o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,10 @@ def as_table(X: Any, n_columns: int | None = None) -> Any:
         raise TypeError(f"X is {kind}, which is read in chunks; pass a table in memory here.")
     table = _tables.as_table(X, n_columns)
     if table.shape[1] == 0:
+        # The words are those of scikit-learn, without the number of rows, which is private.
         raise ValueError(
-            f"0 feature(s) (shape={table.shape}) while a minimum of 1 is required; "
-            "X needs one column per feature."
+            "0 feature(s) (shape=(, 0)) while a minimum of 1 is required; X needs one column per "
+            "feature."
         )
     return table
 
@@ -132,6 +133,8 @@ def _column(name: str, values: Any) -> Any:
         return _tables.one_column(values)
     if isinstance(values, pd.DataFrame | pd.Series | np.ndarray | pd.api.extensions.ExtensionArray):
         return values
+    if not isinstance(values, Iterable) or hasattr(values, "tocsr"):
+        raise ValueError(f"{name} must be a column with one value per row of X; pass an array.")
     cells = list(values)
     return np.fromiter(cells, dtype=object, count=len(cells))
 

@@ -54,6 +54,7 @@ _TYPES: Final = {
     **dict.fromkeys(("integer", "int", "count", "whole number"), "integer"),
     **dict.fromkeys(("date", "datetime", "timestamp", "day"), "date"),
     **dict.fromkeys(("category", "categorical", "nominal", "factor"), "category"),
+    **dict.fromkeys(("string", "text", "character", "char", "varchar"), "category"),
     **dict.fromkeys(("ordered", "ordinal"), "ordered"),
     **dict.fromkeys(("boolean", "bool", "binary", "yes/no"), "boolean"),
     **dict.fromkeys(("id", "identifier", "key"), "id"),
@@ -63,11 +64,12 @@ _TYPES: Final = {
 }
 _MAX_BYTES: Final = 16 * 2**20
 _CODE: Final = re.compile(r"([\w.+-]+)\s*=\s*(.+)", re.DOTALL)
+_CODED: Final = re.compile(r"[\w.+-]\s*=\s*[^\s=]")
 _SPELLINGS: Final = (
     ("0", "no", "No", "NO", "n", "N", "nein", "Nein"),
     ("1", "yes", "Yes", "YES", "y", "Y", "ja", "Ja"),
 )
-"""Cells that the type boolean reads, besides false and true, if it has no categories."""
+"""Cells that the type boolean reads in addition to false and true, if it has no categories."""
 
 _DATE_WORDS: Final = {
     **{"d": "%d", "dd": "%d", "m": "%m", "mm": "%m", "mmm": "%b", "mmmm": "%B"},
@@ -180,6 +182,8 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
     raw = path.read_bytes()[: _MAX_BYTES + 1]
     if len(raw) > _MAX_BYTES:
         raise SchemaError(f"{path.name} has more than {_MAX_BYTES} bytes; is it the data?")
+    if raw.startswith((b"PK\3\4", b"\xd0\xcf\x11\xe0")):
+        raise SchemaError(f"{path.name} is a spreadsheet or an archive; save the sheet as CSV.")
     text = _text(path.name, raw, encoding)
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
@@ -202,7 +206,7 @@ def _entries(path: Path, encoding: str) -> list[Entry]:
 
 
 def _text(file: str, raw: bytes, encoding: str) -> str:
-    """Decode a file in UTF-8, in the encoding of its byte order mark, or in the given one."""
+    """Decode UTF-8, the encoding of the byte order mark, or the given encoding."""
     marked = (name for name, mark in BYTE_ORDER_MARKS.items() if raw.startswith(mark))
     known = next(marked, "utf-8")
     raw = raw.removeprefix(BYTE_ORDER_MARKS[known])
@@ -268,6 +272,12 @@ def _check_entries(file: str, entries: list[Entry]) -> None:
 
 def _kind(entry: Entry) -> str:
     kind = _TYPES.get(entry["type"].casefold())
+    if kind in ("number", "integer") and _CODED.search(entry["categories"]):
+        raise entry.error(
+            "categories",
+            f"the type {entry['type']} has no codes; write those of missing values in the column "
+            "missing, or the type category.",
+        )
     if kind is None:
         meant = closest_name(entry["type"], _TYPES)
         hint = f"; did you mean {meant!r}?" if meant else "."
@@ -368,7 +378,7 @@ def _date(entry: Entry) -> Date:
 
 
 def _strftime(text: str) -> str:
-    """Return a format such as DD.MM.YYYY in ``strftime`` notation; a time of day is dropped."""
+    """Convert a format such as DD.MM.YYYY to ``strftime`` notation, without a time."""
     if text.casefold() in SERIALS:
         return text.casefold()
     day = _TIME_WORDS.sub("", text)
@@ -387,7 +397,7 @@ def _names(entry: Entry, kind: str) -> tuple[list[str], tuple[tuple[str, str], .
         taken = {cell_text(text) for text in (*names, *_markers(entry["missing"]))}
         spelled = [(t, name) for name, texts in pairs for t in texts if cell_text(t) not in taken]
     if not given:
-        entry.needed("categories", "'male|female' or '1=male|2=female'")
+        entry.needed("categories", "'male|female' or '1=male|2=female', or the type ignore")
     if "," in given and not set("|;") & set(given):
         raise entry.error("categories", "separate the categories with | or ;.")
     coded = [_CODE.fullmatch(text) for text in _several(given)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,7 +12,14 @@ from dpexplain._utils.json import read_document, write_document
 from dpexplain._utils.validation import check_adjacency
 from dpexplain._utils.version import __version__
 from dpexplain.accounting._units.totals import UnitTotal
-from dpexplain.accounting.events import NonPrivateEvent, event_from_dict, event_words
+from dpexplain.accounting.events import (
+    DiscreteLaplaceEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    event_from_dict,
+    event_words,
+)
 from dpexplain.accounting.pld import pld_available
 from dpexplain.accounting.summary import (
     EntrySummary,
@@ -31,6 +38,7 @@ from dpexplain.statement.render import as_html, as_markdown, as_text
 
 __all__ = ["PrivacyStatement", "Promise", "statement_of"]
 
+_NOISES_PER_LINE = 20
 _PUBLIC = (
     "the schema: names of columns, bounds, categories, target range or classes",
     "every hyperparameter, epsilon and delta, and the number of fits",
@@ -334,14 +342,24 @@ def _release(
 
 
 def mechanism_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:
-    """Describe the private events, listing equal events once with their count."""
-    words: Counter[str] = Counter()
+    """Describe the private events; those that differ only in noise share a line."""
+    found: dict[str, Counter[str]] = {}
     for entry in entries:
         for content in entry.events:
             event = event_from_dict(content)
             if not isinstance(event, NonPrivateEvent):
-                words[f"{event.label}: {event_words(event)}"] += 1
-    return tuple(text if n == 1 else f"{text} ({n} times)" for text, n in words.items())
+                words, noise = f"{event.label}: {event_words(event)}", ""
+                if isinstance(event, GaussianEvent | LaplaceEvent | DiscreteLaplaceEvent):
+                    words, _, noise = words.rpartition(" ")
+                found.setdefault(words, Counter())[noise] += 1
+    return tuple(line for words, noises in found.items() for line in _noise_lines(words, noises))
+
+
+def _noise_lines(words: str, noises: Counter[str]) -> Iterator[str]:
+    texts = [f"{each} ({n} times)".strip() if n > 1 else each for each, n in noises.items()]
+    for start in range(0, len(texts), _NOISES_PER_LINE):
+        line = texts[start : start + _NOISES_PER_LINE]
+        yield f"{words}{'s' if len(line) > 1 else ''} {', '.join(line)}".rstrip()
 
 
 def open_words(entries: Sequence[EntrySummary]) -> tuple[str, ...]:

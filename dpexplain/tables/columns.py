@@ -178,7 +178,10 @@ def values_of(column: Column) -> Values:
         cells = list(column)  # type: ignore[arg-type]
         column = np.fromiter(cells, dtype=object, count=len(cells))
     if isinstance(column, pd.DataFrame) or column.ndim != 1:
-        raise ValueError(f"Expected one column of shape (n_samples,), got shape {column.shape}.")
+        raise ValueError(
+            f"Expected one column of shape (n_samples,), got {column.ndim} dimensions; pass one "
+            "value per row."
+        )
     return column
 
 

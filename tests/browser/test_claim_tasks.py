@@ -16,7 +16,7 @@ from pair_examples import swept
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-ROW = re.compile(r"^\| ([A-L]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([A-O]) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 ANSWERS = {name: answer for name, _, _, answer in ROW.findall(DOCUMENT.read_text("utf-8"))}
 MOST = 3
 
@@ -151,6 +151,31 @@ def pictures_of_two_classes(reader):
     return said(reader.page)
 
 
+def twenty_years_older(reader):
+    reader.click(reader.page.get_by_role("tab", name="One sample"))
+    reader.count += 1
+    reader.page.get_by_label("Sample", exact=True).select_option("3")
+    reader.count += 1
+    reader.page.get_by_label("age", exact=True).fill("60")
+    settle(reader.page)
+    return said(reader.page, ".dpx-local-sum")
+
+
+def happy_and_unhappy(reader):
+    reader.term("rating of the marriage")
+    rating = reader.page.locator(".dpx-shape .dpx-plot text:has(title)")
+    reader.click(rating.filter(has_text="very poor"), force=True)
+    reader.click(rating.filter(has_text="very good"), force=True, modifiers=["Control"])
+    return said(reader.page)
+
+
+def first_age_above(reader):
+    reader.click(reader.page.get_by_text("Numbers as a table").first)
+    rows = reader.page.locator(".dpx-shape .dpx-table tbody tr").all_inner_texts()
+    cells = [row.replace("\u2068", "").replace("\u2069", "").split("\t") for row in rows]
+    return next(age for age, size, _, mark, *_ in cells if mark == "signal" and size[0] == "+")
+
+
 def two_regions(reader):
     reader.term("age & children")
     box = reader.page.locator(".dpx-plot image").bounding_box()
@@ -172,11 +197,12 @@ TASKS = {
     "E": (youngest_and_oldest, 4.0), "F": (least_certain, 1.0), "G": (most_fickle, 1.0),
     "H": (person_three, 1.0), "I": (patients, 1.0), "J": (credit, 1.0),
     "K": (pictures_of_two_classes, 2.0), "L": (two_regions, 4.0),
+    "M": (twenty_years_older, 1.0), "N": (happy_and_unhappy, 4.0), "O": (first_age_above, 1.0),
 }  # fmt: skip
 
 
-def test_there_are_twelve_questions():
-    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKL")
+def test_there_are_fifteen_questions():
+    assert sorted(ANSWERS) == sorted(TASKS) == list("ABCDEFGHIJKLMNO")
 
 
 @pytest.mark.parametrize("task", sorted(TASKS))
@@ -186,11 +212,13 @@ def test_the_question_is_answered_in_three_interactions(task, open_page, picture
     source = example_filters.picture_comparison(side=8) if task == "K" else source
     people = {"samples": view_examples.survey_people(12), "samples_public": True}
     shown = {} if task == "K" else {"term": "age"}
-    view = Explorer(source, **shown, **(people if task in "FGHI" else {}))
+    view = Explorer(source, **shown, **(people if task in "FGHIM" else {}))
     view.epsilon = epsilon
     page = open_page(view, width=1366)
     reader = Reader(page)
     assert ANSWERS[task] in answer(reader)
     assert reader.count <= MOST
+    page.evaluate("scrollTo(0, 0)")  # below, the bar at the top would be over the rest
+    settle(page)
     assert layout_problems(page) == []
     page.screenshot(path=pictures / f"task-{task}.png", full_page=True)

@@ -179,7 +179,7 @@ def test_two_filters_of_any_classes_are_compared(open_page, pictures_view):
     page.locator(".dpx-filter-list [data-filter='0']").click(modifiers=["Control"])
     heading = "Filter 2 of “class 1” against filter 0 of “class 1”, ε = 1"
     assert words(page, ".dpx-filter-main h4") == heading
-    assert "against #0" in " ".join(tiles.all_inner_texts())
+    assert "vs. #0" in " ".join(tiles.all_inner_texts())
     page.get_by_label("Against", exact=True).select_option("class 2")
     page.get_by_label("Against filter", exact=True).select_option("3")
     heading = "Filter 2 of “class 1” against filter 3 of “class 2”, ε = 1"
@@ -233,7 +233,7 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     k = list(bank.classes).index(best)  # the page explains the predicted class
     text = words(page, ".dpx-filter-sample .dpx-sentence")
     assert text.startswith(f"Predicted “{best}” (")
-    shown = float(text.split("(")[1].split("%")[0])
+    shown = float(text.split("(")[1].split("%")[0].lstrip("<>"))
     assert shown == pytest.approx(100 * explanation.predictions[2].max(), rel=6e-3)
     contributions = explanation.contributions[2, k]
     colors = picture(page, ".dpx-filter-sample [role=slider] canvas").astype(int)
@@ -241,7 +241,9 @@ def test_sample_is_explained_as_python_explains_it(open_page, pictures_view):
     blue = (colors[:, 2] > colors[:, 0])[sized]
     np.testing.assert_array_equal(blue, contributions[sized] > 0)
     shares = page.locator(".dpx-filter-sample [role=img] rect title").all_text_contents()
-    largest = int(np.argmax([float(each.split(": ")[1].split("%")[0]) for each in shares]))
+    largest = int(
+        np.argmax([float(each.split(": ")[1].split("%")[0].lstrip("<>")) for each in shares])
+    )
     assert largest == explanation.top_filters[2, k]
 
 

@@ -76,6 +76,8 @@ def test_values_can_be_changed_within_their_range_only(open_page, explorer):
     assert "1 value changed" in page.locator(".dpx-local .dpx-note").first.inner_text()
     changed = page.locator(".dpx-local-sum").inner_text()
     assert changed != before
+    was = before.split(": ")[1].split(" (")[0]
+    assert f", before the change {was})" in changed
     assert "age = 30 (bin 30 – 32)" in plain(page.locator(".dpx-local .dpx-readout").inner_text())
 
     field.fill("300")

@@ -117,13 +117,25 @@ def test_other_limits_than_those_of_the_ledger_are_refused(folder, capsys):
         (["--out", "m.json", "--set", "epsilon=4"], "use the option"),
         (["--out", "m.json", "--target", "incme"], "did you mean 'income'?"),
         (["--out", "m.json", "--schema", "other.toml"], "no such file"),
+        (["--out", "m.json", "--schema", "data.csv"], "schema from-dictionary` writes it from a"),
+        (["--out", "m.json", "--schema", "wide.toml"], "lacks the columns 'height'; the schema"),
+        (["--out", "m.json", "--schema", "none.toml"], "lacks the columns 'height'; the schema"),
     ],
 )
 def test_wrong_input_is_refused_before_a_ledger_is_begun(folder, capsys, more, message):
+    height = {"height": Numeric(0, 250)}
+    Schema({**SCHEMA.features, **height}, target=SCHEMA.target).to_toml("wide.toml")
+    Schema(height, target=SCHEMA.target).to_toml("none.toml")
     assert main([*FIT, *more]) == 2
     assert message in capsys.readouterr().err
     assert not (folder / "data.ledger.json").exists()
     assert not list(folder.glob("m*.json"))
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(folder, capsys):
+    (folder / "data.csv").rename("data.xlsx")
+    assert main([FIT[0], "data.xlsx", *FIT[2:], "--out", "m.json"]) == 2
+    assert "save the sheet as CSV (UTF-8)." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -183,7 +195,7 @@ def test_a_header_without_names_is_refused(folder, capsys):
     text = (folder / "data.csv").read_text()
     (folder / "data.csv").write_text("Wards of 2024,,\n\n" + text)
     assert main([*FIT, "--out", "model.json"]) == 2
-    assert "pass the line of the names with --header" in capsys.readouterr().err
+    assert "pass the line number of the names with --header" in capsys.readouterr().err
     assert main([*FIT, "--header", "2", "--out", "model.json"]) == 2
     assert "line 2 of the file does not contain column names" in capsys.readouterr().err
     assert not list(folder.glob("*.ledger.json"))

@@ -189,6 +189,19 @@ def test_tab_is_a_separator():
 
 
 @pytest.mark.full
+def test_dictionary_may_have_the_encoding_of_the_table():
+    for file in ("data.csv", "dictionary.csv"):
+        text = Path(file).read_text().replace("creatinine", "Kreatinin µmol/l")
+        Path(file).write_text(text, encoding="cp1252")
+    form = filled()
+    click(form, "fit")
+    assert "not UTF-8 text" in said(form, "schema")
+    form.fields["encoding"].control.value = "cp1252"
+    click(form, "fit")
+    assert "This fit costs" in said(form, "price")
+
+
+@pytest.mark.full
 def test_ledger_in_the_home_of_nobody_is_a_mistake():
     form = filled()
     form.fields["ledger"].control.value = "~nobody_of_that_name/l.json"

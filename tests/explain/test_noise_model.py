@@ -115,16 +115,23 @@ def test_a_bin_is_signal_where_the_band_from_all_causes_excludes_zero():
 
 @pytest.mark.full
 def test_corrected_importance_is_zero_under_the_floor_and_unbiased_well_above():
-    """2,000 noisy copies of a curve; the bias of the mean is held to 5 % of the importance."""
-    truth = age(contribution=[-0.2, 0.1, 0.12, 0.0], noise_std=[0.15] * 4)
-    copies = [
-        dataclasses.replace(truth, contribution=truth.contribution + 0.15 * z)
-        for z in RNG.standard_normal((2_000, 4))
-    ]
-    wanted = float(truth.weights @ np.abs(truth.contribution))
-    assert np.mean([c.importance for c in copies]) > 1.2 * wanted
-    corrected = np.mean([c.corrected_importance for c in copies])
-    assert abs(corrected - wanted) < 0.5 * abs(np.mean([c.importance for c in copies]) - wanted)
+    """8,000 noisy copies of a curve whose mean size is .8 or 4 times the noise of its bins."""
+
+    def errors(scale):
+        truth = age(contribution=scale * np.array([-0.2, 0.1, 0.12, 0.0]), noise_std=[0.15] * 4)
+        noise = 0.15 * np.random.default_rng(0).standard_normal((8_000, 4))
+        copies = [
+            dataclasses.replace(truth, contribution=truth.contribution + each) for each in noise
+        ]
+        found = [(copy.importance, copy.corrected_importance) for copy in copies]
+        wrong = np.array(found) - truth.weights @ np.abs(truth.contribution)
+        return wrong.mean(axis=0), wrong.std(axis=0) / np.sqrt(len(noise))
+
+    (plain, corrected), stds = errors(1.0)
+    assert plain > 0.02
+    assert plain - abs(corrected) > 4 * stds.sum()  # whatever their correlation
+    (_, corrected), (_, std) = errors(5.0)
+    assert abs(corrected) < 4 * std
     assert age(contribution=[0.01, -0.01, 0.0, 0.0]).corrected_importance == 0.0
     assert age(noise_std=None).corrected_importance == age().importance
     large = age(contribution=[-5.0, 4.0, 5.0, 0.0])

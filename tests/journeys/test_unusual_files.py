@@ -71,6 +71,26 @@ Kosten (€);number;0;10000;;comma;point
     return "data.csv", "\r\n".join(lines).encode("cp1252"), dictionary, "Kosten (€)", options
 
 
+def of_a_school(rng):
+    """Marks with decimal commas, answers as ja and nein or 0 and 1, a dictionary in cp1252."""
+    lines = ["Schüler-Nr;Note;Förderung;Nachhilfe;Beginn;Fehltage;versetzt"]
+    for i in range(N):
+        mark, begin = f"{rng.uniform(1, 6):.1f}".replace(".", ","), rng.integers(1, 29)
+        answers = f"{rng.choice(['ja', 'nein'])};{rng.choice(['0', '1'])}"
+        rest = f"{begin}.09.2023;{rng.integers(0, 40)};{rng.choice(['0', '1'])}"
+        lines.append(f"S{i:05d};{mark};{answers};{rest}")
+    dictionary = """Column;Type;Min;Max;Decimal;Format
+Schüler-Nr;id;;;;
+Note;number;1;6;comma;
+Förderung;boolean;;;;
+Nachhilfe;boolean;;;;
+Beginn;date;01.09.2023;30.09.2023;;DD.MM.YYYY
+Fehltage;integer;0;60;;
+versetzt;boolean;;;;
+"""
+    return "data.csv", "\n".join(lines).encode("utf-8-sig"), dictionary, "versetzt", ["--sep", ";"]
+
+
 def german(number):
     return '"' + f"{number:,.2f}".translate(str.maketrans(",.", ".,")) + '"'
 
@@ -81,17 +101,19 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("make", [of_pandas, of_a_spreadsheet, of_a_report])
+@pytest.mark.parametrize("make", [of_pandas, of_a_spreadsheet, of_a_report, of_a_school])
 def test_six_commands_lead_from_the_file_to_a_verified_certificate(make, here, capsys):
     file, content, dictionary, target, options = make(np.random.default_rng(0))
     (here / file).write_bytes(content)
-    (here / "dictionary.csv").write_text(dictionary, encoding="utf-8")
+    written = "cp1252" if make is of_a_school else "utf-8"
+    (here / "dictionary.csv").write_text(dictionary, encoding=written)
+    meant = ["dictionary.csv", "--encoding", written, "--target", target]
     table = [file, *options, "--target", target, "--schema", "schema.toml"]
     proof = ["--ledger", "data.ledger.json", "--schema", "schema.toml"]
     responsible = ["--person", "A. Curie", "--purpose", "report"]
     printed = []
     for command in (
-        ["schema", "from-dictionary", "dictionary.csv", "--target", target, "--out", "schema.toml"],
+        ["schema", "from-dictionary", *meant, "--out", "schema.toml"],
         ["schema", "check", *table],
         ["fit", *table, *("--epsilon", "1", "--cap-epsilon", "3", "--out", "m.json"), *responsible],
         ["report", "m.json", "--out", "report.html"],

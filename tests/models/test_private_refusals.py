@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from dpexplain.accounting import PrivacyLedger
 from dpexplain.exceptions import BudgetError, PrivacyWarning, SchemaError
 from dpexplain.schema import Categorical, Classes, Numeric, Range, Schema
+from dpexplain.tables.columns import values_of
 from private_contract import (
     FEATURES,
     Untouchable,
@@ -224,6 +228,30 @@ def test_groups_and_a_bound_on_the_rows_of_a_person_need_each_other(name, untouc
         make(name, max_rows_per_person=3).fit(*untouched)
     with pytest.raises(ValueError, match="max_rows_per_person"):
         make(name).fit(*untouched, groups=np.zeros(20))
+
+
+@every_model
+def test_no_message_about_wrong_shapes_says_how_many_rows_there_are(name):
+    X, y = make_data(name, n := 371)
+    persons = {"max_rows_per_person": 2}
+    for settings, wrong_X, wrong_y, groups in (
+        ({}, X[[]], y, None),
+        ({}, np.zeros((n, 0)), y, None),
+        ({}, np.zeros((n, 5)), y, None),
+        ({}, X["age"], y, None),
+        ({}, X, y[:-1], None),
+        ({}, X, np.zeros((n, 2)), None),
+        ({}, X, csr_matrix(np.zeros((n, 1))), None),
+        ({}, X, 1.0, None),
+        (persons, X, y, np.zeros(n - 1)),
+        (persons, X, y, ("who", np.zeros((n, 2)))),
+        (persons, X, y, 3),
+    ):
+        with pytest.raises(ValueError, match=r"feature|Expected|row") as caught:
+            make(name, **settings).fit(wrong_X, wrong_y, groups=groups)
+        assert not {"370", "371"} & set(re.findall(r"\d+", str(caught.value)))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        values_of(np.zeros((n, 2)))
 
 
 # --- warned about -----------------------------------------------------------------------------

@@ -89,6 +89,23 @@ def test_what_is_not_private_is_named_once_and_must_stay_inside(ledger):
     assert "NOT PRIVATE, nothing is promised" in ledger.statement([0, 3]).text()
 
 
+def test_releases_that_differ_only_in_their_noise_share_a_line():
+    ledger = PrivacyLedger("survey-2024", delta=1e-6)
+    for k, noises in enumerate(((5.0, 5.0), (2.5,))):
+        charged = [GaussianEvent("sums", noise, 3) for noise in noises]
+        ledger.charge([*charged, PureEvent("choice", 0.1)], label=f"fit {k}")
+    assert ledger.statement().mechanisms == (
+        "sums: 3 × Gaussian, noise multipliers 5 (2 times), 2.5",
+        "choice: 1 × pure mechanism, epsilon 0.1 (2 times)",
+    )
+
+    many = PrivacyLedger("survey-2025", delta=1e-6)
+    many.charge([LaplaceEvent("counts", 40.0 + k) for k in range(41)], label="fit")
+    lines = many.statement().mechanisms
+    assert [line.count(",") for line in lines] == [20, 20, 1]
+    assert lines[2] == "counts: 1 × Laplace, noise multiplier 80"
+
+
 def test_empty_ledger_has_a_statement_too():
     statement = PrivacyLedger("survey-2024").statement()
 

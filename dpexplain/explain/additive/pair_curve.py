@@ -86,7 +86,7 @@ class PairAxis(Binned):
 class PairCurve(NoisyPart, Record, ModelDisplay):
     """The contribution of a pair of features to the score, for each cell of a grid.
 
-    Models of this library have pairs only if the parameter ``pairs`` was set. The noise in pairs of
+    This library's models have pairs only if the parameter ``pairs`` was set. The noise in pairs of
     InterpretML models is not known; see :func:`from_interpret`.
 
     Parameters
@@ -109,9 +109,9 @@ class PairCurve(NoisyPart, Record, ModelDisplay):
     sampling_std : array-like of the same shape or None, default=None
         Standard deviation of each contribution due to sampling the records; None if unknown.
     effect_std : array-like of the same shape or None, default=None
-        Standard deviation of the true contributions in the population around the released ones,
-        due to noise, sampling, and the shrinkage of the fit. A true contribution is the mean over a
-        cell of the released grid. None if unknown.
+        Standard deviation of the difference between the released contributions and the true ones in
+        the population, due to noise, sampling, and the shrinkage of the fit. A true contribution is
+        the mean over a cell of the released grid. None if unknown.
     released : array-like of the same shape or None, default=None
         Contributions as released, if the pair was edited afterward; the standard deviations refer
         to the released pair.

@@ -143,7 +143,7 @@ class PredictsRows:
         Warns
         -----
         UserWarning
-            If a term has no bin for a value; the term then contributes 0. Models of this library
+            If a term has no bin for a value; the term then contributes 0. This library's models
             have a bin for every value.
         """
         scores = scores_of_rows(self._by_score, X)

@@ -104,9 +104,10 @@ def bins_and_slopes(
         Standard deviation of each slope.
     """
     errors = scatter.draws(DRAWS)
-    ratios = errors / np.where(scatter.std > 0, scatter.std, np.inf)
-    bins = np.abs(ratios[:, :-1]).max(axis=1)
     found = np.stack([errors[:, scatter.term(k)] @ loads for k, loads in enumerate(slopes)], axis=1)
+    # In place, because the draws of a large model take many megabytes.
+    errors /= np.where(scatter.std > 0, scatter.std, np.inf)
+    bins = np.abs(errors, out=errors)[:, :-1].max(axis=1)
     stds = np.sqrt((found**2).mean(axis=0))
     slope = np.abs(found / np.where(stds > 0, stds, np.inf)).max(axis=1)
     ranks = np.maximum(*(np.searchsorted(np.sort(each), each) for each in (bins, slope)))

@@ -145,7 +145,7 @@ CELLS = (4, 256)
 _CELLS_OF_FEW = 32
 """Limit on the number of cells up to which each cell gets a signal-to-noise ratio of 1.
 
-Beyond it, further cells need more signal each: they only help to find narrow features of a curve.
+Each further cell needs more signal, because it only helps to find narrow features of a curve.
 """
 
 _CELLS_UNCOUNTED = 128

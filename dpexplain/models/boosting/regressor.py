@@ -165,7 +165,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         Definition of neighboring data sets: one record is added or removed, or one record is
         replaced.
     max_bins : int or None, default=None
-        Maximum number of bins per numeric feature. If None, there are 32 to 256 cells, depending
+        Maximum number of bins per numeric feature. If None, there are 4 to 256 cells, depending
         on the noisy number of records, and cells with few records are merged; with the paper
         preset, there are at most 32 bins.
     learning_rate : float or None, default=None
@@ -216,7 +216,7 @@ class DPExplainableBoostingRegressor(_PrivateBoosting, AdditiveRegressor):
         must be public knowledge. A number is the maximum number of pairs that the fit chooses
         privately, and "auto" stands for 3; pairs that do not rise above the noise are not chosen.
         Declared pairs take 30% of the budget of boosting. Otherwise, the choice takes 10% and the
-        chosen pairs take 20%; if no pair is chosen, these 20% are spent on the curves. The curves
+        chosen pairs take 20%; if no pair is chosen, that share goes to the curves. The curves
         are fitted before the pairs, so their bands and effect estimates do not include the pairs.
         Pairs need joint composition, a single bag and squared error, and cannot contain a feature
         with a monotone constraint.

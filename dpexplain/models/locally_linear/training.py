@@ -32,7 +32,7 @@ class Trained:
     ----------
     weights : ndarray of shape (n_classes * n_filters, n_basis + 1)
         Weights of the filters; the last column is for the constant feature.
-    variance : ndarray of the shape of `weights`
+    variance : ndarray of the same shape as `weights`
         Variance of the privacy noise in the weights; zero if training is not private.
     """
 

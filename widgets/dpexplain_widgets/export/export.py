@@ -178,7 +178,7 @@ def _releasable_models(sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_over(view: ViewState, smaller: ViewState) -> None:
-    """Copy the choices of a view to the view rebuilt from it, if they exist there."""
+    """Copy what is selected in a view to the view rebuilt from it, where possible."""
     for name in _CARRIED:
         with contextlib.suppress(traitlets.TraitError):
             setattr(smaller, name, getattr(view, name))

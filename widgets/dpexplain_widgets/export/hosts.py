@@ -1,4 +1,4 @@
-"""Choice between a live view and a page, by the host that shows the notebook."""
+"""Choice between a live view and a page, depending on the notebook's host."""
 
 from __future__ import annotations
 

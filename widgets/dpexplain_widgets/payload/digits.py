@@ -17,9 +17,9 @@ _INDEX = re.compile(r"0|[1-9]\d*")  # a browser reads such keys first
 def streamed(value: Any, marks: Sequence[str]) -> tuple[Any, dict[str, list[str]]]:
     """Move lists of integers out of JSON values into streams of digits.
 
-    The lowest digits of all lists are stored side by side, as are the next ones, and so on. Lowest
-    digits look random and higher ones are nearly all zero, so each stream compresses better than
-    numbers in which both alternate.
+    The lowest digits of all lists are stored side by side, as are the next ones, and so on. The
+    lowest digits look random and higher ones are nearly all zero, so separate streams compress
+    better than whole numbers.
 
     Parameters
     ----------

@@ -55,9 +55,10 @@ def packed(value: Any) -> Any:
     relative step size. A list of booleans becomes a string of ones and zeros, ``{"$b": "101"}``.
     A list of objects with equal keys becomes ``{"$t": {key: [values...]}}``. Bytes become base64,
     ``{"$x": text}``. Repeated parts, and strings that encode joint errors, are stored in a table
-    and replaced by ``{"$r": index}``. A total standard deviation that equals the square root of the
-    sum of its squared parts is replaced by ``{"$q": 1}``, and recomputed when the payload is
-    unpacked; so are labels of bins that follow from edges halfway between whole numbers. Finally, the integers of all lists move to streams of digits; see
+    and replaced by ``{"$r": index}``. Values that follow from others are replaced by ``{"$q": 1}``
+    and recomputed when the payload is unpacked: a total standard deviation that equals the square
+    root of the sum of its squared parts, and bin labels that follow from edges halfway between
+    whole numbers. Finally, the integers of all lists move to streams of digits; see
     :func:`dpexplain_widgets.payload.digits.streamed`. ``unpack.js`` reads this format.
 
     Parameters
@@ -188,7 +189,7 @@ def _total_follows(values: dict[str, Any]) -> bool:
 
 
 def _labels_follow(values: dict[str, Any]) -> bool:
-    """Return whether labels name the whole numbers between each two edges, then special bins."""
+    """Return whether labels name the whole numbers in each bin, then the special bins."""
     labels, edges, special = (values.get(name) for name in ("labels", "edges", "special"))
     if not labels or not edges or special is None or any(edge % 1 != 0.5 for edge in edges):
         return False

@@ -16,7 +16,7 @@ CHOICES = (*_FIRST, *(name for name in STATE_TRAITS if name not in (*_FIRST, *_C
 
 
 def choices_of(view: ViewState) -> dict[str, Any]:
-    """Collect the choices of a view, without its content."""
+    """Collect what is selected in a view, without its content."""
     return {name: getattr(view, name) for name in CHOICES}
 
 

@@ -1,4 +1,4 @@
-"""The selection of a view, as a table."""
+"""A table of what is selected in a view."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class Loss:
         Number of scores per record, and of sums per leaf: 1, or the number of classes if there are
         more than two.
     within : callable or None, default=None
-        Function that counts the residuals within the clip and in total (private fits with an
-        adaptive clip).
+        Function that counts the residuals that are not clipped, and all residuals (private fits
+        with an adaptive clip).
     """
 
     name: str
@@ -156,7 +156,7 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return the number of residuals within the clip and in total, shape (2,)."""
+        """Return two counts: the residuals that are not clipped, and all residuals."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -260,7 +260,7 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return the number of residuals within the clip and in total, shape (2,)."""
+        """Return two counts: the residuals that are not clipped, and all residuals."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))

@@ -127,7 +127,7 @@ def estimate_correlation(
     References
     ----------
     .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
-       Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
+       Machine Learning Research 1 (2001), equations 12, 13 and 16, applied to groups.
     """
     mean_mass = [np.trace(m, axis1=1, axis2=2) / m.shape[1] for m in mass]
     functions = _functions(fit, mean_mass)

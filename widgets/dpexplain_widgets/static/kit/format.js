@@ -95,6 +95,12 @@ export function formatDelta(delta) {
   return delta > 0 ? powerOfTen(roundedUp(delta, 2), 2) : "0";
 }
 
+/** A probability or share in percent, never rounded to 0 or 100. */
+export function formatShare(share, digits = 3) {
+  if (share > 0.999) return ">99.9%";
+  return share < 0.001 ? "<0.1%" : `${formatNumber(100 * share, digits)}%`;
+}
+
 /** A count of records, as an integer: noise makes fractions meaningless. */
 export function formatCount(count) {
   return withMinus(withThousands(String(Math.round(count) + 0)));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,27 @@ def basis_of_term(bins: FeatureBins, counts: BinCounts, n_terms: int) -> Basis:
     left = np.where(seen, np.diag(covariance) - (functions**2).sum(axis=1), 1.0)
     left = np.maximum(left, 0.0)
     return Basis(functions, np.asarray(left), share)
+
+
+def values_at(bases: Sequence[Basis], bins: NDArray[np.int64]) -> FloatArray:
+    """Return a column of ones and the values of all basis functions at each point.
+
+    Parameters
+    ----------
+    bases : sequence of Basis
+        One basis for each term.
+    bins : ndarray of shape (n_records, n_terms)
+        Bin of each point in each term.
+
+    Returns
+    -------
+    ndarray of shape (n_records, 1 + n_functions)
+    """
+    ends = 1 + np.cumsum([basis.functions.shape[1] for basis in bases])
+    columns = np.ones((len(bins), ends[-1]))
+    for k, (basis, end) in enumerate(zip(bases, ends, strict=True)):
+        columns[:, end - basis.functions.shape[1] : end] = basis.functions[bins[:, k]]
+    return columns
 
 
 def _ordered(x: FloatArray) -> FloatArray:

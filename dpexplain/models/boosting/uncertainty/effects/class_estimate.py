@@ -14,7 +14,7 @@ from dpexplain.models.additive.terms import AdditiveTerms
 from dpexplain.models.boosting.objectives import Objective
 from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.released import PrivateFit
-from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.basis import basis_of_term, values_at
 from dpexplain.models.boosting.uncertainty.effects.class_trajectory import ClassTrajectory
 from dpexplain.models.boosting.uncertainty.effects.estimate import (
     LARGEST_CORRELATION,
@@ -78,7 +78,7 @@ class ClassEstimate:
         scales = np.full(len(self._sizes), USUAL)
         chosen = np.zeros(0, dtype=np.intp)
         for step in range(self._effort.n_steps):
-            columns = self._columns()
+            columns = values_at(self._bases, self._population.bins)
             chance = self._chance(columns, at)
             together = expected_squares(correlation, self._known[1], len(self._sizes))
             precision, pull = self._trajectory.known(
@@ -108,6 +108,7 @@ class ClassEstimate:
             scales = after.scales
             move = after.mean[: len(at)] - at
             longest = float(np.abs(self._scores(columns, move)).max())
+            del columns  # large, and computed anew
             at = at + min(1.0, LONGEST_STEP / max(longest, 1e-12)) * move
             correlation[chosen] = after.mean[len(at) :]
             np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION, out=correlation)
@@ -134,12 +135,6 @@ class ClassEstimate:
             ]
             at[place] = np.concatenate([[intercepts[j]], *curves])
         return at
-
-    def _columns(self) -> FloatArray:
-        """Return a column of ones and the values of all basis functions at each point."""
-        bins = self._population.bins
-        parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
-        return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _scores(self, columns: FloatArray, at: FloatArray) -> FloatArray:
         """Return the score of each point and class."""

@@ -23,7 +23,7 @@ from dpexplain.models.boosting.pairs import order_of_bins
 from dpexplain.models.boosting.records.binned import LOGISTIC, POISSON, SQUARED
 from dpexplain.models.boosting.released import PrivateFit
 from dpexplain.models.boosting.uncertainty.curvature import clipped_variance
-from dpexplain.models.boosting.uncertainty.effects.basis import Basis, basis_of_term
+from dpexplain.models.boosting.uncertainty.effects.basis import Basis, basis_of_term, values_at
 from dpexplain.models.boosting.uncertainty.effects.counts import (
     PRIOR_MEAN,
     PRIOR_STD,
@@ -139,7 +139,7 @@ class Estimate:
         dispersion = np.full(int(self._high is not None), PRIOR_MEAN)
         prior = np.full(len(dispersion), PRIOR_MEAN), np.full(len(dispersion), PRIOR_STD)
         for step in range(self._effort.n_steps):
-            columns = self._columns()
+            columns = values_at(self._bases, self._population.bins)
             truth = columns @ at
             curves = np.concatenate(
                 [b.functions @ own for b, own in zip(self._bases, self._of_terms(at), strict=True)]
@@ -171,6 +171,7 @@ class Estimate:
             scales = after.scales
             move = after.mean[: len(at)] - at
             longest = float(np.abs(columns @ move).max())
+            del columns  # large, and computed anew
             at = at + min(1.0, LONGEST_STEP * self._unit / max(longest, 1e-12)) * move
             correlation[chosen] = after.mean[len(at) : len(here) - len(dispersion)]
             dispersion = np.array([bounded(d) for d in after.mean[len(here) - len(dispersion) :]])
@@ -187,15 +188,6 @@ class Estimate:
         for basis, curve in zip(self._bases, self._released, strict=True):
             parts.append(projected(basis, curve))
         return np.concatenate(parts)
-
-    def _columns(self) -> FloatArray:
-        """Return a column of ones and the values of all basis functions at each point.
-
-        The shape is (n_records, n_coefficients).
-        """
-        bins = self._population.bins
-        parts = [b.functions[bins[:, k]] for k, b in enumerate(self._bases)]
-        return np.concatenate([np.ones((len(bins), 1)), *parts], axis=1)
 
     def _fisher(
         self, columns: FloatArray, truth: FloatArray, table: CountTable | None

@@ -20,7 +20,7 @@ _INTERCEPT_PRECISION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Information in the sums about the coefficients and the chosen correlations.
+    """What the sums say about the coefficients, and the correlations chosen for it.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def posterior(
     wider : ndarray of shape (n_terms,)
         Factor by which the estimated scale of each term is multiplied for the final posterior.
     n_intercepts : int, default=1
-        Number of intercepts, which have hardly any prior.
+        Number of intercepts, whose prior is nearly flat.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def posterior(
     References
     ----------
     .. [1] Tipping, "Sparse Bayesian Learning and the Relevance Vector Machine", Journal of
-       Machine Learning Research 1 (2001), equations 12, 13 and 16, with groups.
+       Machine Learning Research 1 (2001), equations 12, 13 and 16, applied to groups.
     """
     first = n_intercepts + np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     before = np.zeros(len(known.pull))

@@ -9,6 +9,7 @@ import { watermark } from "../../charts/watermark.js";
 
 const PLACE = { top: 26, plot: 240, gap: 10, counts: 44, below: 44, slot: 72 };
 const NEAR_CURVE = 9;
+const LABEL_GAP = 6;
 
 function editColumns(curve, left, right) {
   const { termFit, valueBins } = curve;
@@ -98,12 +99,12 @@ function editLabels(curve, layout, font) {
     return label(fitText(name, PLACE.slot - 8, LABEL_SIZE, font), (left + right) / 2, baseline);
   });
   if (!termFit.edges) {
-    const room = Math.max(40, layout.columns[0][1] - layout.columns[0][0] - 4);
+    const room = Math.max(40, layout.columns[0][1] - layout.columns[0][0] - LABEL_GAP);
     const names = fitTexts(termFit.labels.slice(0, valueBins), room, LABEL_SIZE, font).map((text, i) => {
       const [left, right] = layout.columns[i];
       return { text, center: (left + right) / 2, width: textWidth(text, LABEL_SIZE, font), priority: i };
     });
-    const shown = labelsThatFit(names, 6);
+    const shown = labelsThatFit(names, LABEL_GAP);
     return [...shown.map((i) => label(names[i].text, names[i].center, baseline)), ...special];
   }
   const [low, high] = [layout.edges[0], layout.edges.at(-1)];

@@ -3,7 +3,7 @@ import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
 import { columnWords, shareWords } from "./filter_words.js";
-import { formatNumber, quotedName } from "../../kit/format.js";
+import { formatShare, quotedName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
 
@@ -39,7 +39,7 @@ export class FilterEpsilons {
         const room = { width: EPSILON_TILE.strip, height: EPSILON_TILE.stripHeight };
         tile.frame.replaceChildren(signedStrip(map, { ...room, limit: limits[column], masked }));
       }
-      const share = `${formatNumber(100 * data.sample(columns[column], n).probabilities[k], 2)}%`;
+      const share = formatShare(data.sample(columns[column], n).probabilities[k], 2);
       this.name(tile, view, { column, map, share, chosen: column === state.stop });
     });
   }

@@ -3,7 +3,7 @@ import { html, listen, setText } from "../../kit/dom.js";
 import { drawPicture } from "./filter_picture.js";
 import { signedStrip } from "./filter_strip.js";
 import { readFilters } from "./filter_state.js";
-import { formatNumber, quotedName } from "../../kit/format.js";
+import { formatNumber, formatShare, quotedName } from "../../kit/format.js";
 import { indexAfterKey } from "../../kit/keyboard.js";
 import { choose } from "../../state/state.js";
 
@@ -70,14 +70,14 @@ export class FilterList {
   name(tile, { filters, k, data }, m, { shares, against }) {
     const ratio = filters.signal_to_noise?.[k][m];
     const share = shares === null ? null : shares[k * data.nFilters + m];
-    const short = [against ? `against #${m}` : `#${m}`];
+    const short = [against ? `vs. #${m}` : `#${m}`];
     const words = [`filter ${m}`, ...(against ? ["compared with the selected filter"] : [])];
     if (ratio !== undefined) {
       short.push(formatNumber(ratio, 2));
       words.push(`signal-to-noise ratio ${short.at(-1)}`);
     }
     if (share !== null) {
-      short.push(share < 0.001 ? "< 0.1%" : `${formatNumber(100 * share, 2)}%`);
+      short.push(formatShare(share, 2));
       words.push(`share ${short.at(-1)} for the sample`);
     }
     setText(tile.caption, short.join(" · "));

@@ -9,7 +9,7 @@ import { LayerSlider } from "./filter_layers.js";
 import { greyEnds } from "./filter_overlay.js";
 import { contributionTable } from "./filter_tables.js";
 import { layerWords, sampleScaleWords, sampleSentence, additionSentence } from "./filter_words.js";
-import { formatNumber, formatSigned, quotedName, shortName } from "../../kit/format.js";
+import { formatNumber, formatShare, formatSigned, quotedName, shortName } from "../../kit/format.js";
 import { choose } from "../../state/state.js";
 import { offerTable } from "../../kit/table.js";
 import { fitWords } from "../../kit/words.js";
@@ -33,7 +33,7 @@ export function shareBars(shares, width) {
     const height = Math.max(0.5, (share / largest) * (BARS.height - 4));
     const role = m === top ? "dpx-share-top" : "dpx-bar-main";
     const frame = { x: m * step + step * 0.1, y: BARS.height - height, width: step * 0.8, height };
-    const title = svg("title", {}, `filter ${m}: ${formatNumber(100 * share, 2)}%`);
+    const title = svg("title", {}, `filter ${m}: ${formatShare(share, 2)}`);
     return svg("rect", { ...frame, class: `dpx-bar ${role}` }, title);
   });
   const even = BARS.height - ((1 / shares.length) / largest) * (BARS.height - 4);
@@ -52,7 +52,7 @@ function probabilityRows({ outline, k }, probabilities, ranked) {
     );
     const name = html("bdi", {}, shortName(outline.classes[place], 24));
     return html("tr", { class: place === k ? "dpx-row-chosen" : null },
-      html("th", { scope: "row" }, name), html("td", {}, bar, ` ${formatNumber(100 * share, 3)}%`));
+      html("th", { scope: "row" }, name), html("td", {}, bar, ` ${formatShare(share)}`));
   });
 }
 

@@ -1,7 +1,9 @@
 // Pictures of filters, described in words.
 import { NOISE_BAND, activeFilters, ratioAt, shareOutside, sumsOf } from "./filter_data.js";
 import { greyEnds } from "./filter_overlay.js";
-import { formatDay, formatEpsilon, formatLike, formatNumber, formatSigned, quotedName } from "../../kit/format.js";
+import {
+  formatDay, formatEpsilon, formatLike, formatNumber, formatShare, formatSigned, quotedName,
+} from "../../kit/format.js";
 
 /** "43% of the weights rise above the noise"; empty if the noise is unknown. */
 export function shareWords(map, what = "weight") {
@@ -128,7 +130,7 @@ export function sampleSentence({ outline }, sample, ranked, shares) {
   const top = shares.indexOf(Math.max(...shares));
   const [first, second] = ranked;
   const name = (k) => `“${quotedName(outline.classes[k], 24)}”`;
-  const share = (k) => `${formatNumber(100 * sample.probabilities[k], 3)}%`;
+  const share = (k) => formatShare(sample.probabilities[k]);
   const certainty = sample.leadCertainty >= 0.999 ? "more than 99.9" : formatNumber(100 * sample.leadCertainty, 3);
   const sure = sample.leadCertainty === null ? "" : `; ${certainty}% certain to lead, given the privacy noise`;
   return (

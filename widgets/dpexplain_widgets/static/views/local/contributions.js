@@ -89,9 +89,8 @@ export function sampleValues(state, row, invented) {
  * @param {import("../../types").Model} model
  * @param {import("../../types").State} state
  */
-export function shownValues(model, state) {
-  const row = state.samples?.rows[model.get("sample")] ?? null;
-  return sampleValues(state, row, model.get("what_if") ?? {});
+export function shownValues(model, state, invented = model.get("what_if") ?? {}) {
+  return sampleValues(state, state.samples?.rows[model.get("sample")] ?? null, invented);
 }
 
 /**

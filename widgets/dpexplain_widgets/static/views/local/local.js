@@ -195,8 +195,12 @@ class LocalPanel {
       return value === null ? `score ${formatSigned(explained.score)}` : formatNumber(value);
     };
     const others = this.others.map(({ words, explained, chance }) => `${text(explained, chance)} (${words})`);
-    const own = text(this.explained, chanceOf(state, state.fit, this.values));
-    return [`${predictionName(payload)}: ${own} (${fitWords(state)})`, ...others].join(" · ");
+    const ownOf = (values, explained) => text(explained, chanceOf(state, state.fit, values));
+    const given = shownValues(this.model, state, {});
+    const isChanged = Object.keys(this.model.get("what_if") ?? {}).length > 0;
+    const before = isChanged ? `, before the change ${ownOf(given, explainValues(state.fit, given))}` : "";
+    const own = `${ownOf(this.values, this.explained)} (${fitWords(state)}${before})`;
+    return [`${predictionName(payload)}: ${own}`, ...others].join(" · ");
   }
 
   drawLegend(state) {

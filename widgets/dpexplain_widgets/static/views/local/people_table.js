@@ -1,6 +1,6 @@
 // A table of all samples, to sort by how certain and how stable their decisions are.
 import { html, setText } from "../../kit/dom.js";
-import { formatNumber, plural, shortName } from "../../kit/format.js";
+import { formatNumber, formatShare, plural, shortName } from "../../kit/format.js";
 import { scrollBox } from "../../kit/table.js";
 import { choose } from "../../state/state.js";
 import { decisionsOf } from "./people.js";
@@ -15,7 +15,7 @@ const NO_THRESHOLD = "Decisions need a threshold and a private fit: set a thresh
 
 function percent(share) {
   if (share === null) return "unknown";
-  return share > 0.999 ? "> 99.9%" : `${formatNumber(100 * share, 3)}%`;
+  return formatShare(share);
 }
 
 /**

@@ -72,5 +72,5 @@ export function sweepTable(payload) {
 export function neededWords(needed, term) {
   const found = needed.find(([name]) => name === term?.name);
   if (found === undefined) return [];
-  return [html("bdi", {}, shortName(term.name, 60)), `: ${found[2]}.`];
+  return [html("bdi", {}, shortName(term.name, 60)), ` above the noise: ${found[2]}.`];
 }
