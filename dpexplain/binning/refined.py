@@ -30,8 +30,14 @@ _PART_NOISE_RATIO = 2.0
 More parts would make their sum too noisy, because the noise of all parts adds up.
 """
 
+_HEAVY_SHARE = 0.4
+"""Minimum share of all records in a heavy cell that is not yet a part of another.
+
+Splitting smaller cells cost accuracy on skewed columns whose bounds fit; see `docs/recipe.md`.
+"""
+
 _MOST_CELLS = 8.0
-"""A cell is heavy if it holds more records than this number of cells of average size."""
+"""Minimum ratio of a heavy cell's count to that of a cell of average size."""
 
 _NOISE_RATIO = 3.0
 """Minimum ratio of a heavy cell's count to its noise."""
@@ -136,7 +142,8 @@ def release_refined(
     noise_multiplier: float,
     sensitivity: float,
     shares: Sequence[float],
-    average: float,
+    n_records: float,
+    n_cells: int,
 ) -> RefinedHistograms:
     """Release noisy histograms in rounds, splitting heavy cells between rounds.
 
@@ -155,8 +162,10 @@ def release_refined(
         L2 sensitivity of one histogram, in records.
     shares : sequence of float
         Share of the budget (mu squared) of each round; their sum is 1.
-    average : float
-        Number of records in a cell of average size, from a release.
+    n_records : float
+        Number of records, from a release.
+    n_cells : int
+        Maximum number of cells of a numeric feature in the first round.
 
     Returns
     -------
@@ -176,7 +185,8 @@ def release_refined(
     ...     noise_multiplier=20,
     ...     sensitivity=1.0,
     ...     shares=(0.5, 0.5),
-    ...     average=1_000,
+    ...     n_records=80_000,
+    ...     n_cells=32,
     ... )
     >>> refined.starts[0][:4]
     array([ 0, 15, 31, 46])
@@ -197,7 +207,7 @@ def release_refined(
             found = [e.updated(c, 1.0 / share) for e, c in zip(found, released.counts, strict=True)]
         if number + 1 < len(shares):
             for k, estimate in enumerate(found):
-                parts = _parts(estimate, average, std)
+                parts = _parts(estimate, n_records, n_cells, std)
                 now[k], parent = _split(now[k], len(finest_counts[k]), parts)
                 found[k] = estimate.of_parts(parent)
     return RefinedHistograms(
@@ -214,10 +224,13 @@ def _histograms(
     return NoisyHistograms(counts, std, spread=spread)
 
 
-def _parts(estimate: _Estimate, average: float, std: float) -> Starts:
+def _parts(estimate: _Estimate, n_records: float, n_cells: int, std: float) -> Starts:
     """Return the number of parts to split each cell into: 1 unless it is heavy."""
     noise = std * np.sqrt(estimate.spread)
-    heavy = estimate.counts > np.maximum(_MOST_CELLS * average, _NOISE_RATIO * noise)
+    owner = estimate.first_of_cell
+    share = np.where(np.bincount(owner)[owner] == 1, _HEAVY_SHARE, 0.0)
+    least = n_records * np.maximum(share, _MOST_CELLS / n_cells)
+    heavy = estimate.counts > np.maximum(least, _NOISE_RATIO * noise)
     parts = np.clip(estimate.counts / (_PART_NOISE_RATIO * std), 2, _MOST_PARTS)
     return np.where(heavy, parts, 1.0).astype(np.intp)
 

@@ -125,7 +125,8 @@ def private_bins(
         noise_multiplier=budget.histogram_multiplier(schema.n_features),
         sensitivity=budget.histogram_factor,
         shares=settings.rounds,
-        average=(0.0 if n_records is None else max(1.0, n_records.value)) / n_cells,
+        n_records=0.0 if n_records is None else max(1.0, n_records.value),
+        n_cells=n_cells,
     )
     histograms, first = refined.histograms, refined.first
     if n_records is not None:
