@@ -1,4 +1,4 @@
-"""Settings of a fit, from the user, the preset and the first releases."""
+"""Settings of a fit, taken from the user, the preset and the first releases."""
 
 from __future__ import annotations
 

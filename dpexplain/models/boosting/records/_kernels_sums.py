@@ -193,7 +193,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type
 
 
 def _work() -> tuple[NDArray[Any], ...]:
-    """Allocate work arrays outside the kernels, because compiling this is slow."""
+    """Allocate work arrays in Python, because compiling the allocation is slow."""
     marks, values = np.zeros((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
     return np.empty(_BLOCK, np.int32), marks[0], marks[1], values[0], values[1]
 

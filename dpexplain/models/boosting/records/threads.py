@@ -1,4 +1,4 @@
-"""Multithreaded passes: each thread streams over its own chunk of the records.
+"""Multithreaded passes: each thread streams through its own chunk of the records.
 
 The answers for the chunks are exact integers, so their sum is identical to the answer of a single
 pass: threads affect only how long a fit takes.

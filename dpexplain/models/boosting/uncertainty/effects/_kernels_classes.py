@@ -1,4 +1,4 @@
-"""Expected released sums of several classes over a simulated population."""
+"""Expected values of released sums of several classes in a simulated population."""
 
 from __future__ import annotations
 

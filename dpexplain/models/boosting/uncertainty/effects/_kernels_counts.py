@@ -1,4 +1,4 @@
-"""Expected values of the released sums of counts, over a simulated population."""
+"""Expected values of released sums of counts in a simulated population."""
 
 from __future__ import annotations
 

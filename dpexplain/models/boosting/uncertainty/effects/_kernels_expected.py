@@ -1,4 +1,4 @@
-"""Expected released sums over a simulated population."""
+"""Expected values of released sums in a simulated population."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Trajectory:
     Parameters
     ----------
     fit : PrivateFit
-        A fit with one score.
+        A fit with one score per record.
     bound : float
         Bound on scores per bin, in internal units of the boosting loop.
     logistic : bool
