@@ -27,5 +27,5 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return a cached controller of the loaded BLAS libraries, including numpy's."""
+    """Return a cached controller for the loaded BLAS libraries, including numpy's."""
     return ThreadpoolController()

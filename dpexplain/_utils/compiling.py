@@ -30,7 +30,7 @@ _waiting: list[Kernel] = []
 
 
 def njit(*functions: Callable[..., Any], **options: Any) -> Any:
-    """Compile like ``numba.njit``, but import numba at the first call.
+    """Compile a function as ``numba.njit`` does, but import numba at the first call.
 
     The unused entry point for C callers is left out.
     """
@@ -47,12 +47,12 @@ class Kernel:
     function : callable
         Function to compile.
     options : dict
-        Options of ``numba.njit``.
+        Options for ``numba.njit``.
 
     Attributes
     ----------
     dispatcher : numba dispatcher or None
-        The compiled function; None before the first call of any kernel.
+        The compiled function; None before the first call to any kernel.
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ class Kernel:
         return self.dispatcher(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name: a worker compiles its own kernel."""
+        """Pickle by name, so that each worker compiles its own kernel."""
         function = self.__wrapped__
         return _named, (function.__module__, function.__name__)
 
@@ -141,7 +141,7 @@ class Word:
         self._bar.total = max(self._bar.total, self.n_done + 1)
 
     def on_end(self, event: Any) -> None:
-        """Move the bar after the outermost kernel has been compiled."""
+        """Advance the bar after the outermost kernel has been compiled."""
         if not _ours(event):
             return
         self._depth -= 1

@@ -36,7 +36,7 @@ def install_command(extra: str) -> str:
 
     If dpexplain was installed or imported from a clone, the command installs from the clone;
     otherwise, it installs the project by name. It uses uv if dpexplain was installed with uv. The
-    quotes work in every shell, including those of Windows.
+    quotes work in every shell, including those on Windows.
     """
     try:
         installed = distribution("dpexplain")

@@ -131,7 +131,7 @@ def check_delta(delta: object, *, n_public: int | None = None) -> float:
     Raises
     ------
     ValueError
-        If `delta` is not a number inside (0, 1).
+        If `delta` is not a number in (0, 1).
 
     Warns
     -----

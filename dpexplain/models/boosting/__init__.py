@@ -1,6 +1,6 @@
 """Explainable boosting machines, private (DP-EBM) and non-private.
 
-Other models use modules of this folder, so importing it loads no estimator.
+Other models use modules in this package, so importing the package loads no estimator.
 """
 
 from __future__ import annotations

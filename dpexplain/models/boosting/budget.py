@@ -61,7 +61,7 @@ class Budget:
 
     @property
     def leaf_share(self) -> float:
-        """Share of the boosting phase's mu squared for the leaves of trees and grids."""
+        """Share of the boosting phase's mu squared spent on leaves of trees and grids."""
         return 1.0 - self.pair_share - self.line_share - self.choice_share
 
     @property
@@ -71,7 +71,7 @@ class Budget:
 
     @property
     def line_multiplier(self) -> float:
-        """Noise standard deviation over sensitivity, for sums that calibrate scores."""
+        """Ratio of noise standard deviation to sensitivity for the calibration sums."""
         return float(1.0 / (self.split.mu_train * np.sqrt(self.line_share)))
 
     @property

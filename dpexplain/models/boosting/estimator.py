@@ -161,7 +161,7 @@ class _PrivateBoosting(PrivateEstimator):
 
     @property
     def _clip_adapts(self) -> bool:
-        """Whether the clip adapts to the residuals if the recipe does not specify one."""
+        """Whether the clip adapts to the residuals if the recipe does not specify a clip."""
         return False
 
     def _check_settings(self) -> None:
@@ -443,7 +443,7 @@ class _PrivateBoosting(PrivateEstimator):
         return alarms(self._fit, model._class_names() or (), self._public_rows())
 
     def _noise_draws(self) -> tuple[NoiseDraws, ...]:
-        """Return errors of all bins, simulated from the released numbers."""
+        """Return errors for all bins, simulated using released numbers only."""
         draws = simulate_noise(self._fit, self._released_terms, self._objective(self.schema_))
         line = self._fit.line
         if line is None:
@@ -451,7 +451,7 @@ class _PrivateBoosting(PrivateEstimator):
         return tuple(line.of_noise(each, self._released_terms) for each in draws)
 
     def _effect_draws(self) -> tuple[EffectDraws, ...]:
-        """Return the estimates of the true curves, from the released numbers."""
+        """Return estimates of the true curves, computed from released numbers."""
         return estimate_effect(self._fit, self._released_terms, self._objective(self.schema_))
 
     @abstractmethod

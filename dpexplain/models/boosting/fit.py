@@ -364,7 +364,7 @@ def n_leaf_releases(plan: Schedule, n_features: int) -> int:
 def curves_and_grids(
     plan: Schedule, budget: Budget, n_features: int
 ) -> tuple[Schedule, GridBudget]:
-    """Divide the boosting phase between the curves and the grids of pairs.
+    """Divide the boosting phase between the curves and the pair grids.
 
     Parameters
     ----------

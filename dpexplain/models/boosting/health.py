@@ -20,7 +20,7 @@ def alarms(fit: PrivateFit, classes: Sequence[str], n_public: int | None) -> tup
     classes : sequence of str
         Class labels; empty for regression.
     n_public : int or None
-        Public number of rows of the table.
+        Public number of rows in the table.
 
     Returns
     -------

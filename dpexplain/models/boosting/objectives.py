@@ -269,12 +269,12 @@ def poisson(schema: Schema) -> Objective:
 
 
 def regression(name: RegressionObjective, schema: Schema) -> Objective:
-    """Return the regression objective with this name."""
+    """Return the regression objective with the given name."""
     return poisson(schema) if name == "poisson" else squared(schema)
 
 
 def _std_between(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each bin's standard deviation between bags, with each curve centered."""
+    """Return each bin's standard deviation across bags, after centering the curves."""
     centered = tables - np.tensordot(tables, shares, axes=(1, 0))[:, None]
     return np.asarray(centered.std(axis=0, ddof=1), dtype=np.float64)
 

@@ -77,7 +77,7 @@ class CountStep:
         self._clip = 1.0 if clip is None else clip
 
     def __call__(self, visit: Visit, records: BinnedRecords, tables: Tables) -> NDArray[np.float64]:
-        """Return the noisy Newton step per bin times the learning rate."""
+        """Return the noisy Newton step times the learning rate, per bin."""
         rates = self._rates(visit.feature, tables)
         clip = self._clip
         sums = records.leaf_sums(visit.feature, visit.leaf_of_bin, len(visit.leaf_weight), clip)

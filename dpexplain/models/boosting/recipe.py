@@ -1,4 +1,4 @@
-"""Settings of a fit, from the user, the preset and the first releases."""
+"""Settings of a fit, taken from the user, the preset and the first releases."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class Recipe:
         Bound on a residual, in units of probability for classifiers and in units of half the
         target range for regression. If None, the bound is derived.
     clip_every : int
-        Number of passes after which a private query adapts the derived clip of a regression to a
-        quantile of the residuals; 0 for a fixed clip.
+        Number of passes between private queries that adapt a regressor's derived clip to a quantile
+        of the residuals; 0 for a fixed clip.
     max_leaves : int
         Number of leaves per tree.
     leaf_noise_ratio : float
@@ -87,7 +87,7 @@ class Recipe:
 
     @property
     def rounds(self) -> tuple[float, ...]:
-        """Share of each round of counting; one round if records are not counted first."""
+        """Budget share of each counting round; one round if records are not counted first."""
         return self.bin_rounds if self.count_share else (1.0,)
 
 
@@ -265,7 +265,7 @@ def signal_ratio(n_samples: float, n_features: int, mu_train: float) -> float:
 
 
 def cells_for(settings: Recipe, ratio: float) -> int:
-    """Return the maximum number of cells of a numeric feature.
+    """Return the maximum number of cells for a numeric feature.
 
     The number is fixed by the settings or, if the records were counted first, a power of two that
     depends on the signal-to-noise ratio.

@@ -1,4 +1,4 @@
-"""Random trees drawn from public quantities only.
+"""Random trees drawn using public quantities only.
 
 Algorithm 2 of Nori et al. (ICML 2021, arXiv:2106.09680) spends no budget on the structure of its
 trees. Here, random splits are accepted only if every leaf has enough records according to the

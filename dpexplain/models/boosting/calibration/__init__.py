@@ -1,1 +1,1 @@
-"""Calibration of two-class scores: one paid release, and a line fitted to it."""
+"""Calibration of two-class scores by a line fitted to one private release."""

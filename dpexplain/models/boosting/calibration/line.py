@@ -60,10 +60,10 @@ class Line:
         Positive, so the order of the scores does not change.
     shift : float
     center : float
-        Score at which errors of the scale cancel.
+        Score at which errors in the scale have no effect.
     noise : ndarray of shape (2, 2)
-        Covariance of the errors of the shift at the center and of the logarithm of the scale, due
-        to the noise of the release.
+        Covariance of the errors in the shift at the center and in the logarithm of the scale, due
+        to the noise in the release.
     """
 
     scale: float
@@ -72,12 +72,12 @@ class Line:
     noise: FloatArray
 
     def of_noise(self, draws: NoiseDraws, terms: AdditiveTerms) -> NoiseDraws:
-        """Return the errors of the calibrated terms, including the errors of the line.
+        """Return the errors in the calibrated terms, including those due to the line.
 
         Parameters
         ----------
         draws : NoiseDraws
-            Errors of the terms before they were calibrated.
+            Errors in the terms before they were calibrated.
         terms : AdditiveTerms
             Terms before they were calibrated.
 

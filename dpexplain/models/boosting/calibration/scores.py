@@ -1,4 +1,4 @@
-"""Distribution of the scores of the records, from released numbers only.
+"""Distribution of the records' scores, computed from released numbers only.
 
 The released counts of each feature give the distribution of its contributions and, if features are
 assumed to be independent, that of their sum. Noisy counts of the records in a few groups of scores
@@ -59,7 +59,7 @@ class ScoreCells:
 
 
 def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> ScoreCells:
-    """Compute the distribution of the sum of all curves for independent features.
+    """Compute the distribution of the scores, assuming independent features.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def score_cells(counts: Sequence[BinCounts], curves: Sequence[FloatArray]) -> Sc
 def reweighted(
     cells: ScoreCells, group: NDArray[np.intp], counts: FloatArray, n_samples: float, std: float
 ) -> ScoreCells:
-    """Adjust the proportions of groups of cells to noisy counts of their records.
+    """Adjust the proportion of records in each group of cells to noisy counts.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def reweighted(
     Returns
     -------
     ScoreCells
-        The proportion of each group is its posterior mean; within groups, proportions are the same
-        as before.
+        The proportion of records in each group is its posterior mean; within a group, the cells
+        keep their relative proportions.
     """
     n = max(n_samples, 1.0)
     own = np.bincount(group, cells.weights, len(counts))

@@ -1,4 +1,4 @@
-"""Bagging of non-private fits, with early stopping on the remaining records."""
+"""Bagging of non-private fits; records outside a bag are used for early stopping."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATIENCE = 30
 
 
 def held_out_records(n_samples: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Choose the records of a bag that are held out for early stopping. NOT PRIVATE."""
+    """Choose the records that a bag holds out for early stopping. NOT PRIVATE."""
     held_out = np.zeros(n_samples, dtype=bool)
     held_out[rng.permutation(n_samples)[: int(_HELD_OUT * n_samples)]] = True
     return held_out

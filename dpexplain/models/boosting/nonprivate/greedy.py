@@ -145,7 +145,7 @@ def greedy_tree_of_classes(
 def _newton(
     gradient: NDArray[np.float64], curvature: NDArray[np.float64], min_curvature: float
 ) -> NDArray[np.float64]:
-    """Return the damped Newton step of each class."""
+    """Return the damped Newton step for each class."""
     enough = curvature.sum(axis=-1, keepdims=True) >= min_curvature
     floored = np.maximum(curvature, min_curvature / curvature.shape[-1])
     return np.where(enough, gradient / np.maximum(floored, 1e-12), 0.0)

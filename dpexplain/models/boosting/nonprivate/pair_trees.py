@@ -130,7 +130,7 @@ class PairStep:
         self._gains = dict.fromkeys(self._grids, np.inf)
 
     def visits(self, n_passes: int) -> Iterator[Visit]:
-        """Yield the visits of a pass, each chosen after the gains of the earlier ones.
+        """Yield the visits of a pass; most go to the pair with the largest recent gain.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ _COUNT_WEIGHT = 0.5
 
 
 def choice_phase(budget: Budget, n_pairs: int, n_values: int) -> Phase:
-    """Return the phase of one release: contrasts of sums and counts of all candidates.
+    """Return the phase of one release: contrasts of all candidates' sums and counts.
 
     A record is in one cell of each grid, where it changes the contrasts of the sums by at most one
     clip and those of the weighted counts by one half, in the L2 norm. Replacing a record at most
@@ -263,7 +263,7 @@ def log_p_value(grid: Grid, sums: FloatArray, design: FloatArray, variance: Floa
 def _log_tail(statistic: float, weights: FloatArray) -> float:
     """Return the log tail probability of a weighted sum of chi-square variables.
 
-    The sum is replaced by a shifted and scaled chi-square variable with the same first three
+    The sum is approximated by a shifted and scaled chi-square variable with the same first three
     cumulants.
     """
     first, second, third = (float((weights**k).sum()) for k in (1, 2, 3))

@@ -5,7 +5,7 @@ of all cells would add up in a test for the interaction. A contrast, such as the
 opposite quarters of the grid minus the sum over the other two, has the noise of a single number.
 The contrasts of one side of the grid are its mean, the difference between its halves, and waves of
 higher frequency. Differences between halves have the largest weight, because most interactions
-affect them. Means have the smallest weight, because they show errors of the curves.
+affect them. Means have the smallest weight, because they show errors in the curves.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def contrasts(grid: Grid) -> IntArray:
 
 
 def between_curves(grid: Grid) -> NDArray[np.bool_]:
-    """Return which contrasts show interactions rather than errors of curves.
+    """Find the contrasts that show interactions rather than errors in curves.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def counts_of_cells(
     Returns
     -------
     ndarray of shape (n_cells,)
-        As from `Grid.counts`, which does the same for noisy counts of cells.
+        Counts like those from `Grid.counts`, which uses noisy counts of cells instead.
     """
     expected = max(n_samples, 1.0) * grid.weight
     # The released counts of each feature are more accurate than contrasts with the mean of a side.

@@ -1,7 +1,7 @@
-"""Fitting of the pair terms: noisy residual sums per cell, and their posterior.
+"""Fit the pair terms: posterior of the cell scores, given noisy residual sums.
 
 A visit to a pair works like a visit to a feature, with a tree whose leaves are the cells of the
-grid. The residual of a record is in one cell, so the sensitivity is that of a tree.
+grid. Each record's residual is in one cell, so the sensitivity is that of a tree.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def fit_pairs(
 
 
 def _table(pair: _Pair, terms: AdditiveTerms, scale: float) -> PairTable:
-    """Return the table of a fitted pair, in which a group can have several rows.
+    """Return the table of a fitted pair, in which several rows can form one group.
 
     Rows of the same group have equal scores. Records were counted by group, so the count of a group
     is divided among its rows in proportion to the released counts of the feature. Columns are

@@ -112,7 +112,7 @@ def side_of(feature: int, counts: BinCounts, curve: FloatArray, n_groups: int) -
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Cells over two features.
+    """Grid of cells over two features.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class Grid:
         return self.positive(expected + kept * apart, n_samples)
 
     def positive(self, counts: FloatArray, n_samples: float) -> FloatArray:
-        """Raise counts to a small share of those expected if features were independent."""
+        """Raise counts to at least a small share of those expected under independence."""
         least = _LEAST_COUNT * max(n_samples, 1.0) * self.weight
         return np.where(self.weight > 0.0, np.maximum(counts, least), 0.0)
 
@@ -199,7 +199,7 @@ def curvature_of_cells(
     plan: Schedule,
     clip: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the curvature of the loss and the variance of each cell's residual sum.
+    """Return each cell's loss curvature and the variance of its residual sum.
 
     The pair is treated as a single feature whose bins are the cells.
 

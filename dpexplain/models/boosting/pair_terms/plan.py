@@ -65,7 +65,7 @@ class PairPlan:
 
 
 def main_part(plan: Schedule, share: float) -> Schedule:
-    """Return the part of a schedule that comes before the pairs are fitted.
+    """Return the part of a schedule that precedes the fitting of the pairs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def main_part(plan: Schedule, share: float) -> Schedule:
     Returns
     -------
     Schedule
-        At least one pass, and at least one pass fewer than `plan`.
+        Schedule with at least one pass, and at least one pass fewer than `plan`.
     """
     n_fewer = min(max(1, round(share * plan.n_epochs)), plan.n_epochs - 1)
     return replace(plan, n_epochs=plan.n_epochs - n_fewer)

@@ -176,7 +176,7 @@ def posterior(
 def likely_priors(
     grid: Grid, sums: FloatArray, curvature: FloatArray, variance: FloatArray
 ) -> list[tuple[Prior, float]]:
-    """Return the most likely prior of each size, and the probability of the size.
+    """Return the most likely prior for each size, and the probability of that size.
 
     The likelihood is the marginal likelihood of the sums. Before the sums are seen, all sizes up to
     the largest are equally probable, and so are all lengths. If a side has many ordered groups,
@@ -258,7 +258,7 @@ def error_std(
 
 
 def _join(side: Side) -> FloatArray:
-    """Return the 0/1 matrix, shape (n_joined, n_groups), that joins groups."""
+    """Return the 0/1 matrix of shape (n_joined, n_groups) that joins groups."""
     each = -(-side.n_ordered // _MOST_JOINED) or 1
     n_joined = -(-side.n_ordered // each)
     groups = np.arange(side.n_groups)
@@ -267,6 +267,6 @@ def _join(side: Side) -> FloatArray:
 
 
 def _mean_of_joined(side: Side, join: FloatArray) -> FloatArray:
-    """Return the matrix that averages group scores, weighted, over joined groups."""
+    """Return the matrix that computes the weighted mean score of each joined group."""
     weight = join * np.maximum(side.weight, 1e-12)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))

@@ -21,7 +21,7 @@ def private_pairs(
     budget: GridBudget,
     mechanism: Mechanism,
 ) -> tuple[PairTable, ...]:
-    """Fit the scores of declared pairs, or of pairs that are chosen first.
+    """Fit the scores of the declared pairs, or choose pairs and fit their scores.
 
     Parameters
     ----------

@@ -85,8 +85,8 @@ def _lookup(table, marks, values):  # type: ignore[no-untyped-def]
     table : ndarray of shape (n_bins,), dtype float32
         Value of each bin.
     marks : ndarray of shape (10,), dtype int64
-        Zeros. Filled with the first bin of each run, where the last one is repeated; and, from
-        `_MEMBERS` on, with a bit mask for each distinct value of the bins that have it.
+        Zeros on entry. Filled with the first bin of each run (the last one is repeated) and, from
+        index `_MEMBERS` on, with one bit mask per distinct value, which marks its bins.
     values : ndarray of shape (5,), dtype float32
         Filled with the values of runs or sets.
 
@@ -193,7 +193,7 @@ def _add_leaf_sums(sums, steps, bins, leaf_of_bin, kind, marks, leaves):  # type
 
 
 def _work() -> tuple[NDArray[Any], ...]:
-    """Allocate a pass's work arrays here, because compiling the allocation is slow."""
+    """Allocate work arrays in Python, because compiling the allocation is slow."""
     marks, values = np.zeros((2, 2 * _MOST_RUNS), np.int64), np.empty((2, _MOST_RUNS), np.float32)
     return np.empty(_BLOCK, np.int32), marks[0], marks[1], values[0], values[1]
 
@@ -240,7 +240,7 @@ def _logistic_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
     leaf_marks, values, leaves,
 ):  # fmt: skip
-    """Compute `logistic_leaf_sums` with the work arrays that the caller allocates."""
+    """Compute `logistic_leaf_sums` with work arrays allocated by the caller."""
     kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:
@@ -273,7 +273,7 @@ def _squared_leaf_sums(  # type: ignore[no-untyped-def]
     score, target, last_bins, last_update, bins, leaf_of_bin, inverse_clip, sums, steps, marks,
     leaf_marks, values, leaves,
 ):  # fmt: skip
-    """Compute `squared_leaf_sums` with the work arrays that the caller allocates."""
+    """Compute `squared_leaf_sums` with work arrays allocated by the caller."""
     kind, leaf_kind = _lookup(last_update, marks, values), _lookup(leaf_of_bin, leaf_marks, leaves)
     for start in range(0, score.shape[0], _BLOCK):
         if start % _STRETCH == 0:

@@ -141,7 +141,7 @@ class BinnedRecords(Protocol):
     """Interface for binned records, used by the private loop.
 
     Every answer is an int64 array, and the answers for chunks of the records add up exactly in any
-    order, so a fit on chunks of a table is identical to a fit on the whole table. A new query of a
+    order, so a fit on chunks of a table is identical to a fit on the whole table. A new query for a
     private step must be added both here and in `Records`.
     """
 
@@ -156,7 +156,7 @@ class BinnedRecords(Protocol):
         ...
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts: the residuals that are not clipped, and all residuals."""
+        """Count the residuals that are not clipped, and all residuals."""
         ...
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
@@ -176,7 +176,7 @@ class BinnedRecords(Protocol):
     def cross(self, crossing: Crossing) -> None:
         """Add a column with the cell of each record.
 
-        Later calls of `apply`, `leaf_sums` and `cell_counts` can refer to this column.
+        Later calls to `apply`, `leaf_sums` and `cell_counts` can refer to this column.
         """
         ...
 
@@ -260,7 +260,7 @@ class Records:
         return sums
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts: the residuals that are not clipped, and all residuals."""
+        """Count the residuals that are not clipped, and all residuals."""
         assert self._loss.within is not None
         *pending, _ = self._pending(self._last_feature)
         inside: NDArray[np.int64] = self._loss.within(*pending, np.float32(clip))
@@ -336,7 +336,7 @@ class Records:
         return sums
 
     def _pending(self, feature: int) -> tuple[NDArray[Any], ...]:
-        """Return the kernel's arguments for a pass, and clear the pending update."""
+        """Return the kernel arguments for a pass, and clear the pending update."""
         arguments = (
             self._score,
             self._target,

@@ -1,4 +1,4 @@
-"""Records in chunks in one process; answers are sums over the chunks."""
+"""Records in chunks in one process; answers to queries are summed over the chunks."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ChunkedRecords:
         return total(p.leaf_sums(feature, leaf_of_bin, n_leaves, clip) for p in self._chunks)
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts: the residuals that are not clipped, and all residuals."""
+        """Count the residuals that are not clipped, and all residuals."""
         return total(p.within(clip) for p in self._chunks)
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:

@@ -465,7 +465,7 @@ class ClusterRecords:
         return total(self._shards.ask("leaf_sums", feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts: the residuals that are not clipped, and all residuals."""
+        """Count the residuals that are not clipped, and all residuals."""
         return total(self._shards.ask("within", clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:

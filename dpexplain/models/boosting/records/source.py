@@ -49,7 +49,7 @@ class Encoding:
 class RecordSource(Protocol):
     """Interface for sources of records that are not yet binned.
 
-    Its results are exact and must never be released or stored.
+    The results of its methods are exact and must never be released or stored.
     """
 
     def cell_counts(self, grids: Sequence[FeatureBins]) -> list[NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""Multithreaded passes: each thread streams over its own chunk of the records.
+"""Multithreaded passes: each thread streams through its own chunk of the records.
 
 The answers for the chunks are exact integers, so their sum is identical to the answer of a single
 pass: threads affect only how long a fit takes.
@@ -100,7 +100,7 @@ def _is_one_of_several() -> bool:
 
 
 class Team:
-    """Threads of one fit, to be closed after use.
+    """Team of threads for one fit, to be closed after use.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Team:
         return SharedRecords(_shares(chunks, n), self._pool)
 
     def close(self) -> None:
-        """Wait until all threads end."""
+        """Wait until all threads have ended."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
@@ -150,7 +150,7 @@ class SharedRecords:
     Parameters
     ----------
     shares : sequence of BinnedRecords
-        Parts in the order of the records; at least one. The calling thread processes the first.
+        Chunks in the order of the records; at least one. The calling thread processes the first.
     pool : ThreadPoolExecutor
         Pool with one thread for each of the other chunks.
     """
@@ -174,7 +174,7 @@ class SharedRecords:
         return self._total(lambda share: share.leaf_sums(feature, leaf_of_bin, n_leaves, clip))
 
     def within(self, clip: float) -> NDArray[np.int64]:
-        """Return two counts: the residuals that are not clipped, and all residuals."""
+        """Count the residuals that are not clipped, and all residuals."""
         return self._total(lambda share: share.within(clip))
 
     def pair_sums(self, upper: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:

@@ -63,7 +63,7 @@ class Curvature:
         )
 
     def of_score(self, c: int) -> Curvature:
-        """Return the curvature of one class, for errors relative to the class mean.
+        """Return the curvature of one class, for errors relative to the mean over classes.
 
         Adding the same number to the scores of all classes changes no residual. Boosting therefore
         corrects only errors relative to the mean over the n classes, and it corrects them with
@@ -301,7 +301,7 @@ def _clipped_classes(score: FloatArray, clip: float) -> tuple[FloatArray, FloatA
 
 
 def _alike(terms: AdditiveTerms) -> tuple[FloatArray, ...]:
-    """Return a step weight of 1 for the records in every bin."""
+    """Return a step weight of 1 for every bin."""
     return tuple(np.ones(len(c)) for c in terms.counts)
 
 

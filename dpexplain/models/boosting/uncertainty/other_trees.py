@@ -1,4 +1,4 @@
-"""Uncertainty due to random structure, from refits with different bins and trees."""
+"""Uncertainty due to random structure, from refits with new bins and trees."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def restructured(
     mixing : float
         Factor by which ``correlation.reactions()`` is multiplied: the sensitivity of this score's
         residuals to the score itself, relative to the mean over all scores. For several classes,
-        it is the sensitivity to errors relative to the class mean.
+        it is the sensitivity to errors relative to the mean of all classes.
     intercept : float
         Part of the intercept that was learned, which excludes the initial score of the fit.
     learning_rate : float

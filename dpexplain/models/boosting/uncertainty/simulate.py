@@ -283,7 +283,7 @@ def _fitted(visits: Sequence[Visit], feature: int) -> bool:
 
 
 def _std_of_two_halves(fit: PrivateFit, feature: int) -> float:
-    """Return the noise standard deviation of a term with too few records for splits.
+    """Return the noise standard deviation of a term with too few records to split.
 
     The curve of the term is zero, but its effect is not necessarily zero. Therefore, the term gets
     the noise that the same number of trees with two equal leaves would have accumulated.

@@ -1,4 +1,4 @@
-"""Expected released sums of several classes over a simulated population."""
+"""Expected values of released sums of several classes in a simulated population."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def add_up_classes(  # type: ignore[no-untyped-def]
     bins, start, chance, each, contrasts, visit_feature, leaf_of_bin, bin_start, updates,
     leaf_start, clips, row_of_visit, sums, reach, residuals, reactions,
 ):  # fmt: skip
-    """Compute expected leaf sums of a fit to several classes, and derivatives.
+    """Compute the expected leaf sums of a fit to several classes, with derivatives.
 
     The parameters are those of `expected_sums`, with these differences.
 
@@ -29,7 +29,7 @@ def add_up_classes(  # type: ignore[no-untyped-def]
     updates : ndarray of shape (n_values, n_classes)
         Change in the scores at each visit, bin by bin.
     row_of_visit : ndarray of shape (n_visits,), dtype int64
-        Row of `residuals` and `reactions` that each visit fills; negative for none.
+        Row of `residuals` and `reactions` that each visit fills; negative if it fills none.
     sums, reach : ndarray of shape (n_leaves, n_classes)
         `sums` is filled with the expected leaf sums, and `reach` with their negated sensitivities
         to an error in the class's own score relative to the mean of all classes.

@@ -1,4 +1,4 @@
-"""Expected values of the released sums of counts, over a simulated population."""
+"""Expected values of released sums of counts in a simulated population."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _LEAST_EXPONENT = -16.0
 
 @njit(inline="always", error_model="numpy")
 def _between(table, i, w, limit):  # type: ignore[no-untyped-def]
-    """Interpolate a table at a limit in counts; return the value and its slope.
+    """Interpolate a table at a given limit; return the value and its slope.
 
-    Below 0, an excess over the limit grows as the limit falls; the caller adds this part.
+    The limit is in counts. If it is below 0, the excess over it is larger than the excess over 0;
+    the caller adds the difference.
     """
     last = table.shape[1] - 1
     if limit >= last:

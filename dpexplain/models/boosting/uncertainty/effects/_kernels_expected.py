@@ -1,4 +1,4 @@
-"""Expected released sums over a simulated population."""
+"""Expected values of released sums in a simulated population."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def expected_sums(  # type: ignore[no-untyped-def]
     clips : ndarray of shape (n_visits,)
         Bound on a residual at each visit.
     anchor : ndarray of shape (n_visits,), dtype int64
-        Row of `slopes` that each visit fills, or a negative number for visits that fill no row.
+        Row of `slopes` that each visit fills, or a negative number if it fills none.
     columns : ndarray of shape (n_records, n_columns)
         Derivative of the true score of a point with respect to each coefficient.
     scores : ndarray of shape (n_records, n_pairs)
@@ -149,7 +149,7 @@ def _add_up(  # type: ignore[no-untyped-def]
     bins, start, truth, each, spread, kind, first_score, visit_feature, leaf_of_bin, bin_start,
     updates, leaf_start, clips, anchor, columns, scores, sums, slopes, reach,
 ) -> None:  # fmt: skip
-    """Compute the part of `expected_sums` that goes through all visits.
+    """Loop over all visits on behalf of `expected_sums`.
 
     Here, `bins` has one row per feature. For two classes, the state of a point is its odds instead
     of its score; for a numeric target, it is the true score minus the current score, in units of
@@ -174,7 +174,7 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
     bins, chance, odds, factors, n_columns, each, visit_feature, leaf, bin_start, clips, anchor,
     start, both, sums, reach, slopes,
 ):  # fmt: skip
-    """Add up expected residuals of two classes, and their reactions, per leaf.
+    """Sum the expected residuals of two classes, and their derivatives, per leaf.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _add_up_chances(  # type: ignore[no-untyped-def]
     leaf : ndarray of dtype int64
         Index of each bin's leaf among all leaves, visit by visit.
     both : ndarray of shape (n_records, n_columns + n_pairs)
-        `columns` and `scores` of `expected_sums`, where the other parameters are described.
+        `columns` and `scores` of `expected_sums`, which documents the other parameters.
     """
     for v in range(visit_feature.shape[0]):
         k, clip, first, a = visit_feature[v], clips[v], bin_start[v], anchor[v]
@@ -212,10 +212,10 @@ def _add_up_normal(  # type: ignore[no-untyped-def]
     bins, apart, spread, table, changes, n_columns, each, visit_feature, leaf, bin_start, clips,
     anchor, start, both, sums, reach, slopes,
 ):  # fmt: skip
-    """Add up expected residuals of a numeric target, and their reactions, per leaf.
+    """Sum the expected residuals of a numeric target, and their derivatives, per leaf.
 
     The parameters are those of `_add_up_chances`, with these differences: `apart` is the difference
-    of true and current scores, in units of the spread; `table` is that of `_normal_table`; and
+    between true and current scores, in units of the spread; `table` is that of `_normal_table`; and
     `changes` are the updates in units of the spread.
     """
     for v in range(visit_feature.shape[0]):

@@ -1,7 +1,7 @@
 """Gauss-Newton estimate of the true curves of several classes.
 
 The method is that of `estimate.py`. Scores of classes matter only relative to their mean, so the
-curves are described by one contrast less than there are classes. All contrasts of a term share one
+curves are described by one fewer contrast than there are classes. All contrasts of a term share one
 prior scale.
 """
 
@@ -45,7 +45,7 @@ MOST_COEFFICIENTS = 900
 
 
 class ClassEstimate:
-    """Computation of the effect estimates of all classes."""
+    """Computation of the effect estimates for all classes."""
 
     def __init__(
         self, fit: PrivateFit, terms: AdditiveTerms, objective: Objective, effort: Effort
@@ -137,7 +137,7 @@ class ClassEstimate:
         return at
 
     def _scores(self, columns: FloatArray, at: FloatArray) -> FloatArray:
-        """Return the score of each point and class."""
+        """Return the score of each point for each class."""
         return np.stack([columns @ at[p] for p in self._places], axis=1) @ self._contrasts.T
 
     def _chance(self, columns: FloatArray, at: FloatArray) -> FloatArray:
@@ -227,7 +227,8 @@ def contrasts(n_classes: int) -> FloatArray:
 def _places(sizes: NDArray[np.intp], n_contrasts: int) -> list[NDArray[np.intp]]:
     """Return the coefficient indices of each contrast: intercept first, then terms.
 
-    The intercepts of all contrasts come first, then the coefficients of each term.
+    The coefficient vector starts with the intercepts of all contrasts, followed by each term's
+    coefficients.
     """
     parts: list[list[NDArray[np.intp]]] = [[np.array([j])] for j in range(n_contrasts)]
     first = n_contrasts

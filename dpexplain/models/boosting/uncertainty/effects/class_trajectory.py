@@ -43,7 +43,7 @@ class ClassTrajectory(Trajectory):
         curves: FloatArray,
         together: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the information in all sums, and the pull of their differences.
+        """Return the information in all sums, and their pull on the coefficients.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class ClassTrajectory(Trajectory):
         Returns
         -------
         precision : ndarray of shape (n, n)
-            Information about the coefficients, followed by the correlations.
+            Information about the coefficients (first) and the correlations (last).
         pull : ndarray of shape (n,)
             Derivatives of the sums times the differences between released and expected sums, both
             in standard deviations.
@@ -137,7 +137,7 @@ class ClassTrajectory(Trajectory):
         return np.stack(stds, axis=1)
 
     def _members(self, k: int, visits: NDArray[np.intp]) -> tuple[FloatArray, NDArray[np.intp]]:
-        """Return which bins belong to each leaf of some visits, and the leaf indices."""
+        """Return the leaves of some visits: a 0/1 matrix of their bins, and their indices."""
         n_bins = self._start[k + 1] - self._start[k]
         parts, rows = [], []
         for v in visits:

@@ -23,13 +23,14 @@ def constrained_curves(
 ) -> tuple[tuple[FloatArray, ...], float]:
     """Replace the curves of constrained terms by the nearest monotone curves.
 
-    Each bin is weighted by its precision. If the true curve is monotone, the result is at least as
-    close to it in this norm, so the errors of the estimate still describe its accuracy.
+    Distances are weighted by each bin's precision. If the true curve is monotone, the replacement
+    cannot increase the distance to it, so the errors of the original estimate still describe the
+    accuracy of the result.
 
     Parameters
     ----------
     curves, stds : sequence of ndarray of shape (n_bins,)
-        Estimated curves, centered, with the standard deviations of their errors.
+        Estimated centered curves, and the standard deviations of their errors.
     counts : sequence of BinCounts
         Noisy number of records in each bin.
     directions : sequence of {"increasing", "decreasing", None}
@@ -38,7 +39,7 @@ def constrained_curves(
     Returns
     -------
     curves : tuple of ndarray of shape (n_bins,)
-        Centered curves; special bins move only by the centering.
+        Centered curves; special bins change only because of the centering.
     shift : float
         Amount by which the intercept changes, because curves are centered again.
     """

@@ -31,7 +31,7 @@ _STEP = 0.1
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
-    """Table of counts with a known dispersion, for interpolation.
+    """Distribution of counts with a known dispersion, tabulated for interpolation.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class CountTable:
     slope: FloatArray
 
     def scatter(self, clip: float) -> tuple[FloatArray, FloatArray]:
-        """Return the sensitivity and variance of clipped residuals around their own rate.
+        """Return the sensitivity and variance of clipped residuals around the true rate.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class CountTable:
 
 
 def count_table(high: float, dispersion: float) -> CountTable:
-    """Tabulate counts with a given dispersion.
+    """Tabulate the distribution of counts with a given dispersion.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _chance(log_rates: FloatArray, high: float, dispersion: float) -> FloatArray
 
 
 def _above(chance: FloatArray) -> FloatArray:
-    """Return the expected excess over each limit, from probabilities of counts."""
+    """Return the expected excess over each limit, given the count probabilities."""
     beyond = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]  # at least this count
     excess = np.zeros(chance.shape)
     excess[:, :-1] = np.cumsum(beyond[:, :0:-1], axis=1)[:, ::-1]

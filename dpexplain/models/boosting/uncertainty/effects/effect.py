@@ -44,8 +44,8 @@ def estimate_effect(
     -------
     tuple of EffectDraws
         One estimate or, for more than two classes, one for each class. It is empty if the target
-        has counts larger than 2,000, if classes and features are too many, or if released numbers
-        overflow because of the noise.
+        has counts larger than 2,000, if there are too many classes and features, or if the noise
+        makes released numbers overflow.
     """
     if objective.loss.n_scores > 1:
         return _of_classes(fit, terms, objective)

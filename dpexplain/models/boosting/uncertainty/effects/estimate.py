@@ -3,7 +3,7 @@
 The fit is replayed over a synthetic population, which has the released counts, the estimated
 correlations and assumed true curves. In this population, the expected value of every released sum
 follows from the scores at its visit, so early sums are used in the same way as late ones.
-Gauss-Newton steps adjust the curves and the correlations until they explain all sums. The resulting
+Gauss-Newton steps adjust the curves and the correlations to explain all sums. The resulting
 posterior includes the privacy noise of the sums, the sampling of records, the uncertainty of the
 correlations, and everything that a short fit leaves undetermined.
 """
@@ -249,7 +249,7 @@ class Estimate:
 
 
 def centering_weights(basis: Basis, counts: FloatArray) -> FloatArray:
-    """Return the weights of the bins with which released terms are centered, too."""
+    """Return the bin weights that are also used to center the released terms."""
     seen = np.where(basis.shares > 0.0, np.maximum(counts, 0.0), 0.0)
     return seen / seen.sum() if seen.sum() > 0.0 else basis.shares
 

@@ -66,7 +66,7 @@ def correlations(
 
 
 def both_below(a: FloatArray, b: FloatArray, correlation: float) -> FloatArray:
-    """Return the probability that two normal variables are below their limits.
+    """Return the probability that two normal variables are both below their limits.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _INTERCEPT_PRECISION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """What the sums say about the coefficients, and the correlations chosen for it.
+    """What the sums reveal about the coefficients and the chosen correlations.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def information_of(precision: FloatArray, pull: FloatArray, fisher: FloatArray) 
     Parameters
     ----------
     precision : ndarray of shape (n, n)
-        Information in the sums about coefficients and correlations.
+        Information that the sums contain about coefficients and correlations.
     pull : ndarray of shape (n,)
         Precision times the estimate that uses only the sums.
     fisher : ndarray of shape (n_coefficients, n_coefficients)

@@ -42,7 +42,7 @@ class Sums:
         Released minus expected sums, in standard deviations of their errors.
     slopes : ndarray of shape (n_leaves, n_columns)
         Derivative of the expected sums with respect to each coefficient or correlation (and, for
-        counts, the dispersion), in the same unit.
+        counts, the dispersion), in the same units.
     """
 
     missing: FloatArray
@@ -55,7 +55,7 @@ class Trajectory:
     Parameters
     ----------
     fit : PrivateFit
-        A fit with one score.
+        A fit with one score per record.
     bound : float
         Bound on scores per bin, in internal units of the boosting loop.
     logistic : bool
@@ -149,7 +149,7 @@ class Trajectory:
     def _expected(  # type: ignore[no-untyped-def]
         self, population, truth, each, columns, scores, curves, together, expected, slopes, reach
     ) -> None:
-        """Fill in the expected sums of a classifier or of a regression."""
+        """Fill in the expected sums of a classifier or a squared-error regressor."""
         expected_sums(
             population.bins,
             self._start,
@@ -238,7 +238,7 @@ def _updates(fit: PrivateFit, bound: float) -> FloatArray:
 def _anchors(
     visit_feature: NDArray[np.int64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return which row of derivatives each visit fills, and which row it uses.
+    """Return the row of derivatives that each visit fills, and the row that it uses.
 
     For visits that fill no row, the first index is -1.
     """

@@ -1,4 +1,4 @@
-"""Errors of curves that are constrained to rise or fall."""
+"""Errors in curves that are constrained to rise or fall."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpexplain.models.boosting.monotone import pool_adjacent_violators
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def move(errors, curve, n_records, direction):  # type: ignore[no-untyped-def]
-    """Compute the errors that a curve has after its monotone projection, in place.
+    """Compute the errors in a curve after its monotone projection, in place.
 
     Parameters
     ----------
