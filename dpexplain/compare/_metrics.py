@@ -36,7 +36,7 @@ def auroc(positive: npt.NDArray[np.bool_], score: npt.NDArray[np.float64]) -> fl
     Parameters
     ----------
     positive : ndarray of bool, shape (n,)
-        Which records belong to the positive class.
+        Whether each record belongs to the positive class.
     score : ndarray of float64, shape (n,)
         A larger score means that the record is more likely to be positive.
 
@@ -139,7 +139,7 @@ def read_targets(y: Any, schema: Schema | None) -> Any:
     Returns
     -------
     array-like of shape (n_samples,)
-        For classification, labels as the schema spells them, with None for unusable cells. For
+        For classification, labels as spelled in the schema, with None for unusable cells. For
         regression, numbers not clipped to the target range, with NaN for unusable cells.
     """
     if schema is None or schema.target is None:
@@ -160,8 +160,8 @@ def measure(model: Any, X: Any, y: Sequence[object]) -> tuple[str, float]:
     squared error for any other model.
 
     The values of `y` are parsed one by one, as in a fit, and records without a usable target are
-    left out. No value raises an error, because the budget for the fit has already been spent and
-    must not be wasted.
+    left out. An invalid value never raises an error, because the budget for the fit has already
+    been spent and must not be wasted.
 
     Parameters
     ----------

@@ -109,10 +109,10 @@ def _reordered(bank: FilterBank, order: np.ndarray) -> FilterBank:
 
 
 def _with_stacked_basis(noise: FilterNoise, order: np.ndarray) -> FilterNoise:
-    """Reorder noise with a basis per filter and keep correlations between inputs.
+    """Reorder noise that has one basis per filter; keep correlations between inputs.
 
-    Filters with the same index share a basis in all classes, but not after reordering. So the rows
-    of all bases become one basis, of which each filter uses its own rows.
+    Filters with the same index share a basis in all classes, but not after reordering. The rows of
+    all bases are therefore stacked into one basis, in which each filter uses only its own rows.
     """
     assert noise.basis is not None
     n_classes, n_filters, n_rows = noise.variance.shape
@@ -152,7 +152,7 @@ def cosines(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclasses.dataclass(frozen=True)
 class FilterAgreement:
-    """Similarity of two locally linear models; every measure is 1 if they are equal.
+    """Similarity of two locally linear models; each measure is 1 for identical models.
 
     The cosines are about 0 if the models are unrelated.
 

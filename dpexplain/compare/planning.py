@@ -23,7 +23,7 @@ def epsilon_to_stand_out(source: GlobalExplanation | Comparison, term: str) -> f
     At each epsilon of the source, a term counts as above the noise if it rises above the noise in
     at least half of the repeats. If this holds at the largest epsilon, the result is measured: the
     smallest epsilon of the source such that the term is above the noise there and at all larger
-    epsilons. Nothing is said about smaller epsilons than those of the source.
+    epsilons. The result says nothing about epsilons smaller than those of the source.
 
     Otherwise, the result is extrapolated from the fits at the largest epsilon, and is a lower
     bound: below it, the term would not rise above the noise, and it may need an even larger
@@ -125,7 +125,7 @@ def stand_out_words(source: GlobalExplanation | Comparison, term: str) -> str:
     Raises
     ------
     KeyError, ValueError
-        As for :func:`epsilon_to_stand_out`.
+        As in :func:`epsilon_to_stand_out`.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _share_above_noise(repeats: Sequence[GlobalExplanation]) -> dict[str, float]
 def _read(
     fits: Mapping[float, Sequence[GlobalExplanation]], term: str, shares: Sequence[float]
 ) -> float:
-    """Return the smallest fitted epsilon from which a term rises above the noise.
+    """Return the smallest fitted epsilon at and above which a term exceeds noise.
 
     If it does not rise above the noise at the largest fitted epsilon, the result is extrapolated,
     or NaN if the extrapolation is impossible or contradicts the measurements.

@@ -37,7 +37,7 @@ def apply_entries(entries: Sequence[Entry], target: Any) -> Any:
     entries : sequence of Entry
         Entries in the order in which they are applied.
     target : GlobalExplanation, MulticlassExplanation or fitted additive model
-        What to edit; it is not changed.
+        Object to edit; the original is not changed.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _keeps_direction(term: ShapeFunction, values: np.ndarray) -> bool:
 
 
 def _edited_guarantee(guarantee: Guarantee, edits: Sequence[EditRecord]) -> Guarantee:
-    """Add a note about the edits to the guarantee, whose numbers do not change."""
+    """Return the guarantee with a note on the edits; its numbers do not change."""
     notes = [note for note in guarantee.notes if not note.startswith(EDITED)]
     covers = guarantee.covers.removesuffix(EDITED_COVERS) + EDITED_COVERS * guarantee.private
     note = edit_note(edits, private=guarantee.private)

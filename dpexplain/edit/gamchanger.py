@@ -72,7 +72,7 @@ def from_gamchanger(
     Parameters
     ----------
     text : str
-        Content of the file, which must be strict JSON.
+        Contents of the file, which must be strict JSON.
     explanation : GlobalExplanation
         Explanation of the model to edit; terms are matched by name.
     max_bytes : int, default=64 MiB

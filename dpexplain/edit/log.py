@@ -312,7 +312,7 @@ class EditLog:
         Returns
         -------
         GlobalExplanation, MulticlassExplanation or model
-            The edited object. Its repr, guarantee, statement and files state that it was edited.
+            The edited object. Its repr, guarantee, statement and files all say that it was edited.
             The edits cost epsilon 0, because they use only released numbers.
 
         Raises

@@ -78,7 +78,7 @@ class Operation(ABC):
     caution: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        """Register the operation under its name, by which logs and files refer to it."""
+        """Register the operation under the name by which logs and files refer to it."""
         if not cls.__name__.startswith("_"):
             OPERATIONS[cls.__name__.lower()] = cls
 

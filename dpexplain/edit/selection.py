@@ -173,7 +173,7 @@ def _bins_named(term: ShapeFunction | PairAxis, names: tuple[str, ...]) -> Index
 
 
 def checked_where(where: Any) -> Where | None:
-    """Check the chosen values of the features of a pair.
+    """Check the values chosen for the features of a pair.
 
     Parameters
     ----------

@@ -102,8 +102,8 @@ def _averaged(
 ) -> FloatArray:
     """Smooth with ten priors of different roughness, and average the results.
 
-    The average is weighted by marginal likelihood. `prior` returns the covariance for a roughness,
-    for values whose root mean square is 1.
+    The average is weighted by marginal likelihood. `prior` returns the covariance for a given
+    roughness, for values with a root mean square of 1.
     """
     weight = positive_weights(weights)
     weight = weight / weight.sum()

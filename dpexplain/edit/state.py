@@ -188,7 +188,7 @@ class Rectangle:
         return len(self.rows), len(self.columns)
 
     def axis_of(self, feature: str) -> int | None:
-        """Return 0 for the feature of the rows, 1 for that of the columns, None for ""."""
+        """Return 0 for the row feature, 1 for the column feature, and None for ""."""
         return [axis.name for axis in self.axes].index(feature) if feature else None
 
     def places(self, axis: int) -> FloatArray:
@@ -216,7 +216,7 @@ def _ordered(binned: ShapeFunction | PairAxis) -> bool:
 
 
 def _interval(edges: FloatArray, numbers: FloatArray) -> IndexArray:
-    """Return the interval containing each number; the outermost one if out of range."""
+    """Find the interval that contains, or is nearest to, each number."""
     inside = np.searchsorted(edges, numbers, side="right") - 1
     return np.clip(inside, 0, len(edges) - 2).astype(np.int64)
 

@@ -74,7 +74,7 @@ class Remove(_WholeTerm):
     Parameters
     ----------
     term, bins, within, names, where, mean, of_class : see Operation
-        As in :class:`Operation`. In models of this library, terms have mean 0, so removing a term
+        As in :class:`Operation`. In this library's models, terms have mean 0, so removing a term
         does not change the mean score; in other models, ``mean="intercept"`` keeps the mean score.
 
     Examples

@@ -16,7 +16,7 @@ _kept: ContextVar[_Streams | None] = ContextVar("kept_normals", default=None)
 
 
 def normals(seed: int, counts: Sequence[int]) -> Iterator[FloatArray]:
-    """Yield standard normal draws of a seeded random stream, part by part.
+    """Yield standard normal draws from a seeded random stream, part by part.
 
     Parameters
     ----------

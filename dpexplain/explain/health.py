@@ -21,7 +21,7 @@ def alarm_words(words: str) -> str:
 
 
 def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int) -> None:
-    """Warn of the alarms of a fit, if it has any.
+    """Issue a warning that lists the alarms of a fit, if it has any.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def warn_of_alarms(alarms: Sequence[str], guarantee: Guarantee, stacklevel: int)
     guarantee : Guarantee
         Guarantee of the fit. If the fit is not private, the warning says that first.
     stacklevel : int
-        Distance to the caller to whom the warning belongs, as in `warnings.warn`.
+        Stack level of the call to which the warning is attributed, as in `warnings.warn`.
     """
     if alarms:
         listed = "; ".join(alarms)
@@ -55,7 +55,7 @@ class Finding:
         Kind of finding. Alarms are "missing", "other", "first bin", "last bin", "class", "records"
         and "target"; notes are "noise", "bins", "unchecked" and "no check".
     feature : str
-        Feature that the finding concerns; empty if it concerns the table.
+        Feature that the finding concerns; empty if it concerns the table as a whole.
     words : str
         The finding, as a sentence without the final period.
     certainty : float or None

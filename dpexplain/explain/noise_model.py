@@ -52,7 +52,7 @@ def normal_certainty(ratio: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float64
-        Probabilities in ``[0.5, 1]``; 0.5 where the ratio is NaN.
+        Probabilities in ``[0.5, 1]``; 0.5 if the ratio is NaN.
     """
     values = np.abs(np.nan_to_num(np.asarray(ratio, dtype=np.float64), nan=0.0))
     erf = np.array([math.erf(v) for v in (values / math.sqrt(2.0)).ravel()], dtype=np.float64)
@@ -92,7 +92,7 @@ def mean_absolute(center: FloatArray, std: FloatArray) -> FloatArray:
 
 
 def _uncorrelated(errors: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return a mask of the values whose errors share no draw with other values.
+    """Find values whose errors are nonzero only in draws where all others are zero.
 
     Parameters
     ----------

@@ -44,11 +44,11 @@ class Graph:
         return self.node("Squeeze", name, self.axes(1))
 
     def numbers(self, name: str, width: int = 1) -> str:
-        """Add an input of doubles with shape (n, width), and return its name."""
+        """Add a double-precision input of shape (n, width), and return its name."""
         return self._input(name, self._onnx.TensorProto.DOUBLE, width)
 
     def texts(self, name: str) -> str:
-        """Add an input of strings with shape (n, 1), and return its name."""
+        """Add a string input of shape (n, 1), and return its name."""
         return self._input(name, self._onnx.TensorProto.STRING, 1)
 
     def _input(self, name: str, kind: int, width: int) -> str:

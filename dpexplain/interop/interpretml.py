@@ -53,7 +53,7 @@ def to_interpret(explanation: GlobalExplanation | MulticlassExplanation) -> Any:
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which InterpretML cannot record.
+        If the model is not private; InterpretML cannot record this.
 
     Notes
     -----

@@ -113,7 +113,7 @@ def _added(graph: Graph, total: str, values: FloatArray, position: str) -> str:
 
 
 def _cell(graph: Graph, feature: Binned) -> str:
-    """Add the input of a feature, and return its name."""
+    """Add the input for a feature, and return its name."""
     return (
         graph.numbers(feature.name) if feature.bin_edges is not None else graph.texts(feature.name)
     )

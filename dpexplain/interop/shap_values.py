@@ -54,7 +54,7 @@ def to_shap(
         Explanation whose ``values`` have shape (n_samples, n_terms), with a last axis for classes
         if there are several. Its ``data`` are the values of `X` (floats, with NaN for empty cells,
         if all of them are numbers) or, if `X` is None, bin labels.
-        SHAP cannot store the guarantee or the noise, so keep the explanation with its plots.
+        SHAP cannot store the guarantee or the noise, so save `explanation` along with the plots.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def to_shap(
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which SHAP cannot record.
+        If the model is not private; SHAP cannot record this.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def filters_to_shap(explanation: FilterExplanation) -> Any:
     Warns
     -----
     PrivacyWarning
-        If the model is not private, which SHAP cannot record.
+        If the model is not private; SHAP cannot record this.
     """
     shap = _shap()
     warn_of_lost_label(explanation.guarantee, "a shap.Explanation")

@@ -30,7 +30,7 @@ def to_sql(
     dialect: Literal["duckdb", "sqlite", "postgresql"],
     keep: Sequence[str] = (),
 ) -> str:
-    """Export the predictions of an explanation as a query.
+    """Export the predictions of an explanation as an SQL query.
 
     Parameters
     ----------

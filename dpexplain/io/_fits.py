@@ -48,7 +48,7 @@ def fits_from_plain(
     """Convert JSON values to a comparison; `read` converts each fit."""
 
     def read_repeats(entry: Any, entry_path: str) -> tuple[float, tuple[Any, ...]]:
-        """Return an epsilon and the repeated fits at this epsilon."""
+        """Read an epsilon and its repeated fits."""
         fields = Fields(entry, entry_path)
         epsilon = fields.take("epsilon", number)
         repeats = fields.take("repeats", items(read))
@@ -108,7 +108,7 @@ def metrics_from_plain(value: Any, path: str) -> pd.DataFrame:
     }
 
     def read_row(row: Any, row_path: str) -> list[Any]:
-        """Return the values of one row of the table."""
+        """Read one row of the table."""
         fields = Fields(row, row_path)
         cells = [fields.take(name, read) for name, read in readers.items()]
         fields.finish()

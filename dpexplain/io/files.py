@@ -66,7 +66,7 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     path : path-like
         Destination; an existing file is replaced and keeps its permissions.
     content : str or bytes
-        Content of the file; text is written as UTF-8 with unchanged line endings.
+        Contents of the file; text is written as UTF-8 with unchanged line endings.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def _fetched(address: str, most: int) -> bytes:
 
 
 def _without_secrets(address: str) -> str:
-    """Return an address without user, password, query or fragment, for messages."""
+    """Remove the user name, password, query and fragment from an address."""
     scheme, rest = address.split("://", 1)
     host, slash, path = rest.partition("/")
     plain = f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

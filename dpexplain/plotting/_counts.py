@@ -1,4 +1,4 @@
-"""Captions of count strips."""
+"""Captions for count strips."""
 
 from __future__ import annotations
 

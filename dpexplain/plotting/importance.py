@@ -37,12 +37,12 @@ def plot_importance(
 ) -> Axes:
     """Draw the mean absolute contributions of terms and pairs, largest on top.
 
-    If the noise is known, the hatched part of a bar is the average importance expected from noise
-    alone, and the bar of a term that does not rise above the noise is pale. If the joint noise is
-    known, the 95% rank interval of a term is written next to its importance. If the effect of a
-    term is estimated, a diamond with a whisker of two standard deviations shows the size of the
-    effect in the population. The diamond is filled if the effect is significant. If effects are
-    estimated, the ranks are those of the effects.
+    If the noise is known, the hatched part of a bar shows the importance expected from noise alone,
+    and the bar of a term that does not rise above the noise is pale. If the joint noise is known,
+    the 95% rank interval of a term is written next to its importance. If the effect of a term is
+    estimated, a diamond with a whisker of two standard deviations shows the size of the effect in
+    the population. The diamond is filled if the effect is significant. If effects are estimated,
+    the ranks are those of the effects.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def plot_importance(
         watermarked.
     show : {"both", "released", "effect"}, default="both"
         Whether to draw bars for the released curves, diamonds for the estimated effects, or both.
-        Terms are sorted by the length of their bars or, if only effects are drawn, by effect.
+        Terms are sorted by the length of their bars or, if only effects are drawn, by effect size.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def plot_importance(
 
 
 def _listed(explanation: GlobalExplanation, show: Show) -> list[str]:
-    """List terms and pairs, largest first; sort by effect if only effects are shown."""
+    """List terms and pairs, largest first, by effect if only effects are shown."""
     names = [str(name) for name in explanation.importances().index]
     if show != "effect":
         return names

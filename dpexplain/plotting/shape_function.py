@@ -39,11 +39,11 @@ def plot_shape_function(
 ) -> Axes:
     """Draw the curve of a term.
 
-    A numeric term is drawn as a step curve, with special bins (missing values) set apart at the
+    A numeric term is drawn as a step curve, with special bins (missing values) set apart on the
     right; a categorical term is drawn as one bar per category, with special bins set apart below.
     If the noise is known, a dark band of two standard deviations shows privacy noise. A pale
-    simultaneous band for the whole curve shows the total uncertainty from privacy, from bins and
-    trees, and from sampling. It is hatched where it contains zero, because the contribution may
+    simultaneous band for the whole curve shows the total uncertainty from privacy noise, from bins
+    and trees, and from sampling. It is hatched where it contains zero, because the contribution may
     then be noise. Gray bars show the number of records in each bin.
 
     If the effect is estimated, a dashed line with a light band shows the estimate; for categories,
@@ -66,7 +66,7 @@ def plot_shape_function(
         Whether to draw the released curve with its noise, the estimated effect, or both. If no
         effect is estimated, the released curve is drawn.
     caution : str or None, default=None
-        Warning above the figure; None means the curve's own warning,
+        Warning to write above the figure; None means the curve's own warning,
         :attr:`ShapeFunction.effect_caution`.
 
     Returns

@@ -131,8 +131,8 @@ class Binned(Record):
         Parameters
         ----------
         encoded : ndarray of shape (n,)
-            Numbers, with NaN for missing cells; or category codes, where the codes after the last
-            category are for "other" and "missing". See
+            Numbers, with NaN for missing cells; or category codes, in which the codes after the
+            last category stand for "other" and "missing". See
             :func:`dpexplain.tables.encoding.encode_features`.
 
         Returns

@@ -223,7 +223,7 @@ def _warn_where_no_bin(explanation: ExplainsRows, places: Sequence[npt.NDArray[n
 
 
 def _parts(explanation: ExplainsRows) -> Iterator[tuple[FloatArray, tuple[str, ...]]]:
-    """Yield the contributions and labels of the bins of each term and pair.
+    """Yield the contributions and bin labels of each term and pair.
 
     After the last bin, an entry with contribution 0 is added for values without a bin. The index
     `NO_BIN` (-1) refers to this entry.

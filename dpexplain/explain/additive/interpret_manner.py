@@ -33,7 +33,7 @@ class InterpretManner:
 
     @property
     def term_scores_(self) -> list[FloatArray]:
-        """Contributions of the bins of each term.
+        """Contribution of each bin, for every term.
 
         The list has one array for each term or pair. If there are several classes, the last axis of
         each array corresponds to the classes. Bins are in the order of ``bin_labels``: value bins,
@@ -127,7 +127,7 @@ class InterpretData(InterpretManner):
 
 
 def data_of_classes(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Join the numbers of a term in several classes.
+    """Combine the data of a term from several classes.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def data_of_classes(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Returns
     -------
     dict
-        As one of them, with one number per class where they differ.
+        Like one of `parts`, except that a score or bound becomes a list with one number per class.
     """
     found = dict(parts[0])
     for name in ("scores", "lower_bounds", "upper_bounds"):

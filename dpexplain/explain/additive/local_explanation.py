@@ -367,8 +367,8 @@ class LocalExplanation(InterpretLocal, Record, LocalDisplay):
         -------
         shap.Explanation
             The contributions (``values``), the intercept (``base_values``), and the values of `X`
-            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
-            this object together with the plots.
+            or the bin labels (``data``). SHAP cannot store the guarantee or the noise, so save this
+            object along with the plots.
 
         Raises
         ------

@@ -222,7 +222,7 @@ class MulticlassExplanation(
 
     @property
     def shown_share(self) -> float | None:
-        """Fraction of the estimated effects that the curves of all classes show.
+        """Fraction of the estimated effects that is visible in the curves of all classes.
 
         The result is None if there are no estimates.
         """
@@ -410,8 +410,8 @@ class MulticlassExplanation(
         Returns
         -------
         dict
-            As from :meth:`GlobalExplanation.data`. For a term, lists of numbers become lists with
-            one number per class for each bin, except for ``density``.
+            As returned by :meth:`GlobalExplanation.data`. For a term, lists of numbers become lists
+            with one number per class for each bin, except for ``density``.
 
         Raises
         ------

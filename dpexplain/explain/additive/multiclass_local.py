@@ -96,14 +96,14 @@ class MulticlassLocalExplanation(InterpretLocal, LocalDisplay, ByClass[LocalExpl
             colors. If `X` is None, the plots show the bin labels instead.
         effects : MulticlassExplanation or None, default=None
             Explanation of the same model. Its estimated effects replace the released contributions
-            but, unlike the contributions, do not add up to scores of the model. This requires `X`.
+            but, unlike the contributions, do not add up to the model's scores. This requires `X`.
 
         Returns
         -------
         shap.Explanation
             The contributions (``values``), the intercept (``base_values``), and the values of `X`
-            or the bin labels (``data``). SHAP cannot store the guarantee and the noise, so keep
-            this object together with the plots.
+            or the bin labels (``data``). SHAP cannot store the guarantee or the noise, so save this
+            object along with the plots.
 
         Raises
         ------

@@ -45,7 +45,7 @@ class PairAxis(Binned):
     unit : str, default=""
         Unit of the feature.
     step : float or None, default=None
-        Public resolution of a numeric feature, in its unit.
+        Public resolution of a numeric feature, in units of the feature.
 
     Raises
     ------

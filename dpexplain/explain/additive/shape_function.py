@@ -76,7 +76,7 @@ class ShapeFunction(NoisyPart, Binned, ModelDisplay):
         determine the bins, and the random choice of the trees. Pass None if the deviation is
         unknown.
     sampling_std : array-like of shape (n_bins,) or None, default=None
-        Standard deviation due to sampling of the records; None if unknown.
+        Standard deviation due to sampling the records; None if unknown.
     simultaneous_factor : float or None, default=None
         Half-width, in standard deviations, of a band that covers all bins simultaneously with 95%
         confidence; None if the joint errors of the bins are unknown.

@@ -84,7 +84,7 @@ def rank_intervals(
 def bins_and_slopes(
     scatter: NoiseModel, slopes: Sequence[FloatArray], level: float
 ) -> tuple[float, float, FloatArray]:
-    """Return how far bins and slopes vary if all effects are zero.
+    """Return bounds on how far bins and slopes vary if all effects are zero.
 
     Parameters
     ----------
@@ -93,13 +93,13 @@ def bins_and_slopes(
     slopes : sequence of ndarray of shape (n_bins,)
         For each term, the coefficients of its slope; all zero if the term has no slope.
     level : float
-        Probability that all bins and all slopes stay within the two factors.
+        Probability that all bins and all slopes stay within these bounds.
 
     Returns
     -------
     of_bins, of_slopes : float
-        Factors: the largest ratio of a bin, or of a slope, to its standard deviation. Bins exceed
-        the first as often as slopes exceed the second.
+        Bounds on the absolute values of bins and of slopes, in standard deviations. Some bin
+        exceeds the first bound as often as some slope exceeds the second.
     stds : ndarray of shape (n_terms,)
         Standard deviation of each slope.
     """

@@ -107,8 +107,8 @@ class NoisyModel:
             the noise, if the noise is known; and, if effects are estimated, effect, the estimated
             true importance, effect_std, an upper bound on its standard deviation for any
             correlations between cells, and rank_low and rank_high, the 95% rank interval of the
-            pair among the pairs. If two intervals of importance may overlap, neither pair ranks
-            above the other.
+            pair among the pairs. If the true importances of two pairs cannot be told apart, neither
+            pair ranks above the other.
 
         Examples
         --------
@@ -221,7 +221,7 @@ class NoisyModel:
 
     @property
     def shown_share(self) -> float | None:
-        """Fraction of the estimated effects that the released curves show.
+        """Fraction of the estimated effects that is visible in the released curves.
 
         This is the sum of the importances of the curves divided by the sum of the importances of
         the estimated effects. It is usually below 1 if the fit stopped early, because its curves
@@ -422,7 +422,7 @@ def words_of_effects(
     names : tuple of str or None
         Terms with a significant effect; None if there are no estimates.
     shown : float or None
-        Fraction of the effects that the released curves show.
+        Fraction of the effects that is visible in the released curves.
     n_terms : int
         Number of terms of the model.
     has_pairs : bool, default=False

@@ -1,4 +1,4 @@
-"""Noise in a curve or pair, and its effect: bands, signals and importances."""
+"""Noise bands, effect bands and importances of a curve or pair."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NoisyPart:
         def effect_factor(self) -> float | None: ...
 
     def _mean(self, values: FloatArray) -> float:
-        """Return the mean over all records; each takes the value of its bin or cell."""
+        """Return the mean over all records, each with the value of its bin or cell."""
         return float(np.vdot(self.weights, values))
 
     @property

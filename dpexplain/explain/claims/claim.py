@@ -25,8 +25,8 @@ class Claim(Record):
     Parameters
     ----------
     kind : {"difference", "range", "sign", "highest", "lowest", "rank", "decision"}
-        Kind of claim. "highest" and "lowest" are claims about the place of the peak or the trough
-        of a curve; a decision is a claim about the prediction for one record.
+        Kind of claim. "highest" and "lowest" are claims about the location of the peak or trough of
+        a curve; a decision is a claim about the prediction for one record.
     term : str
         Name of the term; empty for a decision.
     first, second : str
@@ -39,7 +39,7 @@ class Claim(Record):
         Standard deviation of the estimate; NaN for a rank, a peak or a trough.
     low, high : float
         Ends of the simultaneous 95% interval. For a peak or a trough, one end is 0 if it is certain
-        on which side the extreme lies.
+        whether the extreme lies inside the range.
     basis : {"effect", "noise"}
         What the claim refers to: the estimated effect, or the noiseless version of the released
         curve, which may understate effects.
@@ -59,7 +59,8 @@ class Claim(Record):
     frequencies : str, default=""
         A sentence that expresses `shares` as numbers of records, for example out of 100.
     candidates : tuple of str, default=()
-        For a peak or a trough, the labels of the bins that can be it, with 95% confidence.
+        For a peak or a trough, the labels of all bins that may be that peak or trough, with 95%
+        confidence.
 
     Examples
     --------

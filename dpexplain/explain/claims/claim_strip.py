@@ -58,7 +58,7 @@ class ClaimStrip(Record):
 
     @property
     def asked(self) -> Claim:
-        """The claim with the index `chosen`, with which all others are compared."""
+        """The claim with the index `chosen`, to which all others are compared."""
         found = self.claims[self.chosen]
         assert found is not None  # the claim exists in the fit for which it was made
         return found
@@ -100,7 +100,7 @@ class ClaimStrip(Record):
 
     @property
     def _weakest(self) -> Guarantee:
-        """Guarantee of the first non-private claim or, if all are private, of the first."""
+        """Guarantee of the first non-private claim, or of the first if all are private."""
         given = [each.guarantee for each in self.claims if each is not None]
         return min(given, key=lambda guarantee: guarantee.private)
 
@@ -238,7 +238,7 @@ def claim_strip(
 def _pair_elsewhere(
     fit: GlobalExplanation, other: GlobalExplanation, name: str, first: Any, second: Any
 ) -> Claim | None:
-    """Make the claim about a pair in another fit; None if its cells are not there."""
+    """Make a claim about a pair in another fit; None if that fit lacks the cells."""
     if not any(pair.name == name for pair in other.pairs):
         return None
     here, there = fit.pair(name), other.pair(name)

@@ -41,7 +41,7 @@ def opening(guarantee: Guarantee) -> str:
 
 
 def claimed_score(explanation: GlobalExplanation) -> str:
-    """Return the name of what is higher or lower, such as "odds of income = high".
+    """Name the quantity that is higher or lower, such as "odds of income = high".
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def range_bins(term: ShapeFunction, ends: tuple[Any, ...]) -> tuple[int, int]:
     ----------
     term : ShapeFunction
     ends : tuple of two str or int
-        Labels or indices of both ends, in any order.
+        Labels or indices of both ends, in either order.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Claims about curves and predictions, each with a confidence interval.
 
 A claim compares two bins or categories of a term, compares a range of bins with all other bins, or
-states the sign of a bin, the place of a peak or a trough, the rank of a term, or the side of a
+states the sign of a bin, the location of a peak or trough, the rank of a term, or the side of a
 threshold on which the prediction for one record lies. Intervals are simultaneous: with 95%
 confidence, all claims of the same kind about the same term are correct at once, so a claim may be
 chosen after looking at the curve. Claims use the joint errors of all bins that they compare, and

@@ -246,7 +246,7 @@ def level_of(
 def difference_std(
     noise: NoiseModel | None, place: int, term: ShapeFunction, std: FloatArray
 ) -> FloatArray:
-    """Return the standard deviation of the difference between any two bins.
+    """Return the standard deviation of the difference between each pair of bins.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def decisions(
     samples_public : bool, default=False
         Whether the records may be shown to anyone.
     epsilon : float or None, default=None
-        Epsilon of the fit that decides; None for the largest.
+        Epsilon of the fit that makes the decisions; None for the largest.
     repeat : int, default=0
         Index of that fit among the repeats at this epsilon.
 
@@ -117,9 +117,9 @@ def decisions(
         * certainty: the probability that the prediction without the noise of the fit is on the same
           side, from 0.5 to 1;
         * rerun: the expected proportion of new fits at this epsilon with the same decision. A new
-          fit has an error of its own, so it is less than the certainty;
-        * same_fits, fits: the number of fits of `source`, at all epsilons and repeats, with the
-          same decision, and the number of all of them;
+          fit has its own error, so this proportion is lower than the certainty;
+        * same_fits, fits: the number of fits in `source`, over all epsilons and repeats, that make
+          the same decision, and the total number of fits;
         * epsilon, and private: whether the row may be published.
 
     Raises

@@ -1,12 +1,12 @@
-"""Claims about the place of a peak or a trough.
+"""Claims about the location of a peak or trough.
 
 Suppose that bin k is the highest bin of the true curve. With 95% confidence, no other bin then
 exceeds it in the estimated curve by more than a multiple of the standard deviation of their
-difference; the multiple allows for the comparison of k with every other value bin. The bins that no
-other bin exceeds by more than that therefore contain the true peak with 95% confidence. This is
-multiple comparison with the best [1]_: each bin is compared only with the highest one, so finding a
-peak takes less data than comparing all pairs of bins. The set does not depend on the range of the
-claim, so all ranges may be tried.
+difference; the multiple accounts for comparing k with every other value bin. The bins that no other
+bin exceeds by more than that therefore contain the true peak with 95% confidence. This is multiple
+comparison with the best [1]_: each bin is compared only with the highest one, so finding a peak
+takes less data than comparing all pairs of bins. The set does not depend on the range of the claim,
+so all ranges may be tried.
 
 References
 ----------
@@ -41,10 +41,11 @@ MOST_LISTED = 3
 
 
 def extreme_factor(term: ShapeFunction) -> float:
-    """Return by how many standard deviations a bin must be exceeded to be excluded.
+    """Return the number of standard deviations that rules out a bin as the extreme.
 
-    By Bonferroni's inequality, this factor holds for the peak and the trough of a term at once,
-    with any correlations.
+    A bin is ruled out if another bin exceeds it (for a trough, lies below it) by more than this. By
+    Bonferroni's inequality, the factor holds for the peak and the trough of a term at once,
+    whatever the correlations.
 
     Parameters
     ----------
@@ -136,8 +137,8 @@ def _compare(
 
     `half` is the largest excess of one bin over another that errors can explain. The margin is the
     highest bin inside the range minus the highest bin outside. If the peak is inside, the margin of
-    the true curve is not negative, and at most the largest margin that the errors of a bin inside
-    allow; likewise outside.
+    the true curve lies between zero and the largest margin that the errors of the bins inside
+    allow. If the peak is outside, the same holds for the bins outside, with the opposite sign.
     """
     excess = curve[None, :] - curve[:, None] - half  # of the column over the row
     np.fill_diagonal(excess, -np.inf)

@@ -211,7 +211,8 @@ def class_noise(noise: FilterNoise) -> tuple[FloatArray, FloatArray | None]:
     variance : ndarray of shape (n_classes, n_rows)
         Variance of each coefficient of the sum.
     rows : ndarray of shape (n_rows, n_inputs) or None
-        Matrix by which the coefficients are multiplied to give weights; None if they are weights.
+        Matrix by which the coefficients are multiplied to give weights; None if the coefficients
+        are the weights.
     """
     basis = noise.basis
     joined = noise.variance.sum(axis=1)

@@ -1,4 +1,4 @@
-"""The private fits of a comparison to which claims refer."""
+"""Select the private fits to which claims about a comparison refer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fits_of(comparison: Display) -> dict[float, list[GlobalExplanation]]:
     Raises
     ------
     ValueError
-        If there are no private fits, or they are not fits of one score.
+        If there are no private fits, or a fit is not an additive explanation of a single score.
     """
     found = {e: rows for e, rows in comparison.fits_by_epsilon().items() if math.isfinite(e)}
     if not found:
@@ -42,7 +42,8 @@ def private_fits(
     epsilon : float or None
         Epsilon of the chosen fit; None for the largest.
     repeat : int
-        Its index among the fits at this epsilon; too large an index means the last.
+        Index of the chosen fit among those at this epsilon; an index that is too large selects the
+        last one.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def private_fits(
 
 
 def known_epsilon(epsilons: list[float], epsilon: float | None) -> float:
-    """Return the chosen epsilon among those of a comparison; the largest for None.
+    """Return the chosen epsilon of a comparison; None chooses the largest.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def known_epsilon(epsilons: list[float], epsilon: float | None) -> float:
     Raises
     ------
     KeyError
-        If it is not among them.
+        If the comparison does not have this epsilon.
     """
     if epsilon is None:
         return epsilons[-1]
@@ -103,7 +104,7 @@ def additive(fit: Any) -> GlobalExplanation:
     Raises
     ------
     ValueError
-        If it is of another kind.
+        If the fit is of any other kind.
     """
     if isinstance(fit, GlobalExplanation):
         return fit

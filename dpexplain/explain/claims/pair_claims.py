@@ -166,7 +166,7 @@ def _cell(pair: PairCurve, given: Any) -> int:
 
 
 def _mean(pair: PairCurve, region: Region) -> FloatArray:
-    """Return the weights of the mean of a region, by (noisy) counts if there are any."""
+    """Return the weight of each cell in a mean over a region, by (noisy) count."""
     inside = np.zeros(pair.contribution.shape)
     (first_row, last_row), (first_column, last_column) = region
     inside[first_row : last_row + 1, first_column : last_column + 1] = 1.0

@@ -394,8 +394,8 @@ class FilterExplanation(Record, LocalDisplay):
         -------
         shap.Explanation
             The contributions (``values``), the bias parts (``base_values``) and the inputs
-            (``data``). SHAP cannot store the guarantee and the noise, so keep this object together
-            with the plots.
+            (``data``). SHAP cannot store the guarantee or the noise, so save this object along with
+            the plots.
 
         Raises
         ------
