@@ -3,7 +3,7 @@
 The budget of the histograms is divided among rounds. The first round counts coarse cells. Before
 each later round, cells that hold far too many records are split; then all cells are counted again.
 The estimates of all rounds are combined by least squares, so a cell that is never split is known as
-precisely as if the whole budget had been spent on it at once: if nothing has to be split, several
+precisely as if the whole budget had been spent in one round: if nothing has to be split, several
 rounds cost nothing. Consistent counts on a hierarchy were proposed by Hay, Rastogi, Miklau and
 Suciu, "Boosting the Accuracy of Differentially Private Histograms Through Consistency", VLDB 2010,
 arXiv:0904.0942.
@@ -238,7 +238,7 @@ def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts
 
 @dataclass(frozen=True, eq=False)
 class _Estimate:
-    """Counts of a feature's cells, with variances relative to full-budget counts."""
+    """Counts of a feature's cells, with variances relative to those at full budget."""
 
     counts: FloatArray
     spread: FloatArray
