@@ -54,7 +54,7 @@ def pld_available() -> bool:
     Returns
     -------
     bool
-        True if it is installed; otherwise, the accountant uses other bounds.
+        True if it is installed. If it is not, the accountant uses other bounds.
     """
     return find_spec("dp_accounting") is not None
 
