@@ -316,7 +316,7 @@ class LaplacePhase(NoisyPhase):
 
     @property
     def drawn_sensitivity(self) -> int:
-        """Sensitivity of the sums, which change by whole lattice steps.
+        """Sensitivity as an integer, because the sums change only by whole lattice steps.
 
         Returns
         -------
