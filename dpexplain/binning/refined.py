@@ -156,7 +156,7 @@ def release_refined(
     shares : sequence of float
         Share of the budget (mu squared) of each round; their sum is 1.
     average : float
-        Number of records in a cell of average size, from a release.
+        Average number of records per cell, computed from a release.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def _parts(estimate: _Estimate, average: float, std: float) -> Starts:
 
 
 def _split(starts: Starts, n_finest: int, parts: Starts) -> tuple[Starts, Starts]:
-    """Split cells into parts of nearly equal numbers of finest cells.
+    """Split cells into parts with nearly equal numbers of finest cells.
 
     Returns the new starts and the index of the cell to which each new cell belonged. A cell made of
     a single finest cell, such as one for missing values, stays as it is.
