@@ -38,8 +38,8 @@ one.
   is a lower (upper) bound for every T >= 0, by Lagrange's remainder. It is summed in floats:
   T = a (2 i + a) / (2 m**2) with a = r / p and an exact integer r. At most eight roundings give T a
   relative error below 1.1 * 2**-50, so the k-th term has a relative error below 1.4 k * 2**-50, and
-  all terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up, with
-  partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
+  all terms together have an error below 1.4 * 2**-50 T exp(T) < 2**-41 for T < 4. Adding them up,
+  with partial sums below 55 in fewer than 40 steps, contributes another error of at most 2**-41.
   The compiled code decides only if the difference exceeds a margin of 2**-34, which is sixty times
   as large. For T >= 4 it rejects values above exp(-4) and decides nothing else.
 
